@@ -1,0 +1,8 @@
+"""How good is this NLP system, and is that one really better?"""
+
+from probative import metrics
+from probative._version import __version__
+from probative.counts import Counts, PairedCounts
+from probative.errors import InputError
+
+__all__ = ["Counts", "InputError", "PairedCounts", "__version__", "metrics"]

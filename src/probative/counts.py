@@ -1,0 +1,524 @@
+"""Confusion counts: the only currency between the rooms of this package.
+
+`Counts` holds true positives, false positives, false negatives and, where they exist, true
+negatives of one system; `PairedCounts` the eight cases of two systems judged on the same items.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from probative._validation import amounts
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Counts", "PairedCounts"]
+
+_FIELDS = ("tp", "fp", "fn", "tn")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts:
+    """True positives, false positives, false negatives and, optionally, true negatives.
+
+    Parameters
+    ----------
+    tp, fp, fn
+        Numbers, or arrays of one shape: then each position is a table of its own. They may be
+        fractions, as effective counts are.
+    tn
+        True negatives, where they can be counted. For chunks and words they cannot.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> counts = pv.Counts(tp=77, fp=44, fn=10, tn=702)
+    >>> counts
+    Counts(tp=77, fp=44, fn=10, tn=702)
+    >>> counts + counts
+    Counts(tp=154, fp=88, fn=20, tn=1404)
+    >>> 0.5 * counts
+    Counts(tp=38.5, fp=22, fn=5, tn=351)
+    >>> pv.Counts(tp=[1, 2], fp=[0, 3], fn=[4, 4]).sum()
+    Counts(tp=3, fp=3, fn=8)
+    """
+
+    tp: Any
+    fp: Any
+    fn: Any
+    tn: Any = None
+
+    def __post_init__(self) -> None:
+        shape = None
+        for name in _FIELDS:
+            value = getattr(self, name)
+            if value is None and name == "tn":
+                continue
+            array = amounts(name, value)
+            shape = array.shape if shape is None else shape
+            if array.shape != shape:
+                raise InputError(
+                    f"{name}: shape {array.shape} differs from the shape of tp, {shape}; "
+                    f"expected counts of one shape"
+                )
+            object.__setattr__(self, name, _plain(array))
+
+    @classmethod
+    def from_labels(cls, y_true: ArrayLike, y_pred: ArrayLike, *, positive: object = 1) -> Self:
+        """Count one class of two aligned label sequences.
+
+        Parameters
+        ----------
+        y_true, y_pred
+            The right labels and the predicted ones, one a position.
+        positive
+            The label that counts as "yes"; every other one is a "no".
+
+        Examples
+        --------
+        >>> import probative as pv
+        >>> pv.Counts.from_labels(["spam", "ham", "spam"], ["spam", "spam", "ham"], positive="spam")
+        Counts(tp=1, fp=1, fn=1, tn=0)
+        """
+        true = _is_positive("y_true", y_true, positive)
+        pred = _is_positive("y_pred", y_pred, positive)
+        _same_length("y_pred", pred, "y_true", true)
+        return cls(
+            tp=np.count_nonzero(true & pred),
+            fp=np.count_nonzero(~true & pred),
+            fn=np.count_nonzero(true & ~pred),
+            tn=np.count_nonzero(~true & ~pred),
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the arrays; () for a single table."""
+        return np.shape(self.tp)
+
+    @property
+    def predicted(self) -> Any:
+        """How many items the system returned: tp + fp."""
+        return self.tp + self.fp
+
+    @property
+    def positives(self) -> Any:
+        """How many items were to be found: tp + fn."""
+        return self.tp + self.fn
+
+    @property
+    def nu(self) -> Any:
+        """How many items matter to F1: tp + fp + fn."""
+        return self.tp + self.fp + self.fn
+
+    def sum(self) -> Self:
+        """Add up all the tables of an array-valued `Counts`."""
+        return self._map(np.sum)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts by name, whole numbers as int; tn only where it exists."""
+        return {name: _whole(getattr(self, name)) for name in self._names()}
+
+    def __add__(self, other: object) -> Self:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if (self.tn is None) != (other.tn is None):
+            raise InputError("tn: one of the two tables has it and the other has not")
+        if self.shape != other.shape:
+            raise InputError(f"shapes {self.shape} and {other.shape} of the two tables differ")
+        return self._map(operator.add, other)
+
+    def __radd__(self, other: object) -> Self:
+        return self if other == 0 else NotImplemented  # so that the builtin sum() works
+
+    def __mul__(self, weight: float) -> Self:
+        return self._map(lambda value: value * weight)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> Self:
+        return self._map(lambda value: value / divisor)
+
+    def __getitem__(self, index: Any) -> Self:
+        return self._map(lambda value: value[index])
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a single table has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts) or self._names() != other._names():
+            return NotImplemented if not isinstance(other, Counts) else False
+        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self._names())
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside: equal, but not hashable
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}={_show(getattr(self, name))}" for name in self._names())
+        return f"Counts({inner})"
+
+    def _names(self) -> tuple[str, ...]:
+        return _FIELDS if self.tn is not None else _FIELDS[:3]
+
+    def _map(self, function: Callable[..., Any], *others: Counts) -> Self:
+        return type(self)(
+            **{n: function(*(getattr(c, n) for c in (self, *others))) for n in self._names()}
+        )
+
+
+# Which of the eight cases make up each count: A says yes in 0, 1, 4, 5; B in 2, 3, 4, 5; the
+# answer is yes in 0, 2, 4, 6.
+_CASES_A = {"tp": (0, 4), "fp": (1, 5), "fn": (2, 6), "tn": (3, 7)}
+_CASES_B = {"tp": (2, 4), "fp": (3, 5), "fn": (0, 6), "tn": (1, 7)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairedCounts:
+    """The eight cases of a baseline A and a challenger B judged on the same items.
+
+    ====  ===  ===  ======
+    case  A    B    answer
+    ====  ===  ===  ======
+    0     yes  no   yes
+    1     yes  no   no
+    2     no   yes  yes
+    3     no   yes  no
+    4     yes  yes  yes
+    5     yes  yes  no
+    6     no   no   yes
+    7     no   no   no
+    ====  ===  ===  ======
+
+    Parameters
+    ----------
+    cases
+        Eight numbers, or one row of eight a unit (sentence, document). Seven, without case 7,
+        where what nobody proposed cannot be counted, as with chunks and words.
+    multiplicity
+        How many units each row stands for, so that equal units are stored once; 1 by default.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> paired = pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300])
+    >>> paired.a
+    Counts(tp=43, fp=8, fn=15, tn=301)
+    >>> paired.b
+    Counts(tp=48, fp=7, fn=10, tn=302)
+    """
+
+    cases: Any
+    multiplicity: Any = None
+    has_negatives: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        cases = amounts("cases", self.cases)
+        if cases.ndim not in (1, 2) or cases.shape[-1] not in (7, 8):
+            raise InputError(
+                f"cases: shape {cases.shape}; expected 8 numbers, or a row of 8 a unit "
+                f"(7 where case 7 cannot be counted)"
+            )
+        has_negatives = cases.shape[-1] == 8
+        if not has_negatives:
+            cases = np.concatenate([cases, np.zeros((*cases.shape[:-1], 1))], axis=-1)
+        object.__setattr__(self, "cases", cases)
+        object.__setattr__(self, "has_negatives", has_negatives)
+        object.__setattr__(self, "multiplicity", self._checked_multiplicity())
+
+    def _checked_multiplicity(self) -> NDArray[np.int64] | None:
+        if self.multiplicity is None:
+            return None
+        if self.cases.ndim == 1:
+            raise InputError("multiplicity: needs a row of cases a unit, and there is one table")
+        values = amounts("multiplicity", self.multiplicity)
+        if values.shape != self.cases.shape[:1]:
+            raise InputError(
+                f"multiplicity: shape {values.shape}; expected one number a row, "
+                f"({len(self.cases)},)"
+            )
+        if np.any(values != np.round(values)):
+            wrong = values[values != np.round(values)][0]
+            raise InputError(f"multiplicity: {wrong:g} is not a whole number")
+        return values.astype(np.int64)
+
+    @classmethod
+    def from_labels(
+        cls,
+        gold: ArrayLike,
+        a: ArrayLike,
+        b: ArrayLike,
+        *,
+        positive: object = 1,
+        units: ArrayLike | None = None,
+    ) -> Self:
+        """Count the cases of one class in three aligned label sequences.
+
+        Parameters
+        ----------
+        gold, a, b
+            The right labels, those of the baseline and those of the challenger.
+        positive
+            The label that counts as "yes"; every other one is a "no".
+        units
+            The sentence, document or group of every item, where items are not independent. The
+            result then has a row a unit, in the order of their first appearance.
+
+        Examples
+        --------
+        >>> import probative as pv
+        >>> pv.PairedCounts.from_labels([1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0])
+        PairedCounts([0, 1, 1, 0, 1, 0, 0, 1])
+        """
+        answer = _is_positive("gold", gold, positive)
+        says_a = _is_positive("a", a, positive)
+        says_b = _is_positive("b", b, positive)
+        _same_length("a", says_a, "gold", answer)
+        _same_length("b", says_b, "gold", answer)
+        case = _case_of(says_a, says_b, answer)
+        if units is None:
+            return cls(np.bincount(case, minlength=8))
+        names = np.asarray(units)
+        _same_length("units", names, "gold", answer)
+        unit, n_units = _by_first_appearance(names)
+        return cls(np.bincount(unit * 8 + case, minlength=n_units * 8).reshape(n_units, 8))
+
+    @classmethod
+    def from_spans(
+        cls,
+        gold: Sequence[Iterable[Hashable]],
+        a: Sequence[Iterable[Hashable]],
+        b: Sequence[Iterable[Hashable]],
+    ) -> Self:
+        """Count the cases of spans, a set of them a sentence.
+
+        An item is any distinct span that A, B or the answer proposes, so case 7 is empty. The
+        result has a row a sentence.
+
+        Parameters
+        ----------
+        gold, a, b
+            A sequence of sentences, each a set of ``(start, end, label)``.
+
+        Examples
+        --------
+        >>> import probative as pv
+        >>> gold = [{(0, 2, "PER")}, {(1, 2, "LOC"), (4, 5, "ORG")}]
+        >>> a = [{(0, 2, "PER")}, {(1, 2, "ORG")}]
+        >>> b = [{(0, 2, "PER")}, {(1, 2, "LOC")}]
+        >>> pv.PairedCounts.from_spans(gold, a, b).total()
+        PairedCounts([0, 1, 1, 0, 1, 0, 1])
+        """
+        for name, spans in (("a", a), ("b", b)):
+            if len(spans) != len(gold):
+                raise InputError(f"{name}: {len(spans)} sentences, but gold has {len(gold)}")
+        rows = [_span_cases(set(g), set(x), set(y)) for g, x, y in zip(gold, a, b, strict=True)]
+        return cls(np.array(rows, dtype=np.float64).reshape(-1, 7))
+
+    @property
+    def has_units(self) -> bool:
+        """Whether there is a row a unit, rather than one table."""
+        return bool(self.cases.ndim == 2)
+
+    @property
+    def n_units(self) -> int:
+        """How many units the rows stand for; 0 where there is one table without units."""
+        if not self.has_units:
+            return 0
+        return len(self.cases) if self.multiplicity is None else int(self.multiplicity.sum())
+
+    @property
+    def a(self) -> Counts:
+        """The baseline's counts: one table, or a table a unit (every unit, repeats written out)."""
+        return self._system(_CASES_A)
+
+    @property
+    def b(self) -> Counts:
+        """The challenger's counts, like `a`."""
+        return self._system(_CASES_B)
+
+    def total(self) -> Self:
+        """Add up the units to one table."""
+        if not self.has_units:
+            return self
+        if self.multiplicity is None:
+            return self._with(self.cases.sum(axis=0))
+        return self._with(self.multiplicity @ self.cases)
+
+    def grouped(self) -> Self:
+        """Store equal units once, with their multiplicity; a table without units stays as it is."""
+        if not self.has_units:
+            return self
+        weight = self.multiplicity
+        first, group = _distinct_rows(self.cases)
+        number = np.bincount(group, weights=weight, minlength=len(first))
+        return self._with(self.cases[first], number)
+
+    def swapped(self) -> Self:
+        """Exchange the roles of A and B."""
+        return self._with(self.cases[..., [2, 3, 0, 1, 4, 5, 6, 7]], self.multiplicity)
+
+    @classmethod
+    def concatenate(cls, parts: Iterable[PairedCounts]) -> Self:
+        """Put the units of several objects into one."""
+        parts = list(parts)
+        if not parts or not all(part.has_units for part in parts):
+            raise InputError("parts: expected at least one, each with a row a unit")
+        if len({part.has_negatives for part in parts}) > 1:
+            raise InputError("parts: some have case 7 and others have not")
+        rows = np.concatenate([part.cases for part in parts])
+        number = np.concatenate([part._number() for part in parts])
+        return cls(rows if parts[0].has_negatives else rows[:, :7], number)
+
+    def __add__(self, other: object) -> Self:
+        """Add case by case: two single tables, or the rows of two runs over the same units."""
+        if not isinstance(other, PairedCounts):
+            return NotImplemented
+        if self.has_negatives != other.has_negatives:
+            raise InputError("cases: one of the two has case 7 and the other has not")
+        if self.cases.shape != other.cases.shape:
+            raise InputError(
+                f"cases: shapes {self.cases.shape} and {other.cases.shape} differ; add up the "
+                f"units with total() first, or join them with concatenate()"
+            )
+        if self.multiplicity is not None or other.multiplicity is not None:
+            raise InputError(
+                "multiplicity: rows that stand for several units cannot be added row by row; "
+                "use total() or concatenate()"
+            )
+        return self._with(self.cases + other.cases)
+
+    def __radd__(self, other: object) -> Self:
+        return self if other == 0 else NotImplemented
+
+    def __mul__(self, weight: float) -> Self:
+        return self._with(self.cases * weight, self.multiplicity)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> Self:
+        return self._with(self.cases / divisor, self.multiplicity)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PairedCounts):
+            return NotImplemented
+        return (
+            self.has_negatives == other.has_negatives
+            and np.array_equal(self.cases, other.cases)
+            and np.array_equal(self._number(), other._number())
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside: equal, but not hashable
+
+    def __repr__(self) -> str:
+        width = 8 if self.has_negatives else 7
+        if not self.has_units:
+            return f"PairedCounts([{', '.join(f'{x:g}' for x in self.cases[:width])}])"
+        return f"PairedCounts({self.n_units} units, {len(self.cases)} rows of {width} cases)"
+
+    def _number(self) -> NDArray[np.int64]:
+        if self.multiplicity is None:
+            return np.ones(self.cases.shape[:-1], dtype=np.int64)
+        number: NDArray[np.int64] = self.multiplicity
+        return number
+
+    def _with(self, cases: NDArray[np.float64], multiplicity: Any = None) -> Self:
+        return type(self)(cases if self.has_negatives else cases[..., :7], multiplicity)
+
+    def _system(self, which: dict[str, tuple[int, int]]) -> Counts:
+        rows = self.cases
+        if self.multiplicity is not None:
+            rows = np.repeat(rows, self.multiplicity, axis=0)
+        counts = {name: rows[..., i] + rows[..., j] for name, (i, j) in which.items()}
+        if not self.has_negatives:
+            del counts["tn"]
+        return Counts(**counts)
+
+
+def _plain(array: NDArray[np.float64]) -> Any:
+    """A single number as a float, an array as itself."""
+    return float(array) if array.ndim == 0 else array
+
+
+def _whole(value: Any) -> Any:
+    """Whole numbers as int, arrays as nested lists, for people and JSON."""
+    if isinstance(value, np.ndarray):
+        return [_whole(item) for item in value.tolist()]
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return np.array2string(
+            value, separator=", ", threshold=8, formatter={"float": "{:g}".format}
+        )
+    return str(_whole(value))
+
+
+def _is_positive(name: str, labels: ArrayLike, positive: object) -> NDArray[np.bool_]:
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise InputError(f"{name}: shape {array.shape}; expected a sequence of labels")
+    # NumPy answers a comparison of strings with numbers by one False, not by an array of them
+    return np.broadcast_to(np.asarray(array == positive, dtype=bool), array.shape)
+
+
+def _same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
+    if array.shape != other.shape:
+        raise InputError(
+            f"{name}: {len(array)} items, but {other_name} has {len(other)}; expected as many"
+        )
+
+
+def _case_of(
+    a: NDArray[np.bool_], b: NDArray[np.bool_], answer: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Number the cases as the class's table does."""
+    group = np.where(a, np.where(b, 4, 0), np.where(b, 2, 6))
+    return np.asarray(group + ~answer, dtype=np.int64)
+
+
+def _span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:
+    only_a, only_b, both = a - b, b - a, a & b
+    return [
+        len(only_a & gold),
+        len(only_a - gold),
+        len(only_b & gold),
+        len(only_b - gold),
+        len(both & gold),
+        len(both - gold),
+        len(gold - a - b),
+    ]
+
+
+def _by_first_appearance(names: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """Number the distinct values of an array in the order in which they first appear."""
+    distinct, first, group = np.unique(names, return_index=True, return_inverse=True)
+    rank = np.empty(len(distinct), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(distinct))
+    return rank[group], len(distinct)
+
+
+def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each distinct row stands first, and which of them every row equals."""
+    size = rows.max(axis=0, initial=0) + 1
+    if np.prod(size) < 2**53 and np.array_equal(rows, np.round(rows)):
+        # small whole numbers: one integer a row sorts many times faster than eight columns
+        place = np.concatenate([[1.0], np.cumprod(size[:-1])])
+        keys = rows @ place
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    else:
+        _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, group.reshape(-1)

@@ -1,0 +1,38 @@
+"""What goes wrong with people's files, said so that they can mend it."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+__all__ = ["InputError", "suggestion"]
+
+
+class InputError(ValueError):
+    """A file or an argument that cannot be used.
+
+    Its text is one line, ``file:line: what is wrong; what was expected``.
+
+    Parameters
+    ----------
+    message
+        What was found and what was expected.
+    path, line
+        Where, if it was in a file; lines count from 1.
+    """
+
+    def __init__(self, message: str, path: Path | str | None = None, line: int | None = None):
+        self.path = None if path is None else str(path)
+        self.line = line
+        place = "" if path is None else f"{path}:" if line is None else f"{path}:{line}:"
+        super().__init__(f"{place} {message}".strip())
+
+
+def suggestion(word: object, options: Iterable[str]) -> str:
+    """A closing phrase that names the option nearest to a misspelt word, or nothing."""
+    near = get_close_matches(str(word).lower(), list(options), n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else ""

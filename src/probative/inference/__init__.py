@@ -1,0 +1,1 @@
+"""Counts to results: what can be said about scores, and how surely."""

@@ -1,0 +1,1 @@
+"""Files to counts and annotations; every error names file, line and remedy."""

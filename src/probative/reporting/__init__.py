@@ -1,0 +1,1 @@
+"""Results to text, JSON, Markdown, LaTeX, CSV, figures and HTML."""
