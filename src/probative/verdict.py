@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["STRENGTHS", "verdict"]
 
-# How the evidence is called: the posterior probability that one system is better (by more than
-# the region of equivalence) must reach the first figure, and the p-value must not exceed the second.
+# What the evidence is called: the posterior probability that one system is better (by more than
+# the region of equivalence) must reach the first figure, the p-value must not exceed the second.
 STRENGTHS = (("strong", 0.99, 0.01), ("moderate", 0.95, 0.05))
 UNDECIDED = 0.8  # below this probability the data do not even lean to one side
 
