@@ -12,7 +12,7 @@ import numpy as np
 from probative._validation import one_of
 from probative.errors import InputError
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
-from probative.reading.columns import TAG, column_of, layout, tagged
+from probative.reading.columns import TAG, column_of, layout, share_of_tags, tagged
 from probative.reading.fields import split
 from probative.reading.jsonlines import SPAN_KEYS, read_spans
 from probative.reading.labels import read_labels
@@ -22,6 +22,8 @@ from probative.reading.tables import is_parquet, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from probative.reading.columns import Layout
 
 __all__ = ["FORMATS", "TASKS", "Options", "format_of", "read", "read_pair"]
 
@@ -89,15 +91,17 @@ def read(path: str | Path, options: Options | None = None) -> Annotations:
     source = load(path, encoding=options.encoding)
     kind = options.input_format or format_of(source, options.task)
     if kind == "table":
-        return _table(path, options)
+        return _table(path, options, source)
     task = options.task or _TASK_OF[kind]
     return _read(source, kind, task, options)
 
 
-def _table(path: str | Path, options: Options) -> Labels:
+def _table(path: str | Path, options: Options, source: Source | None = None) -> Labels:
     if options.task not in (None, "labels"):
         raise InputError(f"is a table of labels; expected a file for {options.task}", path)
-    (labels,) = read_table(path, [options.column], unit=options.unit, encoding=options.encoding)
+    (labels,) = read_table(
+        path, [options.column], unit=options.unit, encoding=options.encoding, source=source
+    )
     return labels
 
 
@@ -156,7 +160,7 @@ def read_pair(
     source = load(path, encoding=options.encoding)
     kind = options.input_format or format_of(source, options.task)
     if kind == "table":
-        return _table_pair(path, options, gold, columns)
+        return _table_pair(path, options, gold, columns, source)
     if kind not in ("columns", "conllu"):
         raise source.error(
             f"is {_described(kind)}, which holds one side; expected a second file, or one file "
@@ -195,12 +199,15 @@ def _table_pair(
     options: Options,
     gold: int | str | None,
     columns: Sequence[int | str],
+    source: Source | None = None,
 ) -> tuple[Annotations, list[Annotations], list[str]]:
     if options.task not in (None, "labels"):
         raise InputError(f"is a table of labels; expected a file for {options.task}", path)
     wanted: list[str | None] = [None if gold is None else str(gold)]
     wanted += [str(column) for column in columns] or [None]
-    answer, *systems = read_table(path, wanted, unit=options.unit, encoding=options.encoding)
+    answer, *systems = read_table(
+        path, wanted, unit=options.unit, encoding=options.encoding, source=source
+    )
     return answer, list(systems), [system.name for system in systems]
 
 
@@ -261,10 +268,7 @@ def _text_kind(head: Source, task: str | None) -> str:
     return "columns" if task == "labels" else "segmented"
 
 
-def _best_share(shape: object) -> float:
-    from probative.reading.columns import Layout, share_of_tags
-
-    assert isinstance(shape, Layout)  # noqa: S101
+def _best_share(shape: Layout) -> float:
     return max(share_of_tags(shape, column) for column in range(shape.width))
 
 

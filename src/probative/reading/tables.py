@@ -27,7 +27,7 @@ _READERS = {
     "jsonl": "read_json(?, format = 'newline_delimited')",
     "parquet": "read_parquet(?)",
 }
-_LOAD = {kind: f"CREATE TABLE source AS SELECT * FROM {how}" for kind, how in _READERS.items()}
+_LOAD = {kind: f"CREATE TABLE source AS SELECT * FROM {how}" for kind, how in _READERS.items()}  # noqa: S608
 _GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer")
 _PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *_GOLD_NAMES)
 
