@@ -8,18 +8,30 @@ so a table look-up a token is all it takes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative._validation import one_of
-from probative.errors import InputError
+from probative.matching.tag_rules import (
+    FIVE,
+    LENIENT_END,
+    LENIENT_START,
+    SCHEMES,
+    UNTYPED,
+    Scheme,
+    encode,
+    strict_tables,
+)
 from probative.reading.annotations import Spans, Tagged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from probative.errors import InputError
 
 __all__ = [
     "REPAIRS",
@@ -33,160 +45,75 @@ __all__ = [
 ]
 
 REPAIRS = ("conlleval", "strict", "error")
-UNTYPED = "_"
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """How a scheme writes spans.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    begin, inside, end, single
-        The prefixes of a span's tokens, `begin` for its first ones one by one.
-    follow
-        Which prefixes may stand after one: of any type, and of the same type only. O stands for
-        the sentence's edges too.
-    split_only
-        ``begin`` or ``end`` where that prefix is written only between neighbours of one type.
-    """
-
-    name: str
-    begin: tuple[str, ...]
-    inside: str
-    end: str
-    single: str
-    follow: dict[str, tuple[str, str]]
-    split_only: str = ""
-
-    @property
-    def prefixes(self) -> tuple[str, ...]:
-        """All its prefixes."""
-        return tuple(self.follow)
-
-    def write(self, length: int) -> list[str]:
-        """The prefixes of a span of this length, neighbours left aside."""
-        if length == 1:
-            return [self.single]
-        head = list(self.begin[: length - 1])
-        return [*head, *[self.inside] * (length - 1 - len(head)), self.end]
-
-
-def _four(name: str, inside: str, end: str, single: str) -> Scheme:
-    """A scheme with a prefix for each of the begin, the inside, the end and a single token."""
-    free = ("O B " + single, "")
-    bound = ("", f"{inside} {end}")
-    follow = {"O": free, "B": bound, inside: bound, end: free, single: free}
-    return Scheme(name, ("B",), inside, end, single, follow)
-
-
-_ANY_I = ("O I", "")
-SCHEMES = {
-    scheme.name: scheme
-    for scheme in (
-        Scheme("iob2", ("B",), "I", "I", "B",
-               {"O": ("O B", ""), "B": ("O B", "I"), "I": ("O B", "I")}),
-        Scheme("iob1", ("I",), "I", "I", "I",
-               {"O": _ANY_I, "B": ("O I", "B"), "I": ("O I", "B")}, split_only="begin"),
-        Scheme("ioe2", ("I",), "I", "E", "E",
-               {"O": ("O I E", ""), "I": ("", "I E"), "E": ("O I E", "")}),
-        Scheme("ioe1", ("I",), "I", "I", "I",
-               {"O": ("O I E", ""), "I": ("O I E", ""), "E": ("", "I E")}, split_only="end"),
-        _four("iobes", "I", "E", "S"),
-        _four("bilou", "I", "L", "U"),
-        _four("bmes", "M", "E", "S"),
-        Scheme("bb2b3mes", ("B", "B2", "B3"), "M", "E", "S", {
-            "O": ("O B S", ""), "B": ("", "B2 E"), "B2": ("", "B3 E"), "B3": ("", "M E"),
-            "M": ("", "M E"), "E": ("O B S", ""), "S": ("O B S", "")}),
-        Scheme("io", ("I",), "I", "I", "I", {"O": _ANY_I, "I": _ANY_I}),
-    )
-}  # fmt: skip
-
-# Every prefix as one of the five that conlleval knows.
-_PLAIN = {"O": 0, "B": 1, "I": 2, "E": 3, "S": 4, "M": 2, "B2": 2, "B3": 2, "L": 3, "U": 4}
-_O, _B, _I, _E, _S = range(5)
-
-
-def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Where a chunk starts and where one ends, by conlleval's rules.
-
-    Both are indexed by the previous prefix, this prefix and whether the types differ.
-    """
-    start = np.zeros((5, 5, 2), dtype=bool)
-    end = np.zeros((5, 5, 2), dtype=bool)
-    start[:, [_B, _S]] = True
-    for before in (_E, _S, _O):
-        start[before, [_E, _I]] = True
-    start[:, 1:, 1] = True
-    end[[_E, _S]] = True
-    for before in (_B, _I):
-        end[before, [_B, _S, _O]] = True
-    end[1:, :, 1] = True
-    return start, end
-
-
-_START, _END = _lenient_tables()
-
-# seqeval's strict mode, a scheme at a time: where a span may start, go on and end, each as
-# "previous this" with the condition on the types: = the same, ! different, nothing for any.
-_STRICT = {
-    "iob1": ("OI II! BI IB= BB=", "BI= II=", "II! IO IB BO BI! BB="),
-    "ioe1": ("OI II! EI EE=", "II= IE=", "II! IO IE! EI= EE="),
-    "iob2": ("OB BB IB", "BI= II=", "IO II! IB BO BI! BB"),
-    "ioe2": ("OI OE EI EE II! IE!", "IE= II=", "EO EI EE"),
-    "iobes": ("OB BB IB EB SB OS BS IS ES SS", "BI= BE= II= IE=", "SO SB SI SE SS EO EB EI EE ES"),
-    "io": ("OI II!", "II=", "IO II!"),
-}
-_STRICT |= dict.fromkeys(("bilou", "bmes", "bb2b3mes"), _STRICT["iobes"])
-
-
-def _strict_table(patterns: str) -> NDArray[np.bool_]:
-    table = np.zeros((5, 5, 2), dtype=bool)
-    for pattern in patterns.split():
-        types = {"=": [0], "!": [1]}.get(pattern[2:], [0, 1])
-        table[_PLAIN[pattern[0]], _PLAIN[pattern[1]], types] = True
-    return table
 
 
 @dataclass(frozen=True, eq=False)
 class _Sequence:
-    """Prefix and type of every token as codes, and which tokens open a sentence."""
+    """Prefix and type of every token as codes, and the steps from token to token.
+
+    A step is the prefix before a border, the one after it and whether the types differ, as one
+    small number. Rules are boolean tables of these three.
+    """
 
     prefixes: tuple[str, ...]
-    prefix: NDArray[np.intp]
-    kind: NDArray[np.int32]
     labels: tuple[str, ...]
+    prefix: NDArray[np.int8]
+    kind: NDArray[np.int32]
     first: NDArray[Any]
 
-    def at_borders(self, allowed: NDArray[np.bool_], code: dict[str, int]) -> NDArray[np.bool_]:
-        """Look up the border before every token, and the one after the last.
+    @cached_property
+    def steps(self) -> NDArray[np.int16]:
+        """The steps between neighbours; the first token has none."""
+        size = np.int16(len(self.prefixes))
+        step = self.prefix[:-1].astype(np.int16)
+        step *= size
+        step += self.prefix[1:]
+        step *= 2
+        step += self.kind[1:] != self.kind[:-1]
+        return step
 
-        `allowed` is indexed by the prefix before the border, the one after it and whether the
-        types differ; outside the sentence stands O. A border between two sentences is looked up
-        with the sentence before it; the one that opens a sentence is asked for by `at_openings`.
-        """
-        numbering = np.array([code[prefix] for prefix in self.prefixes], dtype=np.intp)
-        prefix = numbering[self.prefix]
-        size = len(prefix)
-        answer = np.zeros(size + 1, dtype=bool)
-        differ = self.kind[1:] != self.kind[:-1]
-        n = allowed.shape[0]
-        answer[1:size] = allowed.reshape(-1)[(prefix[:-1] * n + prefix[1:]) * 2 + differ]
-        answer[self.first[1:]] = allowed[prefix[self.first[1:] - 1], code["O"], 1]
+    @property
+    def openings(self) -> NDArray[np.int8]:
+        """The prefix of every sentence's first token."""
+        return np.asarray(self.prefix[self.first[:-1]])
+
+    @property
+    def closings(self) -> NDArray[np.int8]:
+        """The prefix of every sentence's last token."""
+        return np.asarray(self.prefix[self.first[1:] - 1])
+
+    def before_tokens(self, rule: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether a rule holds for every token and the one before it; O before a sentence."""
+        answer = np.empty(len(self.prefix), dtype=bool)
+        answer[1:] = rule.reshape(-1)[self.steps]
+        answer[self.first[:-1]] = rule[self._outside, self.openings, 1]
         return answer
 
-    def at_openings(self, allowed: NDArray[np.bool_], code: dict[str, int]) -> NDArray[np.bool_]:
-        """Look up the border before every sentence's first token."""
-        numbering = np.array([code[prefix] for prefix in self.prefixes], dtype=np.intp)
-        return np.asarray(allowed[code["O"], numbering[self.prefix[self.first[:-1]]], 1])
-
-    def before_tokens(self, allowed: NDArray[np.bool_], code: dict[str, int]) -> NDArray[np.bool_]:
-        """Look up every token with the one before it in its sentence."""
-        answer = self.at_borders(allowed, code)[:-1]
-        answer[self.first[:-1]] = self.at_openings(allowed, code)
+    def after_tokens(self, rule: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether a rule holds for every token and the one after it; O after a sentence."""
+        answer = np.empty(len(self.prefix), dtype=bool)
+        answer[:-1] = rule.reshape(-1)[self.steps]
+        answer[self.first[1:] - 1] = rule[self.closings, self._outside, 1]
         return answer
+
+    def number(self) -> NDArray[np.intp]:
+        """How often every step is taken, those into and out of a sentence included."""
+        size = len(self.prefixes)
+        inner = np.ones(len(self.steps), dtype=bool)
+        inner[self.first[1:-1] - 1] = False
+        times = np.bincount(self.steps[inner], minlength=size * size * 2).reshape(size, size, 2)
+        times[self._outside, :, 1] += np.bincount(self.openings, minlength=size)
+        times[:, self._outside, 1] += np.bincount(self.closings, minlength=size)
+        return times
+
+    def in_own_codes(self, rule: NDArray[np.bool_], code: dict[str, int]) -> NDArray[np.bool_]:
+        """A rule table under another numbering of the prefixes, in this one's."""
+        own = [code[prefix] for prefix in self.prefixes]
+        return np.asarray(rule[np.ix_(own, own)])
+
+    @property
+    def _outside(self) -> int:
+        return self.prefixes.index("O")
 
 
 def _parse(name: str) -> tuple[str, str] | None:
@@ -194,7 +121,7 @@ def _parse(name: str) -> tuple[str, str] | None:
     if name == "O":
         return "O", ""
     prefix, hyphen, kind = name.partition("-")
-    if prefix not in _PLAIN or prefix == "O" or (hyphen and not kind):
+    if prefix not in FIVE or prefix == "O" or (hyphen and not kind):
         return None
     return prefix, kind or UNTYPED
 
@@ -205,16 +132,19 @@ def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
     wrong = [c for c, tag in enumerate(parsed) if tag is None or tag[0] not in scheme.follow]
     if wrong:
         raise _unknown_tag(tagged, scheme, wrong)
-    tags = [tag for tag in parsed if tag is not None]
-    prefixes = tuple(sorted({prefix for prefix, _ in tags}))
+    return _translated(tagged, [tag for tag in parsed if tag is not None])
+
+
+def _translated(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
+    prefixes = tuple(sorted({"O"} | {prefix for prefix, _ in tags}))
     labels = tuple(sorted({kind for prefix, kind in tags if prefix != "O"}))
     prefix_code = {prefix: i for i, prefix in enumerate(prefixes)}
     label_code = {kind: i for i, kind in enumerate(labels)}
-    prefix = np.array([prefix_code[prefix] for prefix, _ in tags], dtype=np.intp)
-    kind = np.array([label_code.get(k, -1) if p != "O" else -1 for p, k in tags], dtype=np.int32)
-    tags_used = tagged.tags
-    first = np.unique(tagged.text.first)  # sentences without tokens have no borders of their own
-    return _Sequence(prefixes, prefix[tags_used], kind[tags_used], labels, first)
+    prefix = np.array([prefix_code[prefix] for prefix, _ in tags], dtype=np.int8)
+    kind = np.array([-1 if p == "O" else label_code[k] for p, k in tags], dtype=np.int32)
+    first = tagged.text.first
+    first = np.append(first[:-1][np.diff(first) > 0], first[-1])  # no borders without tokens
+    return _Sequence(prefixes, labels, prefix[tagged.tags], kind[tagged.tags], first)
 
 
 def _unknown_tag(tagged: Tagged, scheme: Scheme, wrong: list[int]) -> InputError:
@@ -228,37 +158,26 @@ def _unknown_tag(tagged: Tagged, scheme: Scheme, wrong: list[int]) -> InputError
     )
 
 
-def _followers(scheme: Scheme) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """What may follow what, as a table for `at_borders`, and the numbering of its prefixes."""
+def _forbidden(scheme: Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
+    """The steps that a scheme does not allow, as a rule table."""
     code = {prefix: i for i, prefix in enumerate(scheme.follow)}
-    allowed = np.zeros((len(code), len(code), 2), dtype=bool)
+    wrong = np.ones((len(code), len(code), 2), dtype=bool)
     for before, (of_any, of_same) in scheme.follow.items():
         for after in of_any.split():
-            allowed[code[before], code[after]] = True
+            wrong[code[before], code[after]] = False
         for after in of_same.split():
-            allowed[code[before], code[after], 0] = True
-    return allowed, code
+            wrong[code[before], code[after], 0] = False
+    return sequence.in_own_codes(wrong, code)
 
 
-def _invalid(sequence: _Sequence, scheme: Scheme) -> NDArray[np.bool_]:
-    allowed, code = _followers(scheme)
-    wrong = ~sequence.at_borders(allowed, code)
-    wrong[0] = False
-    # a border between sentences is wrong if either side is; once is enough for a count
-    wrong[sequence.first[:-1]] |= ~sequence.at_openings(allowed, code)
-    return wrong
+def invalid(tagged: Tagged, scheme: str) -> int:
+    """How many steps from tag to tag break the rules of a scheme.
 
-
-def invalid(tagged: Tagged, scheme: str) -> NDArray[np.bool_]:
-    """Where the tags break the rules of a scheme.
-
-    Returns
-    -------
-    An entry for the border before every token and one for the end: whether the tags on its two
-    sides may not stand there. The edges of a sentence count as O.
+    Before and after a sentence stands O, so that a span left open at its end counts too.
     """
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
-    return _invalid(_sequence(tagged, rules), rules)
+    sequence = _sequence(tagged, rules)
+    return int(sequence.number()[_forbidden(rules, sequence)].sum())
 
 
 def recognise(tagged: Tagged) -> str:
@@ -268,22 +187,24 @@ def recognise(tagged: Tagged) -> str:
     first of `SCHEMES` is taken. Tags that fit no scheme get the one that knows most of them.
     """
     parsed = [_parse(name) for name in tagged.names]
-    used = np.bincount(tagged.tags, minlength=len(parsed))
+    used = np.bincount(tagged.tags, minlength=len(parsed)).tolist()
     number: dict[str, int] = {}
-    for tag, times in zip(parsed, used.tolist(), strict=True):
+    for tag, times in zip(parsed, used, strict=True):
         if tag is not None and times:
             number[tag[0]] = number.get(tag[0], 0) + times
-    fitting = [name for name, scheme in SCHEMES.items() if number.keys() <= scheme.follow.keys()]
-    if not fitting or None in parsed:
+    tags = [tag for tag in parsed if tag is not None]
+    fitting = [s for s in SCHEMES.values() if {prefix for prefix, _ in tags} <= s.follow.keys()]
+    if not fitting or len(tags) < len(parsed):
         known = {
             name: sum(n for prefix, n in number.items() if prefix in scheme.follow)
             for name, scheme in SCHEMES.items()
         }
         return max(known, key=lambda name: known[name])
     if number.keys() <= {"O"}:
-        return fitting[0]
-    broken = {name: int(invalid(tagged, name).sum()) for name in fitting}
-    return min(fitting, key=lambda name: broken[name])
+        return fitting[0].name
+    sequence = _translated(tagged, tags)
+    steps = sequence.number()
+    return min(fitting, key=lambda scheme: int(steps[_forbidden(scheme, sequence)].sum())).name
 
 
 def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleval") -> Spans:
@@ -316,11 +237,11 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
     recognised = scheme is None
     rules = SCHEMES[one_of("scheme", recognise(tagged) if scheme is None else scheme, SCHEMES)]
     sequence = _sequence(tagged, rules)
-    wrong = _invalid(sequence, rules)
-    number = int(wrong.sum())
+    forbidden = _forbidden(rules, sequence)
+    number = int(sequence.number()[forbidden].sum())
     if number and repair == "error":
-        raise _broken_rule(tagged, rules, wrong)
-    start, end = (_well_formed if repair == "strict" else _lenient)(sequence, rules, wrong)
+        raise _broken_rule(tagged, rules, sequence, forbidden)
+    start, end = _well_formed(sequence, rules) if repair == "strict" else _lenient(sequence)
     sentence = (np.searchsorted(tagged.text.first, start, side="right") - 1).astype(np.int32)
     opening = tagged.text.first[sentence]
     notes = [*tagged.notes, f"{tagged.text.name}: scheme {rules.name}{', recognised' * recognised}"]
@@ -342,56 +263,53 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
     )
 
 
-def _lenient(
-    sequence: _Sequence, rules: Scheme, wrong: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Chunks as conlleval reads them; every start has its end."""
-    del rules, wrong
-    start = sequence.before_tokens(_START, _PLAIN)
-    end = sequence.at_borders(_END, _PLAIN)
-    return np.flatnonzero(start), np.flatnonzero(end)
+    start = sequence.before_tokens(sequence.in_own_codes(LENIENT_START, FIVE))
+    end = sequence.after_tokens(sequence.in_own_codes(LENIENT_END, FIVE))
+    return np.flatnonzero(start), np.flatnonzero(end) + 1
 
 
-def _well_formed(
-    sequence: _Sequence, rules: Scheme, wrong: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _well_formed(sequence: _Sequence, rules: Scheme) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Spans as seqeval's strict mode reads them.
 
     Tokens that may go on from the one before them form runs. In a run the first token that may
     start a span does, and its span reaches to the end of the run, if it may end there.
     """
-    starts, inside, ends = (_strict_table(patterns) for patterns in _STRICT[rules.name])
-    may_start = np.flatnonzero(sequence.before_tokens(starts, _PLAIN))
-    heads = ~sequence.before_tokens(inside, _PLAIN)
+    starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in strict_tables(rules))
+    # numbered begins have an order inside a span, which five prefixes cannot tell
+    inside &= ~_forbidden(rules, sequence)
+    may_start = np.flatnonzero(sequence.before_tokens(starts))
+    heads = ~sequence.before_tokens(inside)
     run = np.cumsum(heads)[may_start]
-    opens_run = np.concatenate([[True], run[1:] != run[:-1]]) if len(run) else run.astype(bool)
+    opens_run = np.diff(run, prepend=-1) > 0
     start, run = may_start[opens_run], run[opens_run]
     end = np.append(np.flatnonzero(heads), len(heads))[run]
-    complete = sequence.at_borders(ends, _PLAIN)[end]
-    # a scheme with numbered begins has rules inside a span that five prefixes cannot tell
-    inner = np.concatenate([[0], np.cumsum(wrong)])
-    complete &= inner[end] == inner[start + 1]
+    complete = sequence.after_tokens(ends)[end - 1]
     return start[complete], end[complete]
 
 
-def _broken_rule(tagged: Tagged, rules: Scheme, wrong: NDArray[np.bool_]) -> InputError:
-    border = int(np.flatnonzero(wrong)[0])
-    names, tags, first = tagged.names, tagged.tags, tagged.text.first
-    opens = bool(np.isin(border, first))
-    allowed, code = _followers(rules)
-    if opens and border > 0:
-        before = names[int(tags[border - 1])]
-        if not allowed[code[_parse(before)[0]], code["O"], 1]:  # type: ignore[index]
-            return tagged.text.error(
-                f"tag {before!r} ends a sentence; expected its span to be closed ({rules.name})",
-                border - 1,
-            )
-    place = "the sentence's begin" if opens else repr(names[int(tags[border - 1])])
-    return tagged.text.error(
-        f"tag {names[int(tags[border])]!r} after {place} breaks the rules of {rules.name}; "
-        f"expected valid tags, or repair='conlleval' or 'strict'",
-        border,
-    )
+def _broken_rule(
+    tagged: Tagged, rules: Scheme, sequence: _Sequence, forbidden: NDArray[np.bool_]
+) -> InputError:
+    before = np.flatnonzero(sequence.before_tokens(forbidden))
+    after = np.flatnonzero(sequence.after_tokens(forbidden))
+    remedy = "expected valid tags, or repair='conlleval' or 'strict'"
+    if len(before) and (not len(after) or before[0] <= after[0]):
+        token = int(before[0])
+        opens = token in tagged.text.first
+        place = "at the begin of a sentence" if opens else f"after {_tag(tagged, token - 1)}"
+        what = f"tag {_tag(tagged, token)} {place} breaks the rules of {rules.name}; {remedy}"
+    else:
+        token = int(after[0])
+        closes = token + 1 in tagged.text.first
+        place = "at the end of a sentence" if closes else f"before {_tag(tagged, token + 1)}"
+        what = f"tag {_tag(tagged, token)} {place} breaks the rules of {rules.name}; {remedy}"
+    return tagged.text.error(what, token)
+
+
+def _tag(tagged: Tagged, token: int) -> str:
+    return repr(tagged.names[int(tagged.tags[token])][:60])
 
 
 def decode_tags(
@@ -415,46 +333,3 @@ def decode_tags(
 
     spans = decode(tagged_from_lists("sentences", sentences), scheme=scheme, repair=repair)
     return [spans.of(sentence) for sentence in range(spans.n_sentences)]
-
-
-def encode(spans: Iterable[tuple[int, int, str | None]], length: int, *, scheme: str) -> list[str]:
-    """Write the spans of a sentence as tags.
-
-    Parameters
-    ----------
-    spans
-        Each (start, end, label) with ``0 <= start < end <= length``; they must not overlap. The
-        label None, ``""`` or ``"_"`` gives bare prefixes.
-    length
-        How many tokens the sentence has.
-    scheme
-        One of `SCHEMES`. Reading the tags back gives the same spans, with one exception: ``io``
-        merges neighbours of one label.
-
-    Examples
-    --------
-    >>> encode([(0, 3, "PER"), (3, 4, "PER")], 5, scheme="iobes")
-    ['B-PER', 'I-PER', 'E-PER', 'S-PER', 'O']
-    >>> encode([(0, 3, "PER"), (3, 4, "PER")], 5, scheme="iob1")
-    ['I-PER', 'I-PER', 'I-PER', 'B-PER', 'O']
-    """
-    rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
-    tags = ["O"] * length
-    last_end, last_label = 0, ""
-    for start, end, name in sorted(spans, key=lambda span: span[:2]):
-        if not last_end <= start < end <= length:
-            raise InputError(
-                f"spans: ({start}, {end}) overlaps another one or leaves the sentence; expected "
-                f"spans apart from each other in {length} tokens"
-            )
-        label = name or UNTYPED
-        prefixes = rules.write(end - start)
-        touches = start == last_end and label == last_label
-        if touches and rules.split_only == "begin":
-            prefixes[0] = "B"
-        elif touches and rules.split_only == "end":
-            tags[start - 1] = "E" + tags[start - 1][1:]
-        suffix = "" if label == UNTYPED else f"-{label}"
-        tags[start:end] = [prefix + suffix for prefix in prefixes]
-        last_end, last_label = end, label
-    return tags

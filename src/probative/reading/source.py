@@ -9,6 +9,7 @@ import sys
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from probative.errors import InputError
 
@@ -85,7 +86,7 @@ def load(path: str | Path, *, encoding: str | None = None) -> Source:
         raise InputError(
             "is a binary file (it holds NUL bytes); expected text", name, _line(data, b"\x00")
         )
-    if not data.strip():
+    if not data or data.isspace():
         raise InputError("is empty; expected at least one line", name)
     if b"\r" in data and b"\n" not in data:
         data = data.replace(b"\r", b"\n")
@@ -99,12 +100,12 @@ def _line(data: bytes, what: bytes) -> int:
 def _raw(path: str | Path) -> bytes:
     try:
         if str(path) == "-":
-            data = sys.stdin.buffer.read(LARGEST + 1)
+            data = _limited(sys.stdin.buffer)
         elif Path(path).is_dir():
             raise InputError("is a directory; expected a file", path)
         else:
             with Path(path).open("rb") as file:
-                data = file.read(LARGEST + 1)
+                data = _limited(file)
     except FileNotFoundError:
         raise InputError("there is no such file", path) from None
     except (OSError, ValueError) as error:
@@ -113,12 +114,21 @@ def _raw(path: str | Path) -> bytes:
     return _not_too_large(str(path), data)
 
 
+def _limited(file: IO[bytes] | gzip.GzipFile) -> bytes:
+    """The content of a file, or a little more than the most that is allowed."""
+    parts, size = [], 0
+    while size <= LARGEST and (part := file.read(1 << 24)):
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
 def _unpacked(name: str, data: bytes) -> bytes:
     if not data.startswith(_GZIP):
         return data
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            return _not_too_large(name, file.read(LARGEST + 1))
+            return _not_too_large(name, _limited(file))
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"is a damaged gzip file: {str(error).lower()}", name) from None
 
