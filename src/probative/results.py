@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from probative.counts import Counts
 
-__all__ = ["Interval", "LabelScores", "Result", "Scores", "SystemScores"]
+__all__ = ["FileCheck", "Interval", "LabelScores", "Result", "Scores", "SystemScores"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,3 +215,37 @@ class Scores(Result):
 
 def _listed(scores: tuple[Interval, ...]) -> str:
     return ", ".join(f"{s.metric} {s.estimate:.4f} [{s.low:.4f}, {s.high:.4f}]" for s in scores[:3])
+
+
+@dataclass(frozen=True, eq=False)
+class FileCheck(Result):
+    """What a file is, and what is wrong with it.
+
+    Attributes
+    ----------
+    path
+        The file.
+    input_format, task
+        How it was read.
+    facts
+        What it holds: sentences, tokens, spans, the scheme and so on, by name.
+    labels
+        How often every label occurs.
+    problems
+        What is wrong, a line each, with line numbers; empty if nothing is.
+    notes
+        What was recognised.
+    """
+
+    path: str
+    input_format: str
+    task: str
+    facts: dict[str, Any]
+    labels: dict[str, int]
+    problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        facts = ", ".join(f"{value} {name}" for name, value in self.facts.items())
+        wrong = f"{len(self.problems)} problems" if self.problems else "nothing wrong"
+        return f"{self.path}: {self.input_format} for {self.task}; {facts}; {wrong}"

@@ -12,7 +12,7 @@ import numpy as np
 from probative._validation import one_of
 from probative.errors import InputError
 from probative.matching.labels import match_labels, positive_class
-from probative.matching.schemes import REPAIRS, SCHEMES, decode, recognise
+from probative.matching.schemes import REPAIRS, SCHEMES, decode, prefix_of, recognise
 from probative.matching.segmentation import match_words
 from probative.matching.spans import match_spans
 from probative.reading.alignment import ALIGNMENTS, align
@@ -282,8 +282,8 @@ def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, re
     if isinstance(side, Spans):
         return side
     if scheme is None and gold_scheme is not None:
-        prefixes = {name.partition("-")[0] for name in side.names}
-        own = recognise(side)
-        if prefixes <= SCHEMES[gold_scheme].follow.keys() or prefixes - SCHEMES[own].follow.keys():
+        prefixes = {prefix_of(name) for name in side.names}
+        own = SCHEMES[recognise(side)]
+        if prefixes <= SCHEMES[gold_scheme].follow.keys() or not prefixes <= own.follow.keys():
             scheme = gold_scheme
     return decode(side, scheme=scheme, repair=repair)

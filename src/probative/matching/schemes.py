@@ -41,6 +41,8 @@ __all__ = [
     "decode_tags",
     "encode",
     "invalid",
+    "misplaced",
+    "prefix_of",
     "recognise",
 ]
 
@@ -124,6 +126,12 @@ def _parse(name: str) -> tuple[str, str] | None:
     if prefix not in FIVE or prefix == "O" or (hyphen and not kind):
         return None
     return prefix, kind or UNTYPED
+
+
+def prefix_of(name: str) -> str | None:
+    """The prefix of a tag; None for what is no tag."""
+    tag = _parse(name)
+    return None if tag is None else tag[0]
 
 
 def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
@@ -240,14 +248,14 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
     forbidden = _forbidden(rules, sequence)
     number = int(sequence.number()[forbidden].sum())
     if number and repair == "error":
-        raise _broken_rule(tagged, rules, sequence, forbidden)
+        raise _misplaced(tagged, rules, _places(sequence, forbidden, 1)[0])
     start, end = _well_formed(sequence, rules) if repair == "strict" else _lenient(sequence)
     sentence = (np.searchsorted(tagged.text.first, start, side="right") - 1).astype(np.int32)
     opening = tagged.text.first[sentence]
-    notes = [*tagged.notes, f"{tagged.text.name}: scheme {rules.name}{', recognised' * recognised}"]
+    notes = [*tagged.notes, f"{tagged.name}: scheme {rules.name}{', recognised' * recognised}"]
     if number:
         notes.append(
-            f"{tagged.text.name}: {number} tag{'s' * (number > 1)} out of place in {rules.name}, "
+            f"{tagged.name}: {number} tag{'s' * (number > 1)} out of place in {rules.name}, "
             f"read as {'conlleval does' if repair == 'conlleval' else 'seqeval strict mode does'}"
         )
     return Spans(
@@ -289,23 +297,39 @@ def _well_formed(sequence: _Sequence, rules: Scheme) -> tuple[NDArray[np.intp], 
     return start[complete], end[complete]
 
 
-def _broken_rule(
-    tagged: Tagged, rules: Scheme, sequence: _Sequence, forbidden: NDArray[np.bool_]
-) -> InputError:
-    before = np.flatnonzero(sequence.before_tokens(forbidden))
-    after = np.flatnonzero(sequence.after_tokens(forbidden))
-    remedy = "expected valid tags, or repair='conlleval' or 'strict'"
-    if len(before) and (not len(after) or before[0] <= after[0]):
-        token = int(before[0])
-        opens = token in tagged.text.first
-        place = "at the begin of a sentence" if opens else f"after {_tag(tagged, token - 1)}"
-        what = f"tag {_tag(tagged, token)} {place} breaks the rules of {rules.name}; {remedy}"
+def misplaced(tagged: Tagged, scheme: str, most: int) -> tuple[list[str], int]:
+    """Messages on the first tags that break the rules of a scheme, and how many do."""
+    rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
+    sequence = _sequence(tagged, rules)
+    forbidden = _forbidden(rules, sequence)
+    number = int(sequence.number()[forbidden].sum())
+    return [
+        str(_misplaced(tagged, rules, place)) for place in _places(sequence, forbidden, most)
+    ], number
+
+
+def _places(sequence: _Sequence, forbidden: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
+    """The first steps that are forbidden, as the tokens before and after them; -1 for none."""
+    before = np.flatnonzero(sequence.before_tokens(forbidden))[:most]
+    last = sequence.first[1:] - 1
+    left_open = last[sequence.after_tokens(forbidden)[last]][:most]
+    opens = np.isin(before, sequence.first)
+    steps = [(-1 if o else t - 1, t) for t, o in zip(before.tolist(), opens.tolist(), strict=True)]
+    steps += [(token, -1) for token in left_open.tolist()]
+    return sorted(steps, key=max)[:most]
+
+
+def _misplaced(tagged: Tagged, rules: Scheme, place: tuple[int, int]) -> InputError:
+    before, after = place
+    if before < 0:
+        what = f"tag {_tag(tagged, after)} at the begin of a sentence"
+    elif after < 0:
+        what = f"tag {_tag(tagged, before)} at the end of a sentence"
     else:
-        token = int(after[0])
-        closes = token + 1 in tagged.text.first
-        place = "at the end of a sentence" if closes else f"before {_tag(tagged, token + 1)}"
-        what = f"tag {_tag(tagged, token)} {place} breaks the rules of {rules.name}; {remedy}"
-    return tagged.text.error(what, token)
+        what = f"tag {_tag(tagged, after)} after {_tag(tagged, before)}"
+    return tagged.text.error(
+        f"{what} breaks the rules of {rules.name}; expected a valid tag", max(place)
+    )
 
 
 def _tag(tagged: Tagged, token: int) -> str:

@@ -124,12 +124,20 @@ class Tagged:
         A code a token, and the tag every code stands for.
     notes
         What was recognised.
+    column
+        The column of the file, where it holds several sides.
     """
 
     text: Text
     tags: Ints
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    column: int | None = None
+
+    @property
+    def name(self) -> str:
+        """What notes call these tags: the file, and the column where it holds several."""
+        return self.text.name if self.column is None else f"{self.text.name}, column {self.column}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,22 @@ from probative.reading.source import snippet
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from probative.errors import InputError
     from probative.reading.fields import Table
     from probative.reading.source import Source
 
     Ints = NDArray[np.int32]
 
-__all__ = ["TAG", "Layout", "column_of", "layout", "share_of_tags", "tag_columns", "tagged"]
+__all__ = [
+    "TAG",
+    "Layout",
+    "column_of",
+    "layout",
+    "ragged_line",
+    "share_of_tags",
+    "tag_columns",
+    "tagged",
+]
 
 # What a tag of any scheme looks like.
 TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)
@@ -45,6 +55,8 @@ class Layout:
     surface
         The lines (from 0) of surface tokens where they differ from `rows`: a multiword range
         stands for its words. Only in numbered files.
+    ragged
+        The lines (from 0) that were passed over.
     """
 
     table: Table
@@ -52,6 +64,7 @@ class Layout:
     text: Text
     numbered: bool
     surface: Ints | None = None
+    ragged: Ints | None = None
 
     @property
     def width(self) -> int:
@@ -64,7 +77,7 @@ class Layout:
         return None if self.width == 1 else int(self.numbered)
 
 
-def layout(source: Source, *, comments: bool = False) -> Layout:
+def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False) -> Layout:
     """Find tokens, sentences and documents.
 
     Parameters
@@ -74,6 +87,9 @@ def layout(source: Source, *, comments: bool = False) -> Layout:
     comments
         Whether ``#`` starts a comment. It always does in files whose first column numbers the
         tokens; elsewhere it is a token like any other.
+    skip_ragged
+        Whether to pass over lines with another number of columns than most; by default the
+        first one is an error.
     """
     table = split(source)
     array = np.frombuffer(source.data, np.uint8)
@@ -96,7 +112,10 @@ def layout(source: Source, *, comments: bool = False) -> Layout:
         new_document |= _newdoc(source, table, comment)
     if not len(rows):
         raise source.error("holds document lines only; expected at least one token")
-    _same_width(table, rows if kinds is None else content)
+    ragged = rows[table.width[rows] != _usual_width(table, rows, most=skip_ragged)]
+    if len(ragged) and not skip_ragged:
+        raise ragged_line(table, int(ragged[0]), int(table.width[rows[0]]))
+    rows = np.setdiff1d(rows, ragged, assume_unique=True) if len(ragged) else rows
     breaks = ~filled
     breaks[content[marks]] = True
     text = _sentences(source, table, rows, breaks, new_document, int(starts))
@@ -104,7 +123,7 @@ def layout(source: Source, *, comments: bool = False) -> Layout:
     if column is not None:
         start, end = table.column(column, rows)
         text = replace(text, start=start, end=end)
-    return Layout(table, rows, text, numbered, surface)
+    return Layout(table, rows, text, numbered, surface, ragged)
 
 
 def _numbering(table: Table, rows: Ints) -> Ints | None:
@@ -166,19 +185,24 @@ def _newdoc(source: Source, table: Table, comment: NDArray[np.bool_]) -> NDArray
     return found
 
 
-def _same_width(table: Table, rows: Ints) -> None:
+def _usual_width(table: Table, rows: Ints, *, most: bool) -> int:
     width = table.width[rows]
-    wrong = np.flatnonzero(width != width[0])
-    if len(wrong):
-        row = int(rows[wrong[0]])
-        found, expected = int(table.width[row]), int(width[0])
-        line = table.source.data[table.begin[row] : table.end[row]]
-        separator = "TABs" if table.tabs else "white space"
-        raise table.source.error(
-            f"{snippet(line)} has {found} column{'s' * (found != 1)} separated by {separator}; "
-            f"expected {expected}, as in line {int(rows[0]) + 1}",
-            row + 1,
-        )
+    if not most:
+        return int(width[0])
+    distinct_widths, times = np.unique(width, return_counts=True)
+    return int(distinct_widths[np.argmax(times)])
+
+
+def ragged_line(table: Table, row: int, expected: int) -> InputError:
+    """What to say of a line (from 0) with another number of columns than expected."""
+    found = int(table.width[row])
+    line = table.source.data[table.begin[row] : table.end[row]]
+    separator = "TABs" if table.tabs else "white space"
+    return table.source.error(
+        f"{snippet(line)} has {found} column{'s' * (found != 1)} separated by {separator}; "
+        f"expected {expected}",
+        row + 1,
+    )
 
 
 def _sentences(

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from probative.errors import InputError
 from probative.reading.sequences import spans_from_sets
 from probative.reading.source import snippet
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from probative.reading.annotations import Spans
     from probative.reading.source import Source
 
-__all__ = ["SPAN_KEYS", "read_spans", "records"]
+__all__ = ["SPAN_KEYS", "problems_of", "read_spans"]
 
 SPAN_KEYS = ("spans", "entities", "labels", "label")
 _START_KEYS = ("start", "start_offset")
@@ -23,53 +24,72 @@ _END_KEYS = ("end", "end_offset")
 _LABEL_KEYS = ("label", "type", "entity_group", "entity")
 
 
-def records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file with their line numbers; empty lines are passed over."""
-    for number, line in enumerate(source.data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", None) or "too deep or too large"
-            raise source.error(
-                f"{snippet(line)} is not JSON ({reason}); expected an object a line", number
-            ) from None
-        if not isinstance(record, dict):
-            raise source.error(f"{snippet(line)} is not a JSON object; expected one a line", number)
-        yield number, record
-
-
 def read_spans(source: Source) -> Spans:
     """Read a text with its spans a line.
 
     Each object has ``text`` (spans then count its characters) or ``tokens`` (spans count tokens),
     and ``spans``, ``entities``, ``labels`` or ``label`` with a list of ``[start, end, label]`` or
-    ``{"start": …, "end": …, "label": …}``. Spans may overlap and nest.
+    ``{"start": …, "end": …, "label": …}``. Spans may overlap and nest. Empty lines are passed
+    over.
     """
     texts: list[Sequence[str]] = []
     sentences: list[list[Any]] = []
     lines: list[int] = []
-    key = None
-    for number, record in records(source):
-        texts.append(_text(source, number, record))
-        key = next((k for k in SPAN_KEYS if isinstance(record.get(k), list)), None) or key
-        spans = record.get(key) if key else None
-        if spans is not None and not isinstance(spans, list):
-            raise source.error(f"{key!r} holds {_shown(spans)}; expected a list of spans", number)
-        sentences.append([_triple(source, number, span) for span in spans or ()])
+    keys: dict[str, None] = {}
+    for number, line in _lines(source):
+        text, spans, key = _content(source, number, line)
+        texts.append(text)
+        sentences.append(spans)
         lines.append(number)
+        keys |= {key: None} if key else {}
     if not texts:
         raise source.error("holds no JSON object; expected one a line")
-    if key is None:
+    if not keys:
         raise source.error(
             f"no object has a list of spans; expected one of the keys {', '.join(SPAN_KEYS)}",
             lines[0],
         )
-    spans_read = spans_from_sets(source.name, sentences, texts, lines)
+    found = spans_from_sets(source.name, sentences, texts, lines)
     unit = "characters of the text" if isinstance(texts[0], str) else "tokens"
-    note = f"{source.name}: JSON lines, spans of {unit} under {key!r}"
-    return replace(spans_read, notes=(note, *spans_read.notes))
+    note = f"{source.name}: JSON lines, spans of {unit} under {', '.join(map(repr, keys))}"
+    return replace(found, notes=(note, *found.notes))
+
+
+def problems_of(source: Source) -> list[str]:
+    """Everything that is wrong with the objects of a file, a line each."""
+    problems = []
+    for number, line in _lines(source):
+        try:
+            _content(source, number, line)
+        except InputError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
+    numbered = enumerate(source.data.split(b"\n"), start=1)
+    return ((number, line) for number, line in numbered if line.strip())
+
+
+def _content(
+    source: Source, number: int, line: bytes
+) -> tuple[Sequence[str], list[tuple[int, int, str]], str | None]:
+    """The text of an object, its spans and the key under which they were."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        reason = getattr(error, "msg", None) or "too deep or too large"
+        raise source.error(
+            f"{snippet(line)} is not JSON ({reason}); expected an object a line", number
+        ) from None
+    if not isinstance(record, dict):
+        raise source.error(f"{snippet(line)} is not a JSON object; expected one a line", number)
+    text = _text(source, number, record)
+    key = next((key for key in SPAN_KEYS if record.get(key) is not None), None)
+    spans = record[key] if key else []
+    if not isinstance(spans, list):
+        raise source.error(f"{key!r} holds {_shown(spans)}; expected a list of spans", number)
+    return text, [_triple(source, number, span, len(text)) for span in spans], key
 
 
 def _text(source: Source, number: int, record: dict[str, Any]) -> Sequence[str]:
@@ -86,7 +106,7 @@ def _text(source: Source, number: int, record: dict[str, Any]) -> Sequence[str]:
     )
 
 
-def _triple(source: Source, number: int, span: Any) -> tuple[Any, Any, Any]:
+def _triple(source: Source, number: int, span: Any, length: int) -> tuple[int, int, str]:
     if isinstance(span, list) and len(span) == 3:
         start, end, label = span
     elif isinstance(span, dict):
@@ -94,10 +114,11 @@ def _triple(source: Source, number: int, span: Any) -> tuple[Any, Any, Any]:
     else:
         start = end = label = None
     whole = all(isinstance(x, int) and not isinstance(x, bool) for x in (start, end))
-    if whole and isinstance(label, str):
+    if whole and isinstance(label, str) and 0 <= start < end <= length:
         return start, end, label
     raise source.error(
-        f"span {_shown(span)}; expected [start, end, label] or an object with start, end and label",
+        f"span {_shown(span)}; expected [start, end, label] or an object with start, end and "
+        f"label, 0 <= start < end <= {length}",
         number,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -171,8 +171,13 @@ def read_pair(
         raise source.error("has one column; expected a gold and a predicted one")
     task = options.task or "entities"
     wanted = [int(c) for c in columns] or [-1]
-    answer = tagged(shape, int(gold) if gold is not None else -2, any_values=True)
-    systems = [tagged(shape, column, any_values=True) for column in wanted]
+    answer, *systems = (
+        replace(
+            tagged(shape, column, any_values=True),
+            column=column if column > 0 else shape.width + column + 1,
+        )
+        for column in (int(gold) if gold is not None else -2, *wanted)
+    )
     names = [Path(source.name).name] if len(wanted) == 1 else [f"column {c}" for c in wanted]
     if task == "labels":
         return token_labels(answer), [token_labels(system) for system in systems], names

@@ -76,19 +76,18 @@ def _overview(found: Scores) -> Table:
         *(("deff",) if clustered else ()),
         *(("note",) if noted else ()),
     )
-    rows = []
-    for system in found.systems:
-        for score in system.scores:
-            rows.append(
-                (
-                    *((system.name,) if several else ()),
-                    _words(score.metric),
-                    *_limits(score),
-                    *((number(score.design_effect, 2),) if clustered else ()),
-                    *((score.note or "",) if noted else ()),
-                )
-            )
-    notes = []
+    rows = [
+        (
+            *((system.name,) if several else ()),
+            _words(score.metric),
+            *_limits(score),
+            *((number(score.design_effect, 2),) if clustered else ()),
+            *((score.note or "",) if noted else ()),
+        )
+        for system in found.systems
+        for score in system.scores
+    ]
+    notes = [f"{found.task.capitalize()}, {found.units:,} {found.unit}s."]
     for system in found.systems:
         what = f"{system.name}: {_tally(system.counts)}"
         if biased:
@@ -97,10 +96,7 @@ def _overview(found: Scores) -> Table:
     return Table(
         columns,
         tuple(rows),
-        title=(
-            f"{found.task.capitalize()}, {found.units:,} {found.unit}s: scores in points with "
-            f"{100 * found.level:g} % intervals"
-        ),
+        title=f"Scores in points with {100 * found.level:g} % intervals",
         notes=tuple(notes),
         text_columns=2 if several else 1,
     )
