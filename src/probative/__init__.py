@@ -4,5 +4,6 @@ from probative import metrics
 from probative._version import __version__
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
+from probative.inference.randomization import randomization_test
 
-__all__ = ["Counts", "InputError", "PairedCounts", "__version__", "metrics"]
+__all__ = ["Counts", "InputError", "PairedCounts", "__version__", "metrics", "randomization_test"]

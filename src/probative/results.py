@@ -7,7 +7,7 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Interval", "Result"]
+__all__ = ["Interval", "NullDistribution", "RandomizationTest", "Result"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,3 +93,67 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+@dataclass(frozen=True, eq=False)
+class NullDistribution(Result):
+    """How a difference of scores is distributed if the systems are exchangeable, as a histogram.
+
+    Attributes
+    ----------
+    edges
+        The limits of the bins, symmetric about 0; the observed difference is one of them.
+    probabilities
+        The probability of each bin. A difference that falls on an edge belongs to the bin further
+        from 0, as a tie counts as extreme; the outermost bins hold what lies beyond them, too.
+    """
+
+    edges: Any
+    probabilities: Any
+
+    def __str__(self) -> str:
+        return f"null distribution in {len(self.probabilities)} bins up to ±{self.edges[-1]:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class RandomizationTest(Result):
+    """What a randomisation test says about two systems on one test set.
+
+    Attributes
+    ----------
+    metric, alternative, by
+        What was compared, against which alternative, and what was exchanged: "unit" or "item".
+    method
+        "exact", or "sampled" where random exchanges were drawn.
+    statistic
+        The observed difference, B minus A; an undefined score counts as 0.
+    pvalue
+        The probability of a difference at least as extreme if A and B were exchangeable.
+    n_units
+        How many units (by unit) or items (by item) there are.
+    n_resamples, standard_error
+        How many exchanges were drawn, and the Monte-Carlo error of the p-value; None if exact.
+    note
+        What the reader must know about this test, or None.
+    null
+        The distribution of the difference under the null hypothesis, where it was asked for.
+    """
+
+    metric: str
+    alternative: str
+    by: str
+    method: str
+    statistic: float
+    pvalue: float
+    n_units: int
+    n_resamples: int | None = None
+    standard_error: float | None = None
+    note: str | None = None
+    null: NullDistribution | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        note = f" ({self.note})" if self.note else ""
+        return (
+            f"{self.metric}, B - A = {self.statistic:+.4f}: p = {self.pvalue:.4g}, {self.method} "
+            f"{self.alternative} randomisation test by {self.by}{note}"
+        )
