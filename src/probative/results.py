@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Interval", "NullDistribution", "RandomizationTest", "Result"]
+__all__ = ["Difference", "Interval", "NullDistribution", "RandomizationTest", "Result"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,4 +156,45 @@ class RandomizationTest(Result):
         return (
             f"{self.metric}, B - A = {self.statistic:+.4f}: p = {self.pvalue:.4g}, {self.method} "
             f"{self.alternative} randomisation test by {self.by}{note}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Difference(Result):
+    """The difference of two scores, B minus A, and the limits between which it is said to lie.
+
+    Attributes
+    ----------
+    metric, method, level
+        What was computed, and how.
+    estimate, low, high
+        The difference and its limits. Where a score is undefined they are NaN, -1 and 1.
+    a, b
+        The two scores.
+    correlation
+        The correlation of the two scores over test sets like this one.
+    design_effect
+        How many times larger the variance of the difference is than with independent items, or
+        None without units; the limits already allow for it.
+    note
+        What the reader must know about this interval, or None.
+    """
+
+    metric: str
+    method: str
+    level: float
+    estimate: float
+    low: float
+    high: float
+    a: float
+    b: float
+    correlation: float
+    design_effect: float | None = None
+    note: str | None = None
+
+    def __str__(self) -> str:
+        note = f" ({self.note})" if self.note else ""
+        return (
+            f"{self.metric}, B - A: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
+            f"{self.level:.4g} {self.method} interval{note}"
         )
