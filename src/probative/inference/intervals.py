@@ -95,9 +95,9 @@ def interval(
     >>> import probative as pv
     >>> counts = pv.Counts(tp=77, fp=44, fn=10, tn=702)
     >>> print(pv.interval(counts, "f1"))
-    f1, 0.95 wilson-indirect interval: 0.7404 [0.6694, 0.8014]
-    >>> pv.interval(counts, "recall", level=0.99).low.round(4)
-    0.7659
+    f1, 0.95 wilson-indirect interval: 0.7404 [0.6686, 0.8013]
+    >>> round(pv.interval(counts, "recall", level=0.99).low, 4)
+    0.7686
     """
     if not isinstance(counts, Counts):
         raise InputError(f"counts: {type(counts).__name__} is not Counts")
@@ -173,7 +173,8 @@ def _blockwise(
     """Apply `limits` to a large array of tables piece by piece."""
     size = int(np.prod(counts.shape))
     if size <= _BLOCK:
-        estimate, low, high, code = (np.asarray(part)[()] for part in limits(counts))
+        parts = limits(counts)
+        estimate, low, high, code = parts if counts.shape else (np.asarray(p).item() for p in parts)
         return estimate, low, high, code
     flat = counts.reshape(size)
     out: list[Any] = [np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.uint8)]

@@ -16,13 +16,23 @@ __all__ = ["Document", "Drawing", "Table", "number", "payload", "points", "signa
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of ready-made text under column heads; the first `text_columns` read from the left."""
+    """Rows of ready-made text under column heads.
+
+    The first `text_columns` hold words, and so does the last one where `closing_words`; the others
+    hold numbers.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
     notes: tuple[str, ...] = ()
     text_columns: int = 1
+    closing_words: bool = False
+
+    def holds_words(self, column: int) -> bool:
+        """Whether a column is to be read from the left, and may be broken into lines."""
+        last = column == len(self.columns) - 1
+        return column < self.text_columns or (last and self.closing_words)
 
 
 @dataclass(frozen=True)

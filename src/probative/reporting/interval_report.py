@@ -82,4 +82,5 @@ def _table(records: Sequence[dict[str, Any]], *, many: bool, level: float) -> Ta
         rows,
         title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",
         text_columns=3 if many else 2,
+        closing_words=noted,
     )

@@ -44,7 +44,7 @@ def as_text(document: Document, *, colour: bool = False, width: int = 200) -> st
         )
         for i, head in enumerate(table.columns):
             cells = [escape.plain(text) for text in (head, *(row[i] for row in table.rows))]
-            words = i < table.text_columns
+            words = table.holds_words(i)
             # numbers are never broken or cut: a table that needs more room than there is takes it
             whole = cells if not words else [word for cell in cells for word in cell.split()[:1]]
             grid.add_column(
@@ -61,7 +61,7 @@ def as_text(document: Document, *, colour: bool = False, width: int = 200) -> st
     for note in document.notes:
         console.print(Text(escape.plain(note)))
     text = console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
-    return "\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n"
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
 
 
 def as_json(document: Document) -> str:
@@ -85,7 +85,7 @@ def as_markdown(document: Document) -> str:
     parts = []
     for table in document.tables:
         lines = [f"**{escape.markdown(table.title)}**", ""] if table.title else []
-        ruler = [":---" if i < table.text_columns else "---:" for i in range(len(table.columns))]
+        ruler = [":---" if table.holds_words(i) else "---:" for i in range(len(table.columns))]
         head, *body = (
             [escape.markdown(cell) for cell in row] for row in (table.columns, *table.rows)
         )
@@ -102,7 +102,7 @@ def as_latex(document: Document) -> str:
 
 
 def _latex_table(table: Table, notes: tuple[str, ...]) -> str:
-    aligned = "".join("l" if i < table.text_columns else "r" for i in range(len(table.columns)))
+    aligned = "".join("l" if table.holds_words(i) else "r" for i in range(len(table.columns)))
     caption = " ".join([f"{table.title}." if table.title else "", *table.notes, *notes]).strip()
     lines = [
         "% needs \\usepackage{booktabs}",

@@ -120,7 +120,7 @@ def operating_characteristics(
     >>> from probative.studies.coverage import operating_characteristics
     >>> cells = {"p11": 0.4, "p10": 0.1, "p01": 0.1, "p00": 0.4}
     >>> print(*operating_characteristics(25, cells, ["wald"], scenario="1"))
-    wald, scenario 1, n = 25: coverage 0.9050, length 0.3428, overshoot 0.2308, degeneracy 0.0040
+    wald, scenario 1, n = 25: coverage 0.9055, length 0.3429, overshoot 0.2305, degeneracy 0.0038
     """
     one_of("metric", metric, METRICS)
     for method in methods:
