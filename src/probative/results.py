@@ -15,7 +15,14 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Difference", "Interval", "NullDistribution", "RandomizationTest", "Result"]
+__all__ = [
+    "Difference",
+    "Interval",
+    "NullDistribution",
+    "RandomizationTest",
+    "Result",
+    "SignificanceTest",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,4 +204,38 @@ class Difference(Result):
         return (
             f"{self.metric}, B - A: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
             f"{self.level:.4g} {self.method} interval{note}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SignificanceTest(Result):
+    """What a test of two systems says that is not a randomisation test.
+
+    Attributes
+    ----------
+    test
+        Its name.
+    statistic, pvalue
+        The test statistic and the probability of one at least as extreme if there were no
+        difference.
+    alternative
+        "two-sided", "greater" (B is better) or "less".
+    degrees_of_freedom
+        Of the statistic's distribution, where it has any.
+    note
+        What the reader must know about this test, or None.
+    """
+
+    test: str
+    statistic: float
+    pvalue: float
+    alternative: str
+    degrees_of_freedom: float | tuple[float, float] | None = None
+    note: str | None = None
+
+    def __str__(self) -> str:
+        note = f" ({self.note})" if self.note else ""
+        return (
+            f"{self.test} test, {self.alternative}: statistic {self.statistic:.4g}, "
+            f"p = {self.pvalue:.4g}{note}"
         )

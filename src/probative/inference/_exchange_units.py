@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.fft import fft, next_fast_len
 
 from probative.inference._half_binomial import half_binomial
 from probative.inference._spectrum import (
@@ -143,7 +142,7 @@ class Inversion:
         self.rows, self.columns = (_window(s, times, half_odds) for s in steps.T)
         if len(self.rows) * _BYTES_A_ROW > memory_limit:
             raise TooLargeError(len(self.rows) * _BYTES_A_ROW)
-        self.shape = next_fast_len(len(self.rows)), len(self.columns)
+        self.shape = _fast_length(len(self.rows)), len(self.columns)
         self.frequencies, log_modulus = significant_frequencies(
             steps, times, tilt, self.shape, _NEGLIGIBLE, memory_limit
         )
@@ -201,12 +200,17 @@ class Inversion:
             )
             sums /= -np.expm1(-s)[:, None]
         sums[k2 == 0] = at_begin * _geometric_sum(self.tau[1], beyond - begin)
-        return np.asarray(fft(sums, n=self.shape[0], axis=1))
+        return np.asarray(np.fft.fft(sums, n=self.shape[0], axis=1))
 
 
 def _geometric_sum(s: float, n: NDArray[np.int64]) -> NDArray[np.float64]:
     """1 + exp(-s) + … + exp(-s(n-1))."""
     return np.asarray(n if s == 0 else np.expm1(-s * n) / np.expm1(-s), dtype=np.float64)
+
+
+def _fast_length(least: int) -> int:
+    """A length not much above `least` that a fast Fourier transform likes."""
+    return min(odd << max(0, math.ceil(math.log2(least / odd))) for odd in (1, 3, 5, 9, 15))
 
 
 def _roots_of_unity(n: int) -> NDArray[np.complex128]:
