@@ -152,6 +152,11 @@ def test_misspelt_commands(refused):
     assert "did you mean 'coverage'?" in refused("study", "coverge")
 
 
+def test_no_arguments_show_the_help(run):
+    assert run().out.startswith("Usage: probative [OPTIONS] COMMAND")
+    assert "coverage" in run("study").out
+
+
 def test_version_and_module():
     installed = Path(sys.executable).with_name("probative")
     for command in ([sys.executable, "-m", "probative"], [installed]):
@@ -172,7 +177,10 @@ def test_standard_input():
 def test_a_closed_pipe_is_silent():
     script = f"{sys.executable} -m probative study coverage --n 25 -f csv | head -n 1"
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, text=True
+        ["bash", "-c", f"set -o pipefail; {script}"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from probative._version import __version__
-from probative.cli import demo, interval, study
 
-__all__ = ["app"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-app = typer.Typer(
-    name="probative",
-    help="How good is this NLP system, and is that one really better?",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+__all__ = ["build_app"]
+
+# Each command stands in the module of its name. Only the one that is called is loaded: building
+# the parsers of all of them takes longer than most commands run.
+COMMANDS = ("interval", "demo")
+GROUPS = ("study",)
+
+
+def build_app(arguments: Sequence[str]) -> typer.Typer:
+    """Return the program with the command that the arguments name, or with all for the others."""
+    app = typer.Typer(
+        name="probative",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_options)
+    called = next((word for word in arguments if not word.startswith("-")), None)
+    for name in (*COMMANDS, *GROUPS):
+        if called in (*COMMANDS, *GROUPS) and name != called:
+            continue
+        module = import_module(f"probative.cli.{name}")
+        if name in GROUPS:
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(getattr(module, name))
+    return app
 
 
 def _show_version(wanted: bool) -> None:
@@ -27,7 +48,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool,
@@ -35,8 +55,3 @@ def _options(
     ] = False,
 ) -> None:
     """How good is this NLP system, and is that one really better?"""
-
-
-app.command("interval")(interval.interval)
-app.command("demo")(demo.demo)
-app.add_typer(study.app, name="study")
