@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,21 +80,28 @@ def bootstrap_difference(
     units = _as_units(paired)
     sums = _sufficient_statistics(units, metric, beta)
     number = units.multiplicity
-    a, b = _scores(number @ sums)
-    r = clusters.correlation(units.total(), metric, beta=beta)
-    name = f"bootstrap-{method}"
+    a, b = (float(value) for value in _scores(number @ sums))
+    result = partial(
+        Difference,
+        metric=metric,
+        method=f"bootstrap-{method}",
+        level=level,
+        estimate=b - a,
+        a=a,
+        b=b,
+        correlation=clusters.correlation(units.total(), metric, beta=beta),
+    )
     if math.isnan(b - a):
-        note = "undefined: the denominator of a score is 0"
-        return Difference(metric, name, level, math.nan, -1.0, 1.0, float(a), float(b), r, None, note)
+        return result(low=-1.0, high=1.0, note="undefined: the denominator of a score is 0")
     drawn = _resampled_differences(sums, number, n_resamples, generator)
     undefined = int(np.count_nonzero(np.isnan(drawn)))
     drawn = drawn[~np.isnan(drawn)]
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
-        tails = _bca_tails(tails, drawn, float(b - a), _jackknife(sums, number), number)
+        tails = _bca_tails(tails, drawn, b - a, _jackknife(sums, number), number)
     low, high = np.quantile(drawn, tails).tolist()
     note = f"left out {undefined} resamples with an undefined score" if undefined else None
-    return Difference(metric, name, level, float(b - a), low, high, float(a), float(b), r, None, note)
+    return result(low=low, high=high, note=note)
 
 
 def _as_units(paired: PairedCounts) -> PairedCounts:

@@ -69,7 +69,9 @@ def mcnemar_test(
     if method == "mid-p":
         tied = float(stats.binom.pmf(only_b, n, 0.5))
         # two-sided, a balanced table's p-value was cut at 1 before; half of its ties are left
-        pvalue = 1.0 if alternative == "two-sided" and only_a == only_b else pvalue - tied * (
-            1.0 if alternative == "two-sided" else 0.5
+        pvalue = (
+            1.0
+            if alternative == "two-sided" and only_a == only_b
+            else pvalue - tied * (1.0 if alternative == "two-sided" else 0.5)
         )
     return SignificanceTest(name, only_b / n, pvalue, alternative)
