@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from probative.inference.mcnemar import mcnemar_test
     from probative.inference.multiplicity import adjust_pvalues
     from probative.inference.randomization import randomization_test
+    from probative.sweep import segmentation_sweep
 
 __all__ = [
     "Counts",
@@ -42,6 +43,7 @@ __all__ = [
     "posterior",
     "randomization_test",
     "score",
+    "segmentation_sweep",
 ]
 
 # What not every program uses is imported when it is first asked for.
@@ -55,6 +57,7 @@ _LATER = {
     "mcnemar_test": "inference.mcnemar",
     "randomization_test": "inference.randomization",
     "score": "evaluation",
+    "segmentation_sweep": "sweep",
 }
 
 

@@ -7,6 +7,7 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 from probative.results.base import Interval, Result, jsonable
 from probative.results.comparisons import Comparison
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
+from probative.results.segmentation import BestCut, SegmentationSweep
 from probative.results.tests import (
     Difference,
     NullDistribution,
@@ -15,6 +16,7 @@ from probative.results.tests import (
 )
 
 __all__ = [
+    "BestCut",
     "Comparison",
     "Difference",
     "FileCheck",
@@ -24,6 +26,7 @@ __all__ = [
     "RandomizationTest",
     "Result",
     "Scores",
+    "SegmentationSweep",
     "SignificanceTest",
     "SystemScores",
     "jsonable",

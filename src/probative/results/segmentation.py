@@ -1,0 +1,116 @@
+"""Sweeps, learning curves and the study of word segmentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from probative.results.base import Interval, Result, jsonable
+
+if TYPE_CHECKING:
+    from probative.counts import Counts
+
+__all__ = ["BestCut", "SegmentationSweep"]
+
+
+@dataclass(frozen=True, eq=False)
+class BestCut(Result):
+    """Where a score is highest.
+
+    Attributes
+    ----------
+    metric
+        The score.
+    share, score
+        The least λ of the sweep's steps at which it is highest, and how high.
+    finest_share, finest_score
+        The same over every λ there is, a step for each position.
+    """
+
+    metric: str
+    share: float
+    score: float
+    finest_share: float
+    finest_score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; the share is called lambda there."""
+        found = super().to_dict()
+        return {key.replace("share", "lambda"): value for key, value in found.items()}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.metric} is highest at λ = {self.share:g} ({self.score:.4f}); of all λ at "
+            f"{self.finest_share:.4f} ({self.finest_score:.4f})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentationSweep(Result):
+    """What a segmenter scores if the λ·100 % most probable boundaries are accepted.
+
+    Attributes
+    ----------
+    shares
+        The values of λ, from 0 (nothing is split) to 1 (everything is).
+    accepted
+        How many boundaries are accepted at each.
+    thresholds
+        The probability of the last one accepted; NaN where there is none.
+    counts
+        True and false positives, false and true negatives (substrings) at each.
+    scores
+        Precision, recall, F1 and the true negative rate (tnr), each an interval with arrays.
+    best
+        Where each score is highest.
+    positions, sentences
+        How many inner positions and sentences there are.
+    level
+        The level of the intervals.
+    """
+
+    shares: Any
+    accepted: Any
+    thresholds: Any
+    counts: Counts
+    scores: tuple[Interval, ...]
+    best: tuple[BestCut, ...]
+    positions: int
+    sentences: int
+    level: float
+
+    def __getitem__(self, metric: str) -> Interval:
+        """The scores of a metric by its name."""
+        return {score.metric: score for score in self.scores}[metric]
+
+    def best_of(self, metric: str) -> BestCut:
+        """Where a metric is highest."""
+        return {best.metric: best for best in self.best}[metric]
+
+    @property
+    def splitting_bias(self) -> Any:
+        """Words returned for every word of the answer, at each λ."""
+        return self.counts.predicted / self.counts.positives
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sweep as JSON has it: an entry a step."""
+        counts = self.counts.to_dict()
+        steps = [
+            {
+                "lambda": self.shares[i],
+                "accepted": self.accepted[i],
+                "threshold": self.thresholds[i],
+                "counts": {name: values[i] for name, values in counts.items()},
+                "splitting_bias": self.splitting_bias[i],
+                "scores": [score[i].to_dict() for score in self.scores],
+            }
+            for i in range(len(self.shares))
+        ]
+        found = {"sentences": self.sentences, "positions": self.positions, "level": self.level}
+        return {**found, "steps": jsonable(steps), "best": jsonable(self.best)}
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.shares) - 1} steps over {self.positions} positions: "
+            f"{'; '.join(str(best) for best in self.best)}"
+        )
