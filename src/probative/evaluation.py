@@ -19,7 +19,7 @@ from probative.results import Interval, LabelScores, Scores, SystemScores
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["score"]
+__all__ = ["score", "scores_of"]
 
 PRF = ("precision", "recall", "f1")
 
@@ -75,7 +75,11 @@ def score(
     """
     level = open_probability("level", level)
     systems = [] if pred is None else [pred, *more]
-    evidence = gather(gold, systems, names=names, **how)
+    return scores_of(gather(gold, systems, names=names, **how), level=level, overlap=overlap)
+
+
+def scores_of(evidence: Evidence, *, level: float, overlap: bool = False) -> Scores:
+    """Score what has been gathered."""
     return Scores(
         task=evidence.task,
         systems=tuple(
@@ -95,7 +99,7 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
     units = items.counts(i, by="sentence")
     if evidence.task == "segmentation":
         scores = _segmentation_scores(evidence, i, units, level)
-    elif evidence.task == "labels" and len(items.labels) == len(_all_labels(evidence)):
+    elif evidence.all_classes:
         # over all classes every error is a false positive and a false negative at once
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
         scores = (replace(_interval(evidence, right, "recall", level), metric="accuracy"),)
@@ -115,10 +119,6 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
         ),
         overlap=_overlap(evidence, i) if overlap and evidence.task == "entities" else None,
     )
-
-
-def _all_labels(evidence: Evidence) -> set[str]:
-    return set(evidence.gold.names).union(*(side.names for side in evidence.systems))
 
 
 def _interval(evidence: Evidence, units: Counts, metric: str, level: float) -> Interval:

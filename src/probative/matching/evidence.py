@@ -73,6 +73,14 @@ class Evidence:
             return "sentence"
         return "item" if self.gold.units is None else "unit"
 
+    @property
+    def all_classes(self) -> bool:
+        """Whether every class of single-label data counts: then accuracy is what micro F1 is."""
+        if self.task != "labels":
+            return False
+        used = set(self.gold.names).union(*(side.names for side in self.systems))
+        return len(self.items.labels) == len(used)
+
     @cached_property
     def token_accuracy(self) -> tuple[tuple[int, int], ...] | None:
         """Tokens with the right tag and tokens in all, a system, as conlleval counts them.
