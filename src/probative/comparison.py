@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
     from probative.counts import PairedCounts
     from probative.matching.items import Items
+    from probative.results import Plan
 
-__all__ = ["AVERAGES", "UNITS", "compare"]
+__all__ = ["AVERAGES", "UNITS", "compare", "plan_from_files"]
 
 AVERAGES = ("micro", "macro")
 UNITS = ("sentence", "document", "unit", "item")
@@ -147,6 +148,39 @@ def compare(
     )
 
 
+def plan_from_files(
+    gold: Any,
+    a: Any = None,
+    b: Any = None,
+    *,
+    metric: str | None = None,
+    by: str | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    **how: Any,
+) -> tuple[Plan, str, tuple[str, ...]]:
+    """A `plan` from the inputs of a comparison; also the unit's name, and what was recognised."""
+    evidence = gather(gold, [side for side in (a, b) if side is not None], **how)
+    if len(evidence.names) != 2:
+        raise InputError(f"b: {len(evidence.names)} systems; expected two")
+    unit = _unit(evidence, by)
+    (name,) = _metrics(evidence, metric, "micro")
+    scored = "recall" if name == "accuracy" and evidence.all_classes else name
+    found = plan(
+        _paired(evidence.items, 0, 1, unit),
+        scored,
+        difference=difference,
+        power=power,
+        units=units,
+        level=level,
+        beta=beta,
+    )
+    return replace(found, metric=name), unit, evidence.notes
+
+
 def _unit(evidence: Evidence, by: str | None) -> str:
     """What is exchanged, by the name that its users give it."""
     if by is None:
@@ -217,7 +251,7 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
         units_needed=needed.units,
         observed_units=needed.observed_units,
         power=choices.power,
-        by_label=_by_label(evidence, i, j, scored, choices),
+        by_label=_by_label(evidence, i, j, "f1" if evidence.all_classes else scored, choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
         null=test.null,
         density=posterior_curve(posterior),

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Evidence", "gather"]
 
+_ENDINGS = {".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"}
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -205,7 +207,13 @@ def _name(side: Any) -> str:
 
 
 def _short(path: str | Path) -> str:
-    return "standard input" if str(path) == "-" else Path(path).name
+    """What a file is called without its folder and its endings."""
+    if str(path) == "-":
+        return "standard input"
+    name = Path(path).name
+    while Path(name).suffix.lower() in _ENDINGS and Path(name).stem:
+        name = Path(name).stem
+    return name
 
 
 def _named(names: Sequence[str] | None, found: list[str]) -> tuple[str, ...]:

@@ -100,6 +100,12 @@ class Comparison(Result):
     density: Any = field(default=None, repr=False)
     above: Callable[[float], float] | None = field(default=None, repr=False)
 
+    def plot(self) -> Any:
+        """Draw the posterior of the difference; returns matplotlib's axes."""
+        from probative.reporting.compare_figures import posterior_figure
+
+        return posterior_figure(self).axes[0]
+
     def __str__(self) -> str:
         return (
             f"{self.metric}, {self.b} - {self.a}: {self.difference:+.4f} "
@@ -159,6 +165,16 @@ class Comparisons(Scores):
     verdicts: tuple[str, ...] = ()
     examples: tuple[Example, ...] = field(default=(), repr=False)
     confusions: tuple[Any, ...] = field(default=(), repr=False)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary a comparison."""
+        return [record for comparison in self.comparisons for record in comparison.records()]
+
+    def plot(self) -> Any:
+        """Draw scores and differences with their intervals; returns matplotlib's axes."""
+        from probative.reporting.compare_figures import comparison_figure
+
+        return comparison_figure(self).axes
 
     def __str__(self) -> str:
         return " ".join(self.verdicts)
