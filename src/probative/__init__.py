@@ -14,6 +14,7 @@ from probative.inference.fold_tests import (
 from probative.inference.intervals import interval
 from probative.inference.mcnemar import mcnemar_test
 from probative.inference.multiplicity import adjust_pvalues
+from probative.inference.posteriors import posterior
 from probative.inference.randomization import randomization_test
 
 __all__ = [
@@ -30,5 +31,6 @@ __all__ = [
     "interval",
     "mcnemar_test",
     "metrics",
+    "posterior",
     "randomization_test",
 ]

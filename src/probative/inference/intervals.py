@@ -13,6 +13,7 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
 from probative.inference.clusters import design_effect, effective_divisor, undefined_note
+from probative.inference.posteriors import posterior
 from probative.inference.wilson_direct import wilson_direct
 from probative.metrics import METRICS, f1_from_jaccard, ratio, score
 from probative.results import Interval
@@ -202,8 +203,6 @@ def _limits(
         elif method == "logit":
             extreme = (estimate == 0) | (estimate == 1)
             if extreme.any():
-                from probative.inference.posteriors import posterior  # type: ignore
-
                 taken = posterior(counts[extreme], metric, prior=prior, beta=beta)
                 low, high = np.array(low), np.array(high)
                 low[extreme], high[extreme] = taken.interval(level)
@@ -219,8 +218,6 @@ def _limits_by_method(
     counts: Counts, metric: str, method: str, level: float, beta: float, prior: float
 ) -> tuple[Any, Any]:
     if method == "bayes":
-        from probative.inference.posteriors import posterior  # type: ignore
-
         low, high = posterior(counts, metric, prior=prior, beta=beta).interval(level)
         return low, high
     z = proportions.normal_quantile(level)
