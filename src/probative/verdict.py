@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from probative.reporting.document import number, points
 
 if TYPE_CHECKING:
-    from probative.comparison_results import Comparison
+    from probative.results import Comparison
 
 __all__ = ["STRENGTHS", "verdict"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from probative.results import Result
+from probative.results.base import Result
 
 __all__ = ["Comparison"]
 
