@@ -158,7 +158,7 @@ def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float
         for pair in ("aa", "ab", "bb")
     }
     scale = np.sqrt(products["aa"] * products["bb"])
-    return products["ab"] / scale if scale > 0 else 0.0
+    return float(products["ab"] / scale) if scale > 0 else 0.0
 
 
 def effective_divisor(effect: float, n_units: int, level: float) -> float:
