@@ -1,5 +1,8 @@
 """How good is this NLP system, and is that one really better?"""
 
+from __future__ import annotations
+
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from probative import metrics
@@ -7,19 +10,55 @@ from probative._version import __version__
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.intervals import interval
+from probative.inference.posteriors import posterior
 
 if TYPE_CHECKING:
     from probative.evaluation import score
+    from probative.inference.bootstrap import bootstrap_difference
+    from probative.inference.differences import difference
+    from probative.inference.fold_tests import (
+        block_regularized_t_test,
+        five_by_two_f_test,
+        five_by_two_t_test,
+    )
+    from probative.inference.mcnemar import mcnemar_test
+    from probative.inference.multiplicity import adjust_pvalues
+    from probative.inference.randomization import randomization_test
 
-__all__ = ["Counts", "InputError", "PairedCounts", "__version__", "interval", "metrics", "score"]
+__all__ = [
+    "Counts",
+    "InputError",
+    "PairedCounts",
+    "__version__",
+    "adjust_pvalues",
+    "block_regularized_t_test",
+    "bootstrap_difference",
+    "difference",
+    "five_by_two_f_test",
+    "five_by_two_t_test",
+    "interval",
+    "mcnemar_test",
+    "metrics",
+    "posterior",
+    "randomization_test",
+    "score",
+]
 
-# What only some programs use is imported when it is first asked for.
-_LATER = {"score": "probative.evaluation"}
+# What not every program uses is imported when it is first asked for.
+_LATER = {
+    "adjust_pvalues": "inference.multiplicity",
+    "block_regularized_t_test": "inference.fold_tests",
+    "bootstrap_difference": "inference.bootstrap",
+    "difference": "inference.differences",
+    "five_by_two_f_test": "inference.fold_tests",
+    "five_by_two_t_test": "inference.fold_tests",
+    "mcnemar_test": "inference.mcnemar",
+    "randomization_test": "inference.randomization",
+    "score": "evaluation",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        from importlib import import_module
-
-        return getattr(import_module(_LATER[name]), name)
+        return getattr(import_module(f"probative.{_LATER[name]}"), name)
     raise AttributeError(f"module 'probative' has no attribute {name!r}")

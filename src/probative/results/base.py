@@ -1,0 +1,95 @@
+"""What all results share, and the interval of one score.
+
+They hold numbers, can say themselves in one line (`str`) and as a dictionary for JSON
+(`to_dict`). An undefined number is NaN here and null in JSON.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Interval", "Result", "jsonable"]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What all results share."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; fields that do not apply are left out."""
+        values = ((f.name, getattr(self, f.name)) for f in fields(self) if f.repr)
+        return {name: jsonable(value) for name, value in values if value is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class Interval(Result):
+    """A score and the limits between which it is said to lie.
+
+    Attributes
+    ----------
+    metric, method, level
+        What was computed, and how.
+    estimate, low, high
+        The score and its limits: numbers, or arrays where the counts were arrays. An undefined
+        score is NaN with the limits 0 and 1.
+    note
+        What the reader must know about this interval, or None. For arrays an array of these.
+    design_effect
+        How many times larger the variance is than it would be with independent items, where the
+        counts were clustered; the limits already allow for it.
+    """
+
+    metric: str
+    method: str
+    level: float
+    estimate: Any
+    low: Any
+    high: Any
+    note: Any = None
+    design_effect: float | None = None
+
+    def __getitem__(self, index: int) -> Interval:
+        return replace(
+            self,
+            estimate=self.estimate[index],
+            low=self.low[index],
+            high=self.high[index],
+            note=None if self.note is None else self.note[index],
+        )
+
+    def __len__(self) -> int:
+        return len(self.estimate)
+
+    def __iter__(self) -> Iterator[Interval]:
+        return (self[i] for i in range(len(self)))
+
+    def __str__(self) -> str:
+        head = f"{self.metric}, {self.level:.4g} {self.method} interval"
+        if np.ndim(self.estimate):
+            return f"{head} of {np.size(self.estimate)} tables"
+        note = f" ({self.note})" if self.note else ""
+        return f"{head}: {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]{note}"
+
+
+def jsonable(value: Any) -> Any:
+    """Turn NumPy values into Python's, and undefined numbers into None."""
+    if isinstance(value, Result):
+        return value.to_dict()
+    if isinstance(value, np.ndarray):
+        return jsonable(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [jsonable(item) for item in value]
+    if isinstance(value, dict):
+        return {key: jsonable(item) for key, item in value.items()}
+    if isinstance(value, np.generic):
+        return jsonable(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
