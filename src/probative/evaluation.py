@@ -125,10 +125,7 @@ def _interval(evidence: Evidence, units: Counts, metric: str, level: float) -> I
     """The interval of a metric; items of one sentence are not independent."""
     if evidence.unit == "item" or len(units) < 2:
         return interval(units.sum(), metric, level=level)
-    try:  # TEMPORARY
-        return interval(units, metric, level=level, clustered=True)
-    except ValueError:
-        return interval(units.sum(), metric, level=level)
+    return interval(units, metric, level=level, clustered=True)
 
 
 def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from itertools import pairwise
 
 import pytest
 
@@ -15,8 +16,7 @@ from probative.reading.annotations import Labels
 def tags_of(tagged: Tagged) -> list[list[str]]:
     first = tagged.text.first.tolist()
     return [
-        [tagged.names[code] for code in tagged.tags[begin:end]]
-        for begin, end in zip(first, first[1:], strict=False)
+        [tagged.names[code] for code in tagged.tags[begin:end]] for begin, end in pairwise(first)
     ]
 
 
