@@ -140,7 +140,7 @@ def _reach(a: Array, b: Array, side: float) -> Array:
 
 
 def _stirling_rest(z: Array) -> Array:
-    """Log Gamma(z) minus Stirling's formula."""
+    """log Gamma(z) minus Stirling's formula."""
     large = np.maximum(z, 10.0)
     series = (
         1 / 12
