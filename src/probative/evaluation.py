@@ -96,9 +96,11 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
     if evidence.task == "segmentation":
         scores = _segmentation_scores(evidence, i, units, level)
     elif evidence.task == "labels" and len(items.labels) == len(_all_labels(evidence)):
-        # over all classes every error is a false positive and a false negative at once
+        # Over all classes every error is a false positive and a false negative at once: micro
+        # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        scores = (replace(_interval(evidence, right, "recall", level), metric="accuracy"),)
+        accuracy = _interval(evidence, right, "recall", level)
+        scores = tuple(replace(accuracy, metric=metric) for metric in ("accuracy", *PRF))
     else:
         metrics = PRF if units.tn is None else (*PRF, "accuracy")
         scores = tuple(_interval(evidence, units, metric, level) for metric in metrics)
