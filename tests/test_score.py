@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import conlleval
@@ -84,6 +85,21 @@ def same_as_conlleval(system, report):
     }
 
 
+def same_report(ours, theirs):
+    """Equal but for the package's own ways: it takes percent last, which may round a 5 the other
+    way, and calls the precision of no predictions 1, where the Perl script says 0."""
+    ours, theirs = ours.splitlines(), theirs.splitlines()
+    assert len(ours) == len(theirs)
+    for mine, other in zip(ours, theirs, strict=True):
+        if mine.endswith("  0"):
+            assert mine.startswith(other[:17])
+            assert "precision:   0.00%; recall:   0.00%; FB1:   0.00" in mine
+            continue
+        pairs = zip(re.split(r"([\d.]+)", mine), re.split(r"([\d.]+)", other), strict=True)
+        for i, (a, b) in enumerate(pairs):
+            assert a == b or (i % 2 and abs(float(a) - float(b)) < 0.0101), (mine, other)
+
+
 @pytest.mark.parametrize("name", WNUT17)
 def test_wnut17_equals_the_published_score_and_the_reference_scorers(shared, name):
     folder = shared / "data" / "wnut17"
@@ -99,7 +115,7 @@ def test_wnut17_equals_the_published_score_and_the_reference_scorers(shared, nam
         lines += [f"w {a} {b}" for a, b in zip(x, y, strict=True)] + [""]
     reference = conlleval.evaluate(lines)
     same_as_conlleval(result[0], reference)
-    assert conlleval_report(result).split() == conlleval.report(reference).split()
+    same_report(conlleval_report(result), conlleval.report(reference))
     strict = pv.score(gold, pred, align_by="position", repair="strict")
     same_as_seqeval(strict[0], expected, found, mode="strict", scheme=peer.IOB2)
 
@@ -131,7 +147,6 @@ def test_conlleval_layout_counts_document_lines_as_conlleval_does(write):
     lines = "-DOCSTART- -X- O O\n\nAnn NN B-PER B-PER\nsleeps VB O B-LOC\n\nYork NN B-LOC O\n"
     result = pv.score(write(lines))
     expected = conlleval.report(conlleval.evaluate(lines.splitlines()))
-    # precision of a label without predictions: 0 in the Perl script, 1 in the Python package
     assert conlleval_report(result) == expected
     assert result[0].counts == pv.Counts(1, 1, 1)
 
