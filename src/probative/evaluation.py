@@ -100,9 +100,11 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
     if evidence.task == "segmentation":
         scores = _segmentation_scores(evidence, i, units, level)
     elif evidence.all_classes:
-        # over all classes every error is a false positive and a false negative at once
+        # Over all classes every error is a false positive and a false negative at once: micro
+        # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        scores = (replace(_interval(evidence, right, "recall", level), metric="accuracy"),)
+        accuracy = _interval(evidence, right, "recall", level)
+        scores = tuple(replace(accuracy, metric=metric) for metric in ("accuracy", *PRF))
     else:
         metrics = PRF if units.tn is None else (*PRF, "accuracy")
         scores = tuple(_interval(evidence, units, metric, level) for metric in metrics)
@@ -125,10 +127,7 @@ def _interval(evidence: Evidence, units: Counts, metric: str, level: float) -> I
     """The interval of a metric; items of one sentence are not independent."""
     if evidence.unit == "item" or len(units) < 2:
         return interval(units.sum(), metric, level=level)
-    try:  # TEMPORARY
-        return interval(units, metric, level=level, clustered=True)
-    except ValueError:
-        return interval(units.sum(), metric, level=level)
+    return interval(units, metric, level=level, clustered=True)
 
 
 def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ...]:
