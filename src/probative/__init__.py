@@ -4,6 +4,15 @@ from probative import metrics
 from probative._version import __version__
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
+from probative.inference.intervals import interval
 from probative.inference.posteriors import posterior
 
-__all__ = ["Counts", "InputError", "PairedCounts", "__version__", "metrics", "posterior"]
+__all__ = [
+    "Counts",
+    "InputError",
+    "PairedCounts",
+    "__version__",
+    "interval",
+    "metrics",
+    "posterior",
+]

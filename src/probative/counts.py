@@ -122,6 +122,10 @@ class Counts:
         """Add up all the tables of an array-valued `Counts`."""
         return self._map(np.sum)
 
+    def reshape(self, *shape: int) -> Self:
+        """Arrange the tables of an array-valued `Counts` in another shape."""
+        return self._map(lambda value: value.reshape(*shape))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the counts by name, whole numbers as int; tn only where it exists."""
         return {name: _whole(getattr(self, name)) for name in self._names()}
@@ -446,8 +450,8 @@ class PairedCounts:
 
 
 def _plain(array: NDArray[np.float64]) -> Any:
-    """A single number as a float, an array as itself."""
-    return float(array) if array.ndim == 0 else array
+    """A single number as NumPy's float (which divides by 0 quietly), an array as itself."""
+    return array[()]
 
 
 def _whole(value: Any) -> Any:

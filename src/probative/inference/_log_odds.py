@@ -45,7 +45,7 @@ def log_pdf(a: Array, b: Array, y: Array) -> Array:
 
 def slope(a: Array, b: Array, y: Array) -> Array:
     """Return the derivative of `log_pdf` in y."""
-    return a * special.expit(-y) - b * special.expit(y)
+    return np.asarray(a * special.expit(-y) - b * special.expit(y))
 
 
 def spread(a: Array, b: Array) -> Array:
@@ -140,12 +140,15 @@ def _reach(a: Array, b: Array, side: float) -> Array:
 
 
 def _stirling_rest(z: Array) -> Array:
-    """log Gamma(z) minus Stirling's formula."""
+    """Log Gamma(z) minus Stirling's formula."""
     large = np.maximum(z, 10.0)
     series = (
-        1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * large**2)) / large**2) / large**2)
+        1 / 12
+        - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * large**2)) / large**2) / large**2)
         / large**2
     ) / large
     small = np.minimum(z, 10.0)
-    direct = special.gammaln(small) - (small - 0.5) * np.log(small) + small - 0.5 * np.log(2 * np.pi)
+    direct = (
+        special.gammaln(small) - (small - 0.5) * np.log(small) + small - 0.5 * np.log(2 * np.pi)
+    )
     return np.asarray(np.where(z > 10, series, direct))

@@ -1,0 +1,82 @@
+"""Printing a document and saying which files were written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from probative.reporting.document import Document
+
+__all__ = ["check_format", "emit", "progress", "remark"]
+
+
+def check_format(form: str) -> None:
+    """Refuse an unknown form before anything long is computed."""
+    from probative._validation import one_of
+    from probative.reporting.render import FORMATS
+
+    one_of("--format", form, FORMATS)
+
+
+def emit(
+    document: Document,
+    form: str,
+    *,
+    html: Path | None = None,
+    figure: tuple[Path, Figure] | None = None,
+    quiet: bool = False,
+) -> None:
+    """Write the files that were asked for, then print the document."""
+    from probative.reporting.files import write_whole
+    from probative.reporting.render import as_html, render
+
+    if figure:
+        from probative.reporting.figures import save_figure
+
+        save_figure(figure[1], figure[0])
+        remark(f"wrote {figure[0]}", quiet=quiet)
+    if html:
+        write_whole(html, as_html(document))
+        remark(f"wrote {html}", quiet=quiet)
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else 200
+    typer.echo(render(document, form, colour=terminal and _colour_wanted(), width=width), nl=False)
+
+
+def remark(message: str, *, quiet: bool = False) -> None:
+    """Say something beside the results, on standard error."""
+    if not quiet:
+        from probative.reporting.escape import plain
+
+        typer.echo(plain(message), err=True)
+
+
+@contextmanager
+def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Give a function `report(done, total)` that draws a bar on standard error."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(
+        console=Console(stderr=True, no_color=not _colour_wanted()), transient=True
+    ) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _colour_wanted() -> bool:
+    return "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"

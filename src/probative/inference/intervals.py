@@ -1,0 +1,252 @@
+"""Intervals for one score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import one_of, open_probability, positive
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.inference import proportions
+from probative.inference.wilson_direct import wilson_direct
+from probative.metrics import METRICS, f1_from_jaccard, ratio, score
+from probative.results import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["METHODS", "default_method", "interval", "methods_for"]
+
+_PROPORTION = ("wilson", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
+_F1 = ("wilson-indirect", "wilson-direct", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
+_FBETA = ("logit", "bayes", "wald")
+METHODS = ("wilson", *_F1)
+
+# What may have to be said of a table; the place in this list is its code.
+_NOTES = np.array(
+    [
+        None,
+        "undefined: the denominator is 0",
+        "overshoot: the limits leave [0, 1]",
+        "degenerate: the interval has no width",
+        "the logit is undefined at this extreme; limits of the posterior instead",
+        "the estimate is at an extreme and lies outside the limits",
+    ],
+    dtype=object,
+)
+_UNDEFINED, _OVERSHOOT, _DEGENERATE, _TAKEN_OVER, _OUTSIDE = range(1, 6)
+
+_BLOCK = 1 << 15  # tables worked on at once, so that their columns stay in the processor's cache
+
+
+def interval(
+    counts: Counts,
+    metric: str = "f1",
+    method: str | None = None,
+    *,
+    level: float = 0.95,
+    beta: float = 1.0,
+    prior: float = 1.0,
+    clustered: bool = False,
+) -> Interval:
+    """An interval for one score.
+
+    Precision, recall, Jaccard and accuracy are binomial proportions given their denominators. F1
+    is an increasing function of the Jaccard score, tp / (tp + fp + fn), so every interval of that
+    proportion gives one of F1. Items are taken to be independent.
+
+    Parameters
+    ----------
+    counts
+        One table, or an array of tables; then the results are arrays too.
+    metric
+        precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.
+    method
+        By default wilson-indirect for F1, wilson for proportions, logit for F-beta. The others are
+        wilson-direct, clopper-pearson, jeffreys, bayes, logit and wald; `methods_for` tells which
+        go with a metric. For a proportion both Wilson methods are the same one.
+    level
+        The nominal coverage, in (0, 1).
+    beta
+        The weight of recall in F-beta.
+    prior
+        The prior weight of a cell for "bayes".
+    clustered
+        Take the rows of array-valued counts as the units (sentences, documents) of one system and
+        widen the interval by their design effect.
+
+    Returns
+    -------
+    Interval
+        With `estimate`, `low`, `high` and, where something must be said, a `note`. A score whose
+        denominator is 0 is NaN with the limits 0 and 1.
+
+    References
+    ----------
+    Lam, "Confidence Intervals for the F1 Score: A Comparison of Four Methods".
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> counts = pv.Counts(tp=77, fp=44, fn=10, tn=702)
+    >>> print(pv.interval(counts, "f1"))
+    f1, 0.95 wilson-indirect interval: 0.7404 [0.6686, 0.8013]
+    >>> round(pv.interval(counts, "recall", level=0.99).low, 4)
+    0.7686
+    """
+    if not isinstance(counts, Counts):
+        raise InputError(f"counts: {type(counts).__name__} is not Counts")
+    beta = positive("beta", beta) if metric == "fbeta" else 1.0
+    method = _checked_method(metric, method, beta)
+    level = open_probability("level", level)
+    prior = positive("prior", prior)
+    ratio(counts, metric)  # complains if tn is needed and missing
+    if clustered:
+        raise InputError("clustered: not available yet")
+
+    def limits(part: Counts) -> tuple[Any, Any, Any, Any]:
+        return _limits(part, metric, method, level, beta, prior)
+
+    estimate, low, high, code = _blockwise(limits, counts)
+    note = _NOTES[code] if np.any(code) else None
+    return Interval(metric, method, level, estimate, low, high, note)
+
+
+def methods_for(metric: str, beta: float = 1.0) -> tuple[str, ...]:
+    """The methods that make sense for a metric, the recommended one first.
+
+    Examples
+    --------
+    >>> from probative.inference.intervals import methods_for
+    >>> methods_for("fbeta", beta=2)
+    ('logit', 'bayes', 'wald')
+    """
+    one_of("metric", metric, METRICS)
+    if metric == "f1" or (metric == "fbeta" and beta == 1):
+        return _F1
+    return _FBETA if metric == "fbeta" else _PROPORTION
+
+
+def default_method(metric: str, beta: float = 1.0) -> str:
+    """The method that is used where none is named."""
+    return methods_for(metric, beta)[0]
+
+
+def _checked_method(metric: str, method: str | None, beta: float) -> str:
+    sensible = methods_for(metric, beta)
+    if method is None:
+        return sensible[0]
+    one_of("method", method, METHODS)
+    if "wilson" in sensible and method.startswith("wilson"):
+        return "wilson"  # of a plain proportion: directly or indirectly, it is the same interval
+    if method not in sensible:
+        name = metric if beta == 1 else f"{metric} with beta {beta:g}"
+        raise InputError(
+            f"method: {method!r} makes no sense for {name}; expected one of {', '.join(sensible)}"
+        )
+    return method
+
+
+def _blockwise(
+    limits: Callable[[Counts], tuple[Any, Any, Any, Any]], counts: Counts
+) -> tuple[Any, Any, Any, Any]:
+    """Apply `limits` to a large array of tables piece by piece."""
+    size = int(np.prod(counts.shape))
+    if size <= _BLOCK:
+        parts = limits(counts)
+        estimate, low, high, code = parts if counts.shape else (np.asarray(p).item() for p in parts)
+        return estimate, low, high, code
+    flat = counts.reshape(size)
+    out: list[Any] = [np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.uint8)]
+    for start in range(0, size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        for whole, part in zip(out, limits(flat[block]), strict=True):
+            whole[block] = part
+    estimate, low, high, code = (whole.reshape(counts.shape) for whole in out)
+    return estimate, low, high, code
+
+
+def _limits(
+    counts: Counts, metric: str, method: str, level: float, beta: float, prior: float
+) -> tuple[Any, Any, Any, Any]:
+    """Estimate, limits and the code of the note of every table."""
+    estimate = np.asarray(score(counts, metric, beta=beta))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        low, high = _limits_by_method(counts, metric, method, level, beta, prior)
+        code = np.zeros(estimate.shape, dtype=np.uint8)
+        if method == "wald":
+            code[(low < 0) | (high > 1)] = _OVERSHOOT
+            code[low == high] = _DEGENERATE
+        elif method in ("jeffreys", "bayes"):
+            code[(estimate < low) | (estimate > high)] = _OUTSIDE
+        elif method == "logit":
+            extreme = (estimate == 0) | (estimate == 1)
+            if extreme.any():
+                from probative.inference.posteriors import posterior
+
+                taken = posterior(counts[extreme], metric, prior=prior, beta=beta)
+                low, high = np.array(low), np.array(high)
+                low[extreme], high[extreme] = taken.interval(level)
+                code[extreme] = _TAKEN_OVER
+    undefined = np.isnan(estimate)
+    if undefined.any():
+        low, high = np.where(undefined, 0.0, low), np.where(undefined, 1.0, high)
+        code[undefined] = _UNDEFINED
+    return estimate, low, high, code
+
+
+def _limits_by_method(
+    counts: Counts, metric: str, method: str, level: float, beta: float, prior: float
+) -> tuple[Any, Any]:
+    if method == "bayes":
+        from probative.inference.posteriors import posterior
+
+        low, high = posterior(counts, metric, prior=prior, beta=beta).interval(level)
+        return low, high
+    z = proportions.normal_quantile(level)
+    if method == "logit":
+        return _logit(counts, metric, beta, z)
+    if metric not in ("f1", "fbeta"):
+        x, n = ratio(counts, metric)
+        return _of_proportion(x, n, method, level, z)
+    if method == "wald":
+        return _wald(counts, beta, z)
+    if method == "wilson-direct":
+        return wilson_direct(counts.tp, counts.nu, z)
+    low, high = _of_proportion(counts.tp, counts.nu, method, level, z)
+    return f1_from_jaccard(low), f1_from_jaccard(high)
+
+
+def _of_proportion(x: Any, n: Any, method: str, level: float, z: float) -> tuple[Any, Any]:
+    if method == "clopper-pearson":
+        return proportions.clopper_pearson(x, n, level)
+    if method == "jeffreys":
+        return proportions.jeffreys(x, n, level)
+    return proportions.wald(x, n, z) if method == "wald" else proportions.wilson(x, n, z)
+
+
+def _wald(counts: Counts, beta: float, z: float) -> tuple[Any, Any]:
+    """F-beta plus and minus z standard errors by the multinomial delta method."""
+    b2 = beta**2
+    top, bottom = ratio(counts, "fbeta", beta=beta)
+    value = top / bottom
+    spread = (1 + b2) ** 2 * counts.tp * (1 - value) ** 2
+    spread = spread + value**2 * (b2**2 * counts.fn + counts.fp)
+    reach = z * np.sqrt(spread) / bottom
+    return value - reach, value + reach
+
+
+def _logit(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any]:
+    """Limits on the scale of log odds, where the delta method gives a simple variance."""
+    top, bottom = ratio(counts, metric, beta=beta)
+    rest = bottom - top
+    if metric in ("f1", "fbeta"):
+        b2 = beta**2
+        variance = 1 / counts.tp + (b2**2 * counts.fn + counts.fp) / rest**2
+    else:
+        variance = 1 / top + 1 / rest
+    centre, reach = np.log(top / rest), z * np.sqrt(variance)
+    return special.expit(centre - reach), special.expit(centre + reach)

@@ -1,0 +1,96 @@
+"""What a command has to say, before it is known in which form.
+
+A `Document` is made from results; `reporting.render` turns it into text, JSON, Markdown, LaTeX,
+CSV or HTML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from probative._version import __version__
+
+__all__ = ["Document", "Drawing", "Table", "number", "payload", "points", "signature"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of ready-made text under column heads.
+
+    The first `text_columns` hold words, and so does the last one where `closing_words`; the others
+    hold numbers.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+    text_columns: int = 1
+    closing_words: bool = False
+
+    def holds_words(self, column: int) -> bool:
+        """Whether a column is to be read from the left, and may be broken into lines."""
+        last = column == len(self.columns) - 1
+        return column < self.text_columns or (last and self.closing_words)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure as SVG, with its words for those who cannot see it."""
+
+    svg: str
+    title: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """Everything a command prints.
+
+    Attributes
+    ----------
+    title
+        The head of the page.
+    payload
+        What ``--format json`` prints: the contract.
+    tables
+        What people read, in order.
+    records
+        What ``--format csv`` prints: one dictionary a line, numbers in full precision.
+    notes
+        Sentences below the tables: assumptions, warnings, verdicts.
+    drawings
+        Figures for the HTML page.
+    """
+
+    title: str
+    payload: dict[str, Any]
+    tables: tuple[Table, ...]
+    records: tuple[dict[str, Any], ...]
+    notes: tuple[str, ...] = ()
+    drawings: tuple[Drawing, ...] = field(default=())
+
+
+def signature(*choices: str) -> str:
+    """A short reproducible description of every choice that was made."""
+    return "|".join((f"probative:{__version__}", *choices))
+
+
+def payload(command: str, choices: str, **content: Any) -> dict[str, Any]:
+    """The top level of every JSON answer."""
+    return {"command": command, "version": __version__, "signature": choices, **content}
+
+
+def points(value: float | None, digits: int = 2) -> str:
+    """A fraction of 1 in points (hundredths), as printed tables show it."""
+    return number(None if value is None else 100 * value, digits)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with a fixed count of decimals; an undefined one as a dash."""
+    if value is None or value != value:
+        return "–"
+    text = f"{value:.{digits}f}"
+    # what rounds to zero is shown as zero, not as minus zero
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")

@@ -1,0 +1,70 @@
+"""What all figures share: one look, no global state, the same bytes for the same input."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from probative.errors import InputError
+from probative.reporting.document import Drawing
+from probative.reporting.files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLOURS", "figure_bytes", "new_figure", "save_figure", "to_drawing"]
+
+# Okabe & Ito's palette: distinct to colour-blind readers, and in grey
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+FIGURE_FORMATS = ("png", "svg", "pdf")
+
+
+def new_figure(
+    columns: int = 1, rows: int = 1, *, width: float = 4.0, height: float = 3.2, **grid: Any
+) -> tuple[Figure, Any]:
+    """Return a figure and its axes in the house style; sizes are inches a panel."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, **grid)
+    for axis in figure.axes:
+        _tidy(axis)
+    return figure, axes
+
+
+def _tidy(axis: Axes) -> None:
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(labelsize=9)
+    axis.grid(visible=True, linewidth=0.4, alpha=0.5)
+    axis.set_axisbelow(True)
+
+
+def figure_bytes(figure: Figure, form: str) -> bytes:
+    """Return a figure as PNG, SVG or PDF, with neither date nor random names inside."""
+    import matplotlib as mpl
+
+    out = io.BytesIO()
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
+    with mpl.rc_context({"svg.hashsalt": "probative", "svg.fonttype": "path"}):
+        figure.savefig(out, format=form, dpi=160, metadata=undated)
+    return out.getvalue()
+
+
+def save_figure(figure: Figure, path: Path | str) -> None:
+    """Write a figure; the ending of the file's name says in which form."""
+    form = Path(path).suffix.lower().lstrip(".")
+    if form not in FIGURE_FORMATS:
+        raise InputError(
+            f"a figure cannot be written as {form!r}; expected a name ending in .png, .svg or .pdf",
+            path,
+        )
+    write_whole(path, figure_bytes(figure, form))
+
+
+def to_drawing(figure: Figure, title: str, description: str) -> Drawing:
+    """Return a figure as inline SVG for the HTML page."""
+    svg = figure_bytes(figure, "svg").decode()
+    return Drawing(re.sub(r"^.*?(?=<svg)", "", svg, flags=re.DOTALL), title, description)

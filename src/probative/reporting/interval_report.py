@@ -1,0 +1,86 @@
+"""Intervals as a document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative.reporting.document import Document, Table, number, payload, points, signature
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.counts import Counts
+    from probative.results import Interval
+
+__all__ = ["intervals_document"]
+
+
+def intervals_document(
+    counts: Counts, intervals: Sequence[Interval], *, choices: Sequence[str]
+) -> Document:
+    """Show intervals of one table of counts, or of each of many."""
+    signed = signature(*choices)
+    if counts.shape:
+        rows: list[dict[str, Any]] = [
+            {
+                "counts": table.to_dict(),
+                "intervals": [_entry(found[i]) for found in intervals],
+            }
+            for i, table in enumerate(counts)
+        ]
+        content: dict[str, Any] = {"rows": rows}
+        records = [
+            {"row": i, **row["counts"], **entry}
+            for i, row in enumerate(rows, 1)
+            for entry in row["intervals"]
+        ]
+    else:
+        entries = [_entry(found) for found in intervals]
+        content = {"counts": counts.to_dict(), "intervals": entries}
+        records = [{**counts.to_dict(), **entry} for entry in entries]
+    return Document(
+        title=f"{_title(counts)}: {100 * intervals[0].level:g} % intervals",
+        payload=payload("interval", signed, **content),
+        tables=(_table(records, many=bool(counts.shape), level=intervals[0].level),),
+        records=tuple(records),
+    )
+
+
+def _entry(found: Interval) -> dict[str, Any]:
+    return found.to_dict()
+
+
+def _title(counts: Counts) -> str:
+    if counts.shape:
+        return f"{len(counts)} tables of counts"
+    return ", ".join(f"{name} {value:,}" for name, value in counts.to_dict().items())
+
+
+def _table(records: Sequence[dict[str, Any]], *, many: bool, level: float) -> Table:
+    noted = any(record.get("note") for record in records)
+    columns = (
+        *(("row",) if many else ()),
+        "metric",
+        "method",
+        "score",
+        "low",
+        "high",
+        *(("note",) if noted else ()),
+    )
+    rows = tuple(
+        (
+            *((str(record["row"]),) if many else ()),
+            record["metric"],
+            record["method"],
+            *(points(record[key]) for key in ("estimate", "low", "high")),
+            *((record.get("note") or "",) if noted else ()),
+        )
+        for record in records
+    )
+    return Table(
+        columns,
+        rows,
+        title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",
+        text_columns=3 if many else 2,
+        closing_words=noted,
+    )

@@ -1,0 +1,139 @@
+"""A `Document` as text, JSON, Markdown, LaTeX, CSV or HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+from probative._validation import one_of
+from probative.reporting import escape
+
+if TYPE_CHECKING:
+    from probative.reporting.document import Document, Table
+
+__all__ = ["FORMATS", "as_html", "render"]
+
+
+def render(document: Document, form: str, *, colour: bool = False, width: int = 200) -> str:
+    """Return the document in the form asked for, one of `FORMATS`, ending in a line break."""
+    one_of("format", form, FORMATS)
+    if form == "text":
+        return as_text(document, colour=colour, width=width)
+    return _RENDERERS[form](document)
+
+
+def as_text(document: Document, *, colour: bool = False, width: int = 200) -> str:
+    """Tables for the terminal."""
+    from rich import box
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = Console(
+        file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False
+    )
+    for table in document.tables:
+        grid = RichTable(
+            title=Text(escape.plain(table.title), style="bold") if table.title else None,
+            title_justify="left",
+            box=box.SIMPLE_HEAD,
+            pad_edge=False,
+        )
+        for i, head in enumerate(table.columns):
+            cells = [escape.plain(text) for text in (head, *(row[i] for row in table.rows))]
+            words = table.holds_words(i)
+            # numbers are never broken or cut: a table that needs more room than there is takes it
+            whole = cells if not words else [word for cell in cells for word in cell.split()[:1]]
+            grid.add_column(
+                Text(cells[0]),
+                justify="left" if words else "right",
+                min_width=min(max(map(cell_len, whole), default=0), 40),
+            )
+        for row in table.rows:
+            grid.add_row(*(Text(escape.plain(cell)) for cell in row))
+        needed = console.measure(grid, options=console.options.update(width=10_000)).minimum
+        console.print(grid, width=max(width, needed), crop=False)
+        for note in table.notes:
+            console.print(Text(escape.plain(note)))
+    for note in document.notes:
+        console.print(Text(escape.plain(note)))
+    text = console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
+
+
+def as_json(document: Document) -> str:
+    """The contract."""
+    return json.dumps(document.payload, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_csv(document: Document) -> str:
+    """One line a record; the columns are those of all records, in order of appearance."""
+    columns = list(dict.fromkeys(key for record in document.records for key in record))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
+    for record in document.records:
+        writer.writerow({key: escape.csv_cell(value) for key, value in record.items()})
+    return out.getvalue()
+
+
+def as_markdown(document: Document) -> str:
+    """Pipe tables, as README files and issue trackers show them."""
+    parts = []
+    for table in document.tables:
+        lines = [f"**{escape.markdown(table.title)}**", ""] if table.title else []
+        ruler = [":---" if table.holds_words(i) else "---:" for i in range(len(table.columns))]
+        head, *body = (
+            [escape.markdown(cell) for cell in row] for row in (table.columns, *table.rows)
+        )
+        lines += ["| " + " | ".join(cells) + " |" for cells in (head, ruler, *body)]
+        parts.append("\n".join(lines))
+        parts.extend(escape.markdown(note) for note in table.notes)
+    parts.extend(escape.markdown(note) for note in document.notes)
+    return "\n\n".join(parts) + "\n"
+
+
+def as_latex(document: Document) -> str:
+    """Tables for a paper, in the style of the booktabs package."""
+    return "\n".join(_latex_table(table, document.notes) for table in document.tables)
+
+
+def _latex_table(table: Table, notes: tuple[str, ...]) -> str:
+    aligned = "".join("l" if table.holds_words(i) else "r" for i in range(len(table.columns)))
+    caption = " ".join([f"{table.title}." if table.title else "", *table.notes, *notes]).strip()
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\begin{{tabular}}{{{aligned}}}",
+        r"\toprule",
+        " & ".join(map(escape.latex, table.columns)) + r" \\",
+        r"\midrule",
+        *(" & ".join(map(escape.latex, row)) + r" \\" for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\caption{{{escape.latex(caption)}}}" if caption else "",
+        r"\end{table}",
+    ]
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def as_html(document: Document) -> str:
+    """One page, nothing loaded from anywhere, no script."""
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(
+        loader=PackageLoader("probative.reporting"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["plain"] = escape.plain
+    return environment.get_template("page.html").render(document=document)
+
+
+_RENDERERS = {"json": as_json, "markdown": as_markdown, "latex": as_latex, "csv": as_csv}
+FORMATS = ("text", *_RENDERERS)

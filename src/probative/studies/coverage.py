@@ -1,0 +1,312 @@
+"""Exact operating characteristics of the intervals, where the literature simulates.
+
+Under multinomial sampling of n items, the number of items that count for F1 is
+nu ~ Bin(n, p11 + p10 + p01), and given nu the true positives are tp ~ Bin(nu, F*). An interval
+for F1 depends on (tp, nu) only, so its coverage, expected length and probabilities of overshoot
+and degeneracy are sums over the pairs (tp, nu) that can occur. Precision, recall and Jaccard
+have the same structure with other trials and shares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import one_of, open_probability, positive
+from probative.counts import Counts
+from probative.data import load
+from probative.errors import InputError
+from probative.inference.intervals import interval, methods_for
+from probative.metrics import f1_from_jaccard
+from probative.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "METHODS",
+    "METRICS",
+    "OperatingCharacteristics",
+    "coverage_given_trials",
+    "coverage_map",
+    "coverage_study",
+    "interval_lengths",
+    "length_curves",
+    "operating_characteristics",
+    "published_conditions",
+]
+
+METHODS = ("clopper-pearson", "wald", "wilson-direct", "wilson-indirect")
+# The cells whose items are trials of each metric; p11 are the successes.
+_TRIALS = {
+    "f1": ("p11", "p10", "p01"),
+    "jaccard": ("p11", "p10", "p01"),
+    "precision": ("p11", "p10"),
+    "recall": ("p11", "p01"),
+}
+METRICS = tuple(_TRIALS)
+_CELLS = ("p11", "p10", "p01", "p00")
+_NEGLIGIBLE = 1e-17  # weights below this cannot change a sum near 1
+_PAIRS = 1 << 20  # pairs (tp, nu) held in memory at once
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingCharacteristics(Result):
+    """What an interval method does in the long run under one condition.
+
+    Attributes
+    ----------
+    scenario, n
+        The cell probabilities' name and the number of items.
+    method, metric, level
+        The interval.
+    coverage
+        The probability that the limits enclose the true score.
+    length
+        The expected distance between the limits.
+    overshoot, degeneracy
+        The probability that a limit leaves [0, 1], and that the interval has no width.
+    """
+
+    scenario: str
+    n: int
+    method: str
+    coverage: float
+    length: float
+    overshoot: float
+    degeneracy: float
+    metric: str = "f1"
+    level: float = 0.95
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method}, scenario {self.scenario}, n = {self.n}: "
+            f"coverage {self.coverage:.4f}, length {self.length:.4f}, "
+            f"overshoot {self.overshoot:.4f}, degeneracy {self.degeneracy:.4f}"
+        )
+
+
+def operating_characteristics(
+    n: int,
+    probabilities: Mapping[str, float],
+    methods: Sequence[str] = METHODS,
+    *,
+    metric: str = "f1",
+    level: float = 0.95,
+    scenario: str = "",
+) -> list[OperatingCharacteristics]:
+    """Coverage, expected length, overshoot and degeneracy of interval methods, exactly.
+
+    Conditional on at least one trial: a score with an empty denominator has no interval.
+
+    Parameters
+    ----------
+    n
+        The number of items in a test set.
+    probabilities
+        The probabilities p11, p10, p01, p00 of a true positive, false positive, false negative
+        and true negative.
+    methods, metric, level
+        As for `probative.interval`; the metric is f1, jaccard, precision or recall.
+    scenario
+        A name for the condition.
+
+    Examples
+    --------
+    >>> from probative.studies.coverage import operating_characteristics
+    >>> cells = {"p11": 0.4, "p10": 0.1, "p01": 0.1, "p00": 0.4}
+    >>> print(*operating_characteristics(25, cells, ["wald"], scenario="1"))
+    wald, scenario 1, n = 25: coverage 0.9055, length 0.3429, overshoot 0.2305, degeneracy 0.0038
+    """
+    one_of("metric", metric, METRICS)
+    for method in methods:
+        one_of("methods", method, methods_for(metric))
+    level = open_probability("level", level)
+    if not float(n).is_integer() or n < 1:
+        raise InputError(f"n: {n!r} is not a whole number >= 1")
+    cells = _checked_cells(probabilities)
+    chance = sum(cells[name] for name in _TRIALS[metric])
+    if chance == 0:
+        raise InputError(f"probabilities: {metric} is undefined where {_TRIALS[metric]} are 0")
+    share = min(cells["p11"] / chance, 1.0)
+    true_score = f1_from_jaccard(share) if metric == "f1" else share
+
+    sums = np.zeros((len(methods), 4))
+    total = 0.0
+    for successes, trials, weight in _pairs(int(n), min(chance, 1.0), share):
+        counts = _counts_of(metric, successes, trials)
+        for i, method in enumerate(methods):
+            found = interval(counts, metric, method, level=level)
+            sums[i] += _weighed_events(weight, found.low, found.high, true_score)
+        total += weight.sum()
+    return [
+        OperatingCharacteristics(
+            scenario, int(n), method, cover, length, overshoot, degeneracy, metric, level
+        )
+        for method, (cover, length, overshoot, degeneracy) in zip(
+            methods, (sums / total).tolist(), strict=True
+        )
+    ]
+
+
+def published_conditions() -> tuple[dict[str, dict[str, float]], list[int]]:
+    """The scenarios and sample sizes of Lam's simulation study."""
+    data = load("f1_intervals")
+    return data["scenarios"], data["n"]
+
+
+def coverage_study(
+    scenarios: Mapping[str, Mapping[str, float]] | None = None,
+    sizes: Sequence[int] | None = None,
+    methods: Sequence[str] = METHODS,
+    *,
+    metric: str = "f1",
+    level: float = 0.95,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[OperatingCharacteristics]:
+    """`operating_characteristics` of all combinations; by default those of Lam's study.
+
+    Parameters
+    ----------
+    scenarios
+        Cell probabilities by name.
+    sizes
+        Numbers of items.
+    methods, metric, level
+        As for `operating_characteristics`.
+    report
+        Called with the number of conditions done and of all.
+    """
+    published_scenarios, published_sizes = published_conditions()
+    conditions = [
+        (name, cells, n)
+        for name, cells in (scenarios or published_scenarios).items()
+        for n in (sizes or published_sizes)
+    ]
+    study: list[OperatingCharacteristics] = []
+    for done, (name, cells, n) in enumerate(conditions):
+        report(done, len(conditions))
+        study += operating_characteristics(
+            n, cells, methods, metric=metric, level=level, scenario=name
+        )
+    return study
+
+
+def coverage_given_trials(
+    scores: Sequence[float] | NDArray[np.float64],
+    nu: int,
+    method: str,
+    *,
+    level: float = 0.95,
+) -> NDArray[np.float64]:
+    """Exact coverage for F1 with exactly `nu` items that count, at each true F1 of `scores`."""
+    true = np.asarray(scores, dtype=np.float64)
+    tp, weight = _binomial(np.full(len(true), float(nu)), true / (2 - true))
+    tp = np.clip(tp, 0, nu)  # what lies outside has no weight
+    found = interval(Counts(tp, nu - tp, np.zeros_like(tp)), "f1", method, level=level)
+    covered = (found.low <= true[:, None]) & (true[:, None] <= found.high)
+    return np.asarray((weight * covered).sum(axis=1))
+
+
+def coverage_map(
+    methods: Sequence[str] = METHODS, *, level: float = 0.95
+) -> tuple[NDArray[np.float64], list[int], dict[str, NDArray[np.float64]]]:
+    """True F1 values, numbers of items that count, and the coverage at each of these pairs."""
+    scores = np.linspace(0.01, 0.99, 197)
+    sizes = [int(size) for size in np.unique(np.round(np.geomspace(2, 500, 60)))]
+    maps = {
+        method: np.array([coverage_given_trials(scores, nu, method, level=level) for nu in sizes])
+        for method in methods
+    }
+    return scores, sizes, maps
+
+
+def length_curves(
+    sizes: Sequence[int] = (5, 10, 20, 50), *, level: float = 0.95
+) -> dict[int, dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+    """Lengths of the two Wilson intervals against the sample F1, for several nu."""
+    methods = ("wilson-direct", "wilson-indirect")
+    return {nu: {m: interval_lengths(nu, m, level=level) for m in methods} for nu in sizes}
+
+
+def interval_lengths(
+    nu: int, method: str, *, level: float = 0.95, steps: int = 201
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The length of an interval for F1 against the sample F1, at `nu` items that count."""
+    tp = np.linspace(0, nu, steps)
+    found = interval(Counts(tp, nu - tp, np.zeros(steps)), "f1", method, level=level)
+    return found.estimate, found.high - found.low
+
+
+def _checked_cells(probabilities: Mapping[str, float]) -> dict[str, float]:
+    for name in probabilities:
+        one_of("probabilities", name, _CELLS)
+    cells = {
+        name: positive(f"probabilities: {name}", probabilities.get(name, 0.0), zero=True)
+        for name in _CELLS
+    }
+    total = sum(cells.values())
+    if abs(total - 1) > 1e-9:
+        raise InputError(f"probabilities: they add up to {total:g}; expected 1")
+    return cells
+
+
+def _weighed_events(weight: Any, low: Any, high: Any, true_score: float) -> list[Any]:
+    """The weight of covering the true score, of the length, of overshoot and of degeneracy."""
+    covered = (low <= true_score) & (true_score <= high)
+    events = (covered, high - low, (low < 0) | (high > 1), low == high)
+    return [(weight * event).sum() for event in events]
+
+
+def _counts_of(metric: str, successes: NDArray[np.float64], trials: NDArray[np.float64]) -> Counts:
+    """Counts with these successes and trials; F1 does not care which kind the failures are."""
+    failures, none = trials - successes, np.zeros_like(trials)
+    if metric == "recall":
+        return Counts(successes, none, failures)
+    return Counts(successes, failures, none)
+
+
+def _pairs(n: int, chance: float, share: float) -> Iterator[tuple[Any, Any, Any]]:
+    """All pairs of successes and trials >= 1 that matter, with their weights, in pieces."""
+    (trials,), (chances,) = _binomial(np.array([float(n)]), np.array([chance]))
+    likely = (trials >= 1) & (chances > _NEGLIGIBLE)
+    trials, chances = trials[likely], chances[likely]
+    rows = max(1, int(_PAIRS / (2 * _reach(trials.max(), share) + 2)))
+    for start in range(0, len(trials), rows):
+        some = trials[start : start + rows]
+        successes, weight = _binomial(some, np.full(len(some), share))
+        weight *= chances[start : start + rows, None]
+        heavy = weight > _NEGLIGIBLE
+        yield successes[heavy], np.broadcast_to(some[:, None], heavy.shape)[heavy], weight[heavy]
+
+
+def _binomial(
+    trials: NDArray[np.float64], chance: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A row for each binomial: the successes that are not negligible, and their weights.
+
+    The weights are products of the ratios of neighbours, scaled to add up to 1: unlike gamma
+    functions they lose no digits when the numbers are large.
+    """
+    rare = np.minimum(chance, 1 - chance)
+    reach = _reach(trials, rare)
+    first = np.floor(np.maximum(0, trials * rare - reach))
+    events = first[:, None] + np.arange(int(2 * reach.max()) + 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = (
+            np.maximum(trials[:, None] - events, 0) / (events + 1) * (rare / (1 - rare))[:, None]
+        )
+        logs = np.cumsum(np.log(ratios), axis=1)
+    logs = np.pad(logs[:, :-1], ((0, 0), (1, 0)))  # relative to the first event of the row
+    weight = np.exp(logs - logs.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    return np.where(chance[:, None] > 0.5, trials[:, None] - events, events), weight
+
+
+def _reach(trials: Any, chance: Any) -> Any:
+    """How far from its mean a binomial may stray before its weight is negligible."""
+    return 9 * np.sqrt(trials * chance * (1 - chance)) + 20
