@@ -45,7 +45,7 @@ def log_pdf(a: Array, b: Array, y: Array) -> Array:
 
 def slope(a: Array, b: Array, y: Array) -> Array:
     """Return the derivative of `log_pdf` in y."""
-    return a * special.expit(-y) - b * special.expit(y)
+    return np.asarray(a * special.expit(-y) - b * special.expit(y))
 
 
 def spread(a: Array, b: Array) -> Array:
