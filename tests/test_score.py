@@ -190,8 +190,8 @@ def test_several_systems_and_their_names(write):
         pv.score(gold, gold, gold, names=["x"])
     path = write("a B-X\n")
     assert [s.name for s in pv.score(path, path, path).systems] == [
-        "file.conll (1)",
-        "file.conll (2)",
+        "file (1)",
+        "file (2)",
     ]
 
 

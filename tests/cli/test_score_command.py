@@ -26,7 +26,7 @@ def test_json_contract(run, files):
     assert answer["signature"].startswith("probative:")
     assert "|entities|iob2|conlleval|" in answer["signature"]
     (system,) = answer["systems"]
-    assert system["name"] == "pred.conll"
+    assert system["name"] == "pred"
     assert system["counts"] == {"tp": 1, "fp": 1, "fn": 1}
     by_metric = {score["metric"]: score for score in system["scores"]}
     assert list(by_metric) == ["precision", "recall", "f1"]
@@ -132,7 +132,7 @@ def test_options(run, files):
 def test_html_page(run, files, tmp_path):
     page = tmp_path / "page.html"
     assert run("score", *files, "--html", page).status == 0
-    assert "pred.conll" in page.read_text()
+    assert "Scores of pred<" in page.read_text()
 
 
 @pytest.mark.parametrize(

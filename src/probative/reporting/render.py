@@ -14,10 +14,12 @@ from probative.reporting.document import Strong
 if TYPE_CHECKING:
     from probative.reporting.document import Document, Table
 
-__all__ = ["FORMATS", "as_html", "render"]
+__all__ = ["FORMATS", "UNLIMITED", "as_html", "render"]
+
+UNLIMITED = 200  # columns where no terminal sets a limit: tables fit, sentences stay on one line
 
 
-def render(document: Document, form: str, *, colour: bool = False, width: int = 200) -> str:
+def render(document: Document, form: str, *, colour: bool = False, width: int = UNLIMITED) -> str:
     """Return the document in the form asked for, one of `FORMATS`, ending in a line break."""
     one_of("format", form, FORMATS)
     if form == "text":
@@ -25,7 +27,7 @@ def render(document: Document, form: str, *, colour: bool = False, width: int = 
     return _RENDERERS[form](document)
 
 
-def as_text(document: Document, *, colour: bool = False, width: int = 200) -> str:
+def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED) -> str:
     """Tables for the terminal."""
     from rich import box
     from rich.cells import cell_len
@@ -63,10 +65,10 @@ def as_text(document: Document, *, colour: bool = False, width: int = 200) -> st
         needed = console.measure(grid, options=console.options.update(width=10_000)).minimum
         console.print(grid, width=max(width, needed), crop=False)
         for note in table.notes:
-            console.print(Text(escape.plain(note)), width=min(width, 100))
+            console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
         console.print()
     for note in document.notes:
-        console.print(Text(escape.plain(note)), width=min(width, 100))
+        console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
         console.print()
     text = console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
     return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
