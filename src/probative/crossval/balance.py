@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.crossval.blocks import first_halves, number_of_blocks
-from probative.results import SplitBalance
+from probative.results.crossval import SplitBalance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -38,7 +38,7 @@ def first_halves(m: int) -> NDArray[np.bool_]:
     """Which blocks form the first half of each repetition, a row a repetition."""
     blocks = range(number_of_blocks(m))
     parity = [[(b & column).bit_count() % 2 for b in blocks] for column in range(1, m + 1)]
-    return np.array(parity) == 0
+    return np.array(parity, dtype=bool) ^ True
 
 
 def splits(block: Ints, m: int) -> Iterator[tuple[Ints, Ints]]:
@@ -126,7 +126,9 @@ def _deal(
     excess = np.zeros((n_blocks, rows.shape[1]))
     last = len(instances) - len(instances) % n_blocks
     for start in range(0, len(instances), n_blocks):
-        places = np.arange(n_blocks) if start < last else _extra_blocks(len(instances) % n_blocks, m)
+        places = (
+            np.arange(n_blocks) if start < last else _extra_blocks(len(instances) % n_blocks, m)
+        )
         some = order[start : start + n_blocks]
         taken, place = linear_sum_assignment(rows[some] @ excess[places].T)
         chosen, target = some[taken], places[place]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.results import SplitBalance
+    from probative.results.crossval import SplitBalance
 
 __all__ = ["BlockRegularizedCV"]
 
@@ -25,8 +25,8 @@ __all__ = ["BlockRegularizedCV"]
 class BlockRegularizedCV:
     """Split data into the 2m folds of m×2 block-regularised cross-validation.
 
-    The data are cut into 2^⌈log2(m+1)⌉ blocks of equal size; in each of the m repetitions one half of
-    the blocks trains and the other validates, and the other way round. Two training sets of
+    The data are cut into 2^⌈log2(m+1)⌉ blocks of equal size; in each of the m repetitions one half
+    of the blocks trains and the other validates, and the other way round. Two training sets of
     different repetitions share a quarter of the data, the two of one repetition nothing. It can
     be passed as `cv` to whatever takes a scikit-learn splitter; scikit-learn is not needed.
 
@@ -37,9 +37,10 @@ class BlockRegularizedCV:
     random_state
         A seed, for the same split every time; a NumPy generator; or None.
     regularize
-        What the blocks shall have equal shares of: a class an instance, or a matrix of unit
-        counts (entity types, chunk lengths, tokens), a row an instance; a data frame names its
-        units. By default the classes in `y`, where it holds classes; False for none.
+        What the blocks shall have equal shares of: a class an instance; or a matrix of unit
+        counts (entity types, chunk lengths, tokens), a row an instance; or a dictionary or a
+        data frame of such counts by the names of the units. By default the classes in `y`,
+        where it holds classes; False for none.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,7 @@ class Units:
         """Unit counts a group (or a block) of instances."""
         weights = (self.rows[self.kind, unit] for unit in range(len(self.names)))
         columns = [np.bincount(group, weights=w, minlength=n_groups) for w in weights]
-        return np.array(columns).reshape(len(columns), n_groups).T
+        return np.array(columns, dtype=np.float64).reshape(len(columns), n_groups).T
 
 
 def length_of(name: str, data: Any) -> int:
@@ -66,7 +67,8 @@ def units_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Units:
     Parameters
     ----------
     regularize
-        Classes, a matrix, False for nothing, or None for the classes in `y`.
+        Classes, a matrix, counts by the names of units, False for nothing, or None for the
+        classes in `y`.
     y
         What is to be predicted. It holds classes if its values are words or whole numbers that
         occur as often as there are blocks, on average.
@@ -78,8 +80,7 @@ def units_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Units:
     if regularize is None:
         labels = _labels(y, n)
         return _none(n) if labels is None else _classes(labels, most=n // n_blocks) or _none(n)
-    names = getattr(regularize, "columns", None)
-    matrix = regularize.toarray() if hasattr(regularize, "toarray") else np.asarray(regularize)
+    matrix, names = _matrix(regularize)
     if matrix.shape[:1] != (n,) or matrix.ndim > 2:
         raise InputError(
             f"regularize: shape {matrix.shape}; expected a class or a row of unit counts an "
@@ -94,6 +95,18 @@ def units_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Units:
     rows, kind = np.unique(counts, axis=0, return_inverse=True)
     named = range(1, counts.shape[1] + 1) if names is None else names
     return Units(kind.reshape(-1), rows, tuple(str(name) for name in named))
+
+
+def _matrix(regularize: Any) -> tuple[NDArray[Any], Any]:
+    """What was given as an array, and the names of its columns, if they have names."""
+    if isinstance(regularize, Mapping):
+        columns = [np.asarray(column) for column in regularize.values()]
+        if len({column.shape for column in columns}) != 1 or columns[0].ndim != 1:
+            raise InputError("regularize: expected sequences of one length by the names of units")
+        return np.column_stack(columns), tuple(regularize)
+    if hasattr(regularize, "toarray"):  # a sparse matrix
+        return regularize.toarray(), None
+    return np.asarray(regularize), getattr(regularize, "columns", None)
 
 
 def _none(n: int) -> Units:

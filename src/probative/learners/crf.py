@@ -185,7 +185,9 @@ class CRFChunker:
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}", path) from None
         except (zipfile.BadZipFile, KeyError, ValueError):
-            raise InputError("is no saved chunker; expected a file that save() wrote", path) from None
+            raise InputError(
+                "is no saved chunker; expected a file that save() wrote", path
+            ) from None
         chunker = cls(**parameters)
         chunker._model = model
         return chunker

@@ -50,7 +50,7 @@ def _shown(value: Any) -> str:
 def window_features(
     columns: Sequence[Sequence[str]], *, window: int, ngrams: Sequence[int]
 ) -> list[tuple[str, ...]]:
-    """The features of every token: all n-grams of each column that lie in the window.
+    r"""The features of every token: all n-grams of each column that lie in the window.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ def window_features(
     Examples
     --------
     >>> for features in window_features([["to", "be"]], window=1, ngrams=[1, 2]):
-    ...     print([feature.replace("\\t", "|") for feature in features])
-    ['0-1=\\x02', '0+0=to', '0+1=be', '0-1,2=\\x02|to', '0+0,2=to|be']
-    ['0-1=to', '0+0=be', '0+1=\\x03', '0-1,2=to|be', '0+0,2=be|\\x03']
+    ...     print([feature.replace("\t", "|") for feature in features])
+    ['0-1=\x02', '0+0=to', '0+1=be', '0-1,2=\x02|to', '0+0,2=to|be']
+    ['0-1=to', '0+0=be', '0+1=\x03', '0-1,2=to|be', '0+0,2=be|\x03']
     """
     length = len(columns[0]) if columns else 0
     templates = []
@@ -74,7 +74,9 @@ def window_features(
         padded = [_BEFORE] * window + list(column) + [_AFTER] * window
         for size in ngrams:
             parts = [padded[i : len(padded) - size + 1 + i] for i in range(size)]
-            grams = padded if size == 1 else [_BETWEEN.join(gram) for gram in zip(*parts, strict=True)]
+            grams = (
+                padded if size == 1 else [_BETWEEN.join(gram) for gram in zip(*parts, strict=True)]
+            )
             for start in range(2 * window + 2 - size):
                 prefix = f"{number}{start - window:+d}" + (f",{size}=" if size > 1 else "=")
                 templates.append([prefix + gram for gram in grams[start : start + length]])

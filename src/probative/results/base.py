@@ -1,4 +1,4 @@
-"""The frozen objects in which every answer comes back.
+"""What all results share, and the interval of one score.
 
 They hold numbers, can say themselves in one line (`str`) and as a dictionary for JSON
 (`to_dict`). An undefined number is NaN here and null in JSON.
@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Interval", "Result", "SplitBalance"]
+__all__ = ["Interval", "Result", "jsonable"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,46 +93,3 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-@dataclass(frozen=True, eq=False)
-class SplitBalance(Result):
-    """How equal the halves of a block-regularised split are, next to random splits.
-
-    Attributes
-    ----------
-    m, block_sizes
-        The repetitions, and the number of instances of every block.
-    size_difference
-        The largest difference between the sizes of two halves.
-    units, totals
-        The units that were balanced, and how often each occurs.
-    deviation
-        For every unit, the largest relative deviation of a half from half of the total.
-    chi_square
-        For every unit, the chi-square statistic of its counts in the blocks.
-    random_deviation, random_chi_square
-        The same for random splits, on average over twenty.
-    """
-
-    m: int
-    block_sizes: tuple[int, ...]
-    size_difference: int
-    units: tuple[str, ...]
-    totals: Any
-    deviation: Any
-    chi_square: Any
-    random_deviation: Any
-    random_chi_square: Any
-
-    def __str__(self) -> str:
-        sizes = f"{len(self.block_sizes)} blocks of {min(self.block_sizes)}"
-        if max(self.block_sizes) > min(self.block_sizes):
-            sizes += f" to {max(self.block_sizes)}"
-        if not self.units:
-            return f"{sizes}, halves differ by {self.size_difference} at most"
-        return (
-            f"{sizes}, halves differ by {self.size_difference} at most; units deviate by up to "
-            f"{100 * np.max(self.deviation):.3g} % (random splits: "
-            f"{100 * np.max(self.random_deviation):.3g} %)"
-        )

@@ -1,0 +1,34 @@
+"""The frozen objects in which every answer comes back.
+
+They hold numbers, can say themselves in one line (`str`) and as a dictionary for JSON
+(`to_dict`). An undefined number is NaN here and null in JSON.
+"""
+
+from probative.results.base import Interval, Result, jsonable
+from probative.results.comparisons import Comparison
+from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
+from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
+from probative.results.tests import (
+    Difference,
+    NullDistribution,
+    RandomizationTest,
+    SignificanceTest,
+)
+
+__all__ = [
+    "Comparison",
+    "Difference",
+    "FileCheck",
+    "FoldCounts",
+    "Interval",
+    "LabelScores",
+    "ModelComparison",
+    "NullDistribution",
+    "RandomizationTest",
+    "Result",
+    "Scores",
+    "SignificanceTest",
+    "SplitBalance",
+    "SystemScores",
+    "jsonable",
+]
