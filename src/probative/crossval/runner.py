@@ -100,7 +100,7 @@ def compare_models(
     >>> y = [int(x > 20) for x in X]
     >>> result = pv.compare_models(Threshold(10), Threshold(22), X, y, random_state=0)
     >>> result.folds[0].counts
-    Counts(tp=10, fp=5, fn=0, tn=5)
+    Counts(tp=9, fp=4, fn=0, tn=7)
     """
     check_model("model_a", model_a)
     check_model("model_b", model_b)

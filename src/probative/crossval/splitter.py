@@ -49,12 +49,12 @@ class BlockRegularizedCV:
     >>> y = ["spam", "ham", "ham", "ham"] * 4
     >>> for train, validation in cv.split(y, y):
     ...     print(validation, sum(y[i] == "spam" for i in validation))
-    [ 1  3  4  6  8  9 10 15] 2
-    [ 0  2  5  7 11 12 13 14] 2
-    [ 0  1  2  6  7  9 12 15] 2
-    [ 3  4  5  8 10 11 13 14] 2
-    [ 1  5  6  7  8 11 12 14] 2
-    [ 0  2  3  4  9 10 13 15] 2
+    [ 4  5  6  8 10 11 13 15] 2
+    [ 0  1  2  3  7  9 12 14] 2
+    [ 1  3  6  8 10 12 14 15] 2
+    [ 0  2  4  5  7  9 11 13] 2
+    [ 1  3  4  5 11 12 13 14] 2
+    [ 0  2  6  7  8  9 10 15] 2
     """
 
     def __init__(self, m: int = 3, *, random_state: Any = None, regularize: Any = None):
