@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of
+from probative._validation import one_of, open_probability
+from probative._validation import positive as positive_number
 from probative.crossval.blocks import splits
 from probative.crossval.fits import MODELS, check_model, outcomes
 from probative.crossval.folder import ResultsFolder, digest, recorded_seed
@@ -104,6 +105,7 @@ def compare_models(
     """
     check_model("model_a", model_a)
     check_model("model_b", model_b)
+    _check_options(**how)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
 
@@ -184,6 +186,24 @@ def judged(
         tests=tuple(tests),
         **known,
     )
+
+
+def _check_options(
+    *,
+    rope: float = 0.0,
+    prior: float = 1.0,
+    level: float = 0.95,
+    beta: float = 1.0,
+    weight: Any = "effective",
+) -> None:
+    """Refuse what the test would refuse, before hours of training."""
+    from probative.inference.effective import fold_weight
+
+    positive_number("rope", rope, zero=True)
+    positive_number("prior", prior)
+    positive_number("beta", beta)
+    open_probability("level", level)
+    fold_weight(1, weight)
 
 
 def _metrics(metric: str | Sequence[str] | None, task: LabelTask | SpanTask) -> tuple[str, ...]:

@@ -222,7 +222,8 @@ def _trainer(report: Callable[[int, int], None], iterations: int) -> Any:
     """A silent trainer that tells its iterations."""
 
     class Reporting(_crfsuite().Trainer):  # type: ignore[misc]  # no type information
-        def on_iteration(self, log: Any, info: dict[str, Any]) -> None:  # noqa: ARG002
-            report(int(info["num"]), iterations)
+        def message(self, text: str) -> None:
+            if text.startswith("***** Iteration #"):
+                report(int(text.split("#")[1].split()[0]), iterations)
 
     return Reporting(algorithm="lbfgs", verbose=False)

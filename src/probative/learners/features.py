@@ -31,6 +31,8 @@ def columns_of(sentence: Any, number: int) -> list[Sequence[str]]:
     if all(isinstance(token, str) for token in tokens):
         return [tokens]
     try:
+        if any(isinstance(token, str) for token in tokens):
+            raise TypeError
         columns: list[Sequence[str]] = [list(column) for column in zip(*tokens, strict=True)]
     except (TypeError, ValueError):
         columns = []

@@ -71,7 +71,7 @@ class FoldCounts(Result):
     counts
         Its counts on the validation half.
     seconds
-        How long training and prediction took.
+        How long training and prediction took, if it happened here.
     """
 
     fold: int
@@ -79,7 +79,7 @@ class FoldCounts(Result):
     train: int
     validation: int
     counts: Counts
-    seconds: float
+    seconds: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON."""
