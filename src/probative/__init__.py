@@ -13,6 +13,7 @@ from probative.inference.intervals import interval
 from probative.inference.posteriors import posterior
 
 if TYPE_CHECKING:
+    from probative.comparison import compare
     from probative.crossval.runner import compare_models
     from probative.crossval.splitter import BlockRegularizedCV
     from probative.evaluation import score
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     )
     from probative.inference.mcnemar import mcnemar_test
     from probative.inference.multiplicity import adjust_pvalues
+    from probative.inference.planning import plan
     from probative.inference.randomization import randomization_test
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "adjust_pvalues",
     "block_regularized_t_test",
     "bootstrap_difference",
+    "compare",
     "compare_models",
     "difference",
     "five_by_two_f_test",
@@ -43,6 +46,7 @@ __all__ = [
     "interval",
     "mcnemar_test",
     "metrics",
+    "plan",
     "posterior",
     "randomization_test",
     "score",
@@ -54,11 +58,13 @@ _LATER = {
     "adjust_pvalues": "inference.multiplicity",
     "block_regularized_t_test": "inference.fold_tests",
     "bootstrap_difference": "inference.bootstrap",
+    "compare": "comparison",
     "compare_models": "crossval.runner",
     "difference": "inference.differences",
     "five_by_two_f_test": "inference.fold_tests",
     "five_by_two_t_test": "inference.fold_tests",
     "mcnemar_test": "inference.mcnemar",
+    "plan": "inference.planning",
     "randomization_test": "inference.randomization",
     "score": "evaluation",
 }

@@ -58,14 +58,14 @@ class UnitExchange:
 
     def tail(self, threshold: Fraction) -> float:
         """P(difference >= threshold)."""
-        if self.walk.n_outcomes <= _FEW:
+        if self.walk.has_at_most(_FEW):
             return tail_by_enumeration(self.walk, self.contest, threshold)
         tau = tilt_onto(self.walk, self.contest, threshold)
         return Inversion(self.walk, tau, self.memory_limit).tail(self.contest, threshold)
 
     def tails(self) -> Callable[[Fraction], float]:
         """P(difference >= threshold) for many thresholds, to a small absolute error."""
-        if self.walk.n_outcomes <= _FEW:
+        if self.walk.has_at_most(_FEW):
             return self.tail
         untilted = Inversion(self.walk, np.zeros(2), self.memory_limit)
         return lambda threshold: untilted.tail(self.contest, threshold)
