@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +13,12 @@ __all__ = ["crossval"]
 
 
 def crossval(
-    corpus: Annotated[str, typer.Argument(metavar="CORPUS", show_default=False)],
+    corpus: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS...", show_default=False, help="Several files make one corpus."
+        ),
+    ],
     a: Annotated[
         str,
         typer.Option(
@@ -33,12 +37,7 @@ def crossval(
     ] = None,
     m: options.Repetitions = 3,
     jobs: options.Jobs = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Keep what is done in this folder, and continue what is there."
-        ),
-    ] = None,
+    resume: options.Resume = None,
     keep_documents: options.KeepDocuments = False,
     metric: options.Metric = None,
     rope: options.Rope = 0.0,
@@ -62,14 +61,14 @@ def crossval(
 
     Example: probative crossval train.conll --a crf:iob2 --b crf:iobes --jobs 2
     """
-    from probative.crossval.corpus import read_corpus
+    from probative.crossval.corpus import read_corpora
     from probative.crossval.runner import compare_models
     from probative.learners.specs import model_of
     from probative.reporting.crossval_report import crossval_document
 
     check_format(form)
     kinds = options.words(only, ())
-    found = read_corpus(
+    found = read_corpora(
         corpus,
         scheme=scheme,
         features=options.column_numbers("--features", features),

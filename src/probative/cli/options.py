@@ -29,6 +29,7 @@ __all__ = [
     "Quiet",
     "Repair",
     "Repetitions",
+    "Resume",
     "Rope",
     "Scheme",
     "Seed",
@@ -218,6 +219,14 @@ Jobs = Annotated[
 ]
 KeepDocuments = Annotated[
     bool, typer.Option("--keep-documents", help="Never cut a document that the corpus marks.")
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="DIR",
+        help="Keep what is done in this folder, and continue what is there.",
+    ),
 ]
 Rope = Annotated[
     float,

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probative.errors import InputError, suggestion
 from probative.matching.schemes import decode
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from probative.reading.columns import Layout
 
-__all__ = ["REGULARIZED", "Corpus", "read_corpus"]
+__all__ = ["REGULARIZED", "Corpus", "read_corpora", "read_corpus"]
 
 REGULARIZED = ("entities", "labels", "tokens")
 _COLUMNS = ("columns", "conllu")
@@ -111,6 +113,39 @@ class Corpus:
         if "tokens" in regularize:
             units["tokens"] = [len(sentence) for sentence in self.sentences]
         return units
+
+
+def read_corpora(paths: Sequence[Path | str], **how: Any) -> Corpus:
+    """Read several files of one kind as one corpus.
+
+    Parameters
+    ----------
+    paths
+        The files.
+    **how
+        As for `read_corpus`.
+    """
+    parts = [read_corpus(path, **how) for path in paths]
+    if len(parts) == 1:
+        return parts[0]
+    if len({part.task for part in parts}) > 1:
+        raise InputError(f"is a corpus for {parts[-1].task}, unlike the others", parts[-1].name)
+    documents = None
+    if all(part.documents is not None for part in parts):
+        # a document is known by its file and its number there
+        pairs = [
+            (i, d) for i, part in enumerate(parts) for d in np.asarray(part.documents).tolist()
+        ]
+        documents = np.unique(np.array(pairs), axis=0, return_inverse=True)[1].reshape(-1)
+    return Corpus(
+        " + ".join(part.name for part in parts),
+        parts[0].task,
+        parts[0].form,
+        [sentence for part in parts for sentence in part.sentences],
+        [spans for part in parts for spans in part.spans],
+        documents,
+        tuple(note for part in parts for note in part.notes),
+    )
 
 
 def read_corpus(

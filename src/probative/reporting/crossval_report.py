@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from probative.results import ModelComparison
 
-__all__ = ["balance_table", "crossval_document", "split_document"]
+__all__ = ["balance_table", "crossval_document", "folds_table", "split_document", "tests_table"]
 
 
 def crossval_document(found: ModelComparison, *, choices: Sequence[str]) -> Document:
@@ -25,7 +25,7 @@ def crossval_document(found: ModelComparison, *, choices: Sequence[str]) -> Docu
         "effective_a": found.effective_a.to_dict(),
         "effective_b": found.effective_b.to_dict(),
     }
-    tables = [_tests_table(found), _folds_table(found)]
+    tables = [tests_table(found), folds_table(found)]
     if found.balance is not None:
         content["balance"] = found.balance.to_dict()
         tables.append(balance_table(found.balance.to_dict()))
@@ -38,7 +38,8 @@ def crossval_document(found: ModelComparison, *, choices: Sequence[str]) -> Docu
     )
 
 
-def _tests_table(found: ModelComparison) -> Table:
+def tests_table(found: ModelComparison) -> Table:
+    """The tests of every metric, paired and independent."""
     rope = any(test.rope > 0 for test in found.tests)
     columns = (
         "metric",
@@ -78,7 +79,8 @@ def _tests_table(found: ModelComparison) -> Table:
     )
 
 
-def _folds_table(found: ModelComparison) -> Table:
+def folds_table(found: ModelComparison) -> Table:
+    """The counts of every fold and model."""
     names = list(found.folds[0].counts.to_dict())
     metrics = list(dict.fromkeys(test.metric for test in found.tests))
     timed = any(fold.seconds is not None for fold in found.folds)
