@@ -14,6 +14,8 @@ from probative.inference.posteriors import posterior
 
 if TYPE_CHECKING:
     from probative.comparison import compare
+    from probative.crossval.runner import compare_models
+    from probative.crossval.splitter import BlockRegularizedCV
     from probative.evaluation import score
     from probative.inference.bootstrap import bootstrap_difference
     from probative.inference.differences import difference
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from probative.sweep import segmentation_sweep
 
 __all__ = [
+    "BlockRegularizedCV",
     "Counts",
     "InputError",
     "PairedCounts",
@@ -37,6 +40,7 @@ __all__ = [
     "block_regularized_t_test",
     "bootstrap_difference",
     "compare",
+    "compare_models",
     "difference",
     "five_by_two_f_test",
     "five_by_two_t_test",
@@ -52,10 +56,12 @@ __all__ = [
 
 # What not every program uses is imported when it is first asked for.
 _LATER = {
+    "BlockRegularizedCV": "crossval.splitter",
     "adjust_pvalues": "inference.multiplicity",
     "block_regularized_t_test": "inference.fold_tests",
     "bootstrap_difference": "inference.bootstrap",
     "compare": "comparison",
+    "compare_models": "crossval.runner",
     "difference": "inference.differences",
     "five_by_two_f_test": "inference.fold_tests",
     "five_by_two_t_test": "inference.fold_tests",

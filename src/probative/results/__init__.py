@@ -6,6 +6,7 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 
 from probative.results.base import Interval, Result, jsonable
 from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
+from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
 from probative.results.plans import Plan
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
 from probative.results.segmentation import BestCut, SegmentationSweep
@@ -23,9 +24,11 @@ __all__ = [
     "Difference",
     "Example",
     "FileCheck",
+    "FoldCounts",
     "Interval",
     "LabelDifference",
     "LabelScores",
+    "ModelComparison",
     "NullDistribution",
     "Plan",
     "RandomizationTest",
@@ -33,6 +36,7 @@ __all__ = [
     "Scores",
     "SegmentationSweep",
     "SignificanceTest",
+    "SplitBalance",
     "SystemScores",
     "jsonable",
 ]
