@@ -33,6 +33,7 @@ _PARAMETERS = (
     "dimensions",
     "hidden",
     "dropout",
+    "forgetting",
     "epochs",
     "batch_size",
     "learning_rate",
@@ -84,6 +85,9 @@ class BiGRUSegmenter:
         The units of the GRU layer, in each direction.
     dropout
         The share of inputs and outputs of the layer that is dropped in training.
+    forgetting
+        The share of n-grams that training takes for unknown ones, so that the network learns to do
+        without what it will not know.
     epochs
         How often the training sentences are gone through. The weights of the epoch with the lowest
         development loss are kept.
@@ -109,7 +113,7 @@ class BiGRUSegmenter:
     Examples
     --------
     >>> from probative.learners.bigru import BiGRUSegmenter
-    >>> sentences = [["to", "be"], ["or"], ["not", "to", "be"]] * 20
+    >>> sentences = [["to", "be"], ["or", "not"], ["not", "to", "be", "or"]] * 20
     >>> segmenter = BiGRUSegmenter(dimensions=8, hidden=8, epochs=20, learning_rate=0.02)
     >>> segmenter.fit(sentences).predict(["tobeornot"])
     [['to', 'be', 'or', 'not']]
@@ -122,6 +126,7 @@ class BiGRUSegmenter:
         dimensions: int = 64,
         hidden: int = 128,
         dropout: float = 0.4,
+        forgetting: float = 0.2,
         epochs: int = 30,
         batch_size: int = 32,
         learning_rate: float = 0.002,
@@ -133,9 +138,8 @@ class BiGRUSegmenter:
         self.spaces = bool(spaces)
         self.dimensions = whole_number("dimensions", dimensions)
         self.hidden = whole_number("hidden", hidden)
-        self.dropout = positive("dropout", dropout, zero=True)
-        if self.dropout >= 1:
-            raise InputError(f"dropout: {dropout!r} is not below 1")
+        self.dropout = _share("dropout", dropout)
+        self.forgetting = _share("forgetting", forgetting)
         self.epochs = whole_number("epochs", epochs)
         self.batch_size = whole_number("batch_size", batch_size)
         self.learning_rate = positive("learning_rate", learning_rate)
@@ -305,6 +309,13 @@ class BiGRUSegmenter:
                 labels[inner[beginnings(map(without_spaces, words[number]))[:-1]]] = 1
             rows.append((self._vocabulary.encode(seen), labels))
         return rows
+
+
+def _share(name: str, value: float) -> float:
+    share = positive(name, value, zero=True)
+    if share >= 1:
+        raise InputError(f"{name}: {value!r} is not below 1")
+    return share
 
 
 def _with_decisions(sentences: list[Any]) -> list[Any]:

@@ -14,7 +14,15 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["SPACES", "beginnings", "checked_texts", "split", "to_spans", "without_spaces"]
+__all__ = [
+    "SPACES",
+    "beginnings",
+    "checked_texts",
+    "from_spans",
+    "split",
+    "to_spans",
+    "without_spaces",
+]
 
 SPACES = " \t\n\x0b\x0c\r\u3000"
 _NO_SPACES = dict.fromkeys(map(ord, SPACES))
@@ -52,10 +60,37 @@ def split(text: str, begins: Sequence[Any]) -> list[str]:
     return [characters[start:end] for start, end in pairwise(places)]
 
 
-def to_spans(words: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Words as (start, end, "word") over the characters."""
-    places = [0, *beginnings(words)]
-    return [(start, end, "word") for start, end in pairwise(places)]
+def to_spans(text: str, words: Iterable[str], label: str = "word") -> list[tuple[int, int, str]]:
+    """Words as (start, end, label) in a text with its spaces.
+
+    Examples
+    --------
+    >>> to_spans("to be", ["to", "be"])
+    [(0, 2, 'word'), (3, 5, 'word')]
+    """
+    at = [i for i, character in enumerate(text) if character not in SPACES]
+    places = pairwise([0, *beginnings(words)])
+    return [(at[start], at[end - 1] + 1, label) for start, end in places]
+
+
+def from_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> list[str]:
+    """Words from (start, end, label) in a text with its spaces.
+
+    What lies between two spans is a word, too: no character is lost.
+
+    Examples
+    --------
+    >>> from_spans("to be!", [(0, 2, "word"), (3, 5, "word")])
+    ['to', 'be', '!']
+    """
+    edges = {edge for start, end, _ in spans for edge in (start, end)}
+    begins, pending = [], False
+    for place, character in enumerate(text):
+        pending = pending or place in edges
+        if character not in SPACES:
+            begins.append(pending)
+            pending = False
+    return split(text, begins[1:])
 
 
 def checked_texts(
