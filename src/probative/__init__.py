@@ -4,6 +4,8 @@ from probative import metrics
 from probative._version import __version__
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
+from probative.inference.bayes import bayes_test
+from probative.inference.effective import effective_counts
 from probative.inference.intervals import interval
 from probative.inference.posteriors import posterior
 
@@ -12,6 +14,8 @@ __all__ = [
     "InputError",
     "PairedCounts",
     "__version__",
+    "bayes_test",
+    "effective_counts",
     "interval",
     "metrics",
     "posterior",
