@@ -283,7 +283,7 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
         by_label=_by_label(evidence, i, j, "f1" if evidence.all_classes else scored, choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
         null=test.null,
-        density=posterior_curve(posterior),
+        density=lambda: _posterior_curve(posterior),
         above=lambda threshold: float(1 - posterior.cdf(threshold)),
     )
 
@@ -347,12 +347,12 @@ def _macro_comparison(
         power=choices.power,
         by_label=_by_label(evidence, i, j, metric, choices),
         note="macro average: sampled test, interval and posterior by the delta method",
-        density=(grid, density),
+        density=lambda: (grid, density),
         above=above,
     )
 
 
-def posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
+def _posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
     """The density of the difference where it matters, for a figure."""
     low, high = posterior.interval(0.9998)
     grid = np.linspace(low, high, 121)
