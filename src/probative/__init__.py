@@ -13,6 +13,7 @@ from probative.inference.intervals import interval
 from probative.inference.posteriors import posterior
 
 if TYPE_CHECKING:
+    from probative.comparison import compare
     from probative.evaluation import score
     from probative.inference.bootstrap import bootstrap_difference
     from probative.inference.differences import difference
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     )
     from probative.inference.mcnemar import mcnemar_test
     from probative.inference.multiplicity import adjust_pvalues
+    from probative.inference.planning import plan
     from probative.inference.randomization import randomization_test
 
 __all__ = [
@@ -33,12 +35,14 @@ __all__ = [
     "adjust_pvalues",
     "block_regularized_t_test",
     "bootstrap_difference",
+    "compare",
     "difference",
     "five_by_two_f_test",
     "five_by_two_t_test",
     "interval",
     "mcnemar_test",
     "metrics",
+    "plan",
     "posterior",
     "randomization_test",
     "score",
@@ -49,10 +53,12 @@ _LATER = {
     "adjust_pvalues": "inference.multiplicity",
     "block_regularized_t_test": "inference.fold_tests",
     "bootstrap_difference": "inference.bootstrap",
+    "compare": "comparison",
     "difference": "inference.differences",
     "five_by_two_f_test": "inference.fold_tests",
     "five_by_two_t_test": "inference.fold_tests",
     "mcnemar_test": "inference.mcnemar",
+    "plan": "inference.planning",
     "randomization_test": "inference.randomization",
     "score": "evaluation",
 }

@@ -19,7 +19,7 @@ from probative.results import Interval, LabelScores, Scores, SystemScores
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["score"]
+__all__ = ["score", "scores_of"]
 
 PRF = ("precision", "recall", "f1")
 
@@ -75,7 +75,11 @@ def score(
     """
     level = open_probability("level", level)
     systems = [] if pred is None else [pred, *more]
-    evidence = gather(gold, systems, names=names, **how)
+    return scores_of(gather(gold, systems, names=names, **how), level=level, overlap=overlap)
+
+
+def scores_of(evidence: Evidence, *, level: float, overlap: bool = False) -> Scores:
+    """Score what has been gathered."""
     return Scores(
         task=evidence.task,
         systems=tuple(
@@ -95,10 +99,12 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
     units = items.counts(i, by="sentence")
     if evidence.task == "segmentation":
         scores = _segmentation_scores(evidence, i, units, level)
-    elif evidence.task == "labels" and len(items.labels) == len(_all_labels(evidence)):
-        # over all classes every error is a false positive and a false negative at once
+    elif evidence.all_classes:
+        # Over all classes every error is a false positive and a false negative at once: micro
+        # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        scores = (replace(_interval(evidence, right, "recall", level), metric="accuracy"),)
+        accuracy = _interval(evidence, right, "recall", level)
+        scores = tuple(replace(accuracy, metric=metric) for metric in ("accuracy", *PRF))
     else:
         metrics = PRF if units.tn is None else (*PRF, "accuracy")
         scores = tuple(_interval(evidence, units, metric, level) for metric in metrics)
@@ -117,18 +123,11 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
     )
 
 
-def _all_labels(evidence: Evidence) -> set[str]:
-    return set(evidence.gold.names).union(*(side.names for side in evidence.systems))
-
-
 def _interval(evidence: Evidence, units: Counts, metric: str, level: float) -> Interval:
     """The interval of a metric; items of one sentence are not independent."""
     if evidence.unit == "item" or len(units) < 2:
         return interval(units.sum(), metric, level=level)
-    try:  # TEMPORARY
-        return interval(units, metric, level=level, clustered=True)
-    except ValueError:
-        return interval(units.sum(), metric, level=level)
+    return interval(units, metric, level=level, clustered=True)
 
 
 def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ...]:

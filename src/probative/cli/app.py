@@ -16,7 +16,7 @@ __all__ = ["build_app"]
 
 # Each command stands in the module of its name. Only the one that is called is loaded: building
 # the parsers of all of them takes longer than most commands run.
-COMMANDS = ("score", "check", "interval", "demo")
+COMMANDS = ("score", "compare", "interval", "plan", "check", "demo")
 GROUPS = ("study",)
 
 

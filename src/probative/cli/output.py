@@ -39,7 +39,7 @@ def emit(
 ) -> None:
     """Write the files that were asked for, then print the document."""
     from probative.reporting.files import write_whole
-    from probative.reporting.render import as_html, render
+    from probative.reporting.render import UNLIMITED, as_html, render
 
     if figure:
         from probative.reporting.figures import save_figure
@@ -50,7 +50,7 @@ def emit(
         write_whole(html, as_html(document))
         remark(f"wrote {html}", quiet=quiet)
     terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else 200
+    width = shutil.get_terminal_size().columns if terminal else UNLIMITED
     typer.echo(render(document, form, colour=terminal and _colour_wanted(), width=width), nl=False)
 
 

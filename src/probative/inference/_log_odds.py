@@ -45,7 +45,7 @@ def log_pdf(a: Array, b: Array, y: Array) -> Array:
 
 def slope(a: Array, b: Array, y: Array) -> Array:
     """Return the derivative of `log_pdf` in y."""
-    return a * special.expit(-y) - b * special.expit(y)
+    return np.asarray(a * special.expit(-y) - b * special.expit(y))
 
 
 def spread(a: Array, b: Array) -> Array:
@@ -140,7 +140,7 @@ def _reach(a: Array, b: Array, side: float) -> Array:
 
 
 def _stirling_rest(z: Array) -> Array:
-    """log Gamma(z) minus Stirling's formula."""
+    """Log Gamma(z) minus Stirling's formula."""
     large = np.maximum(z, 10.0)
     series = (
         1 / 12

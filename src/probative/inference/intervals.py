@@ -130,7 +130,9 @@ def _clustered(
     table = units.sum() / effective_divisor(effect, len(units), level)
     found = interval(table, metric, method, level=level, beta=beta, prior=prior)
     notes = [note for note in (undefined_note(effect), found.note) if note]
-    return replace(found, design_effect=effect, note="; ".join(notes) or None)
+    # of the whole counts: a division before the ratio would cost it its last digit
+    estimate = score(units.sum(), metric, beta=beta)
+    return replace(found, estimate=estimate, design_effect=effect, note="; ".join(notes) or None)
 
 
 def methods_for(metric: str, beta: float = 1.0) -> tuple[str, ...]:

@@ -94,10 +94,10 @@ def posterior(
     >>> import probative as pv
     >>> f1 = pv.posterior(pv.Counts(tp=77, fp=44, fn=10), "f1")
     >>> print("{:.4f} {:.4f} {:.4f}".format(f1.mean, f1.mode, f1.cdf(0.7)))
-    0.7348 0.7384 0.1637
+    0.7349 0.7387 0.1530
     >>> low, high = f1.interval(0.95)
     >>> print(f"[{low:.4f}, {high:.4f}]")
-    [0.6633, 0.8002]
+    [0.6648, 0.7981]
     """
     one_of("metric", metric, METRICS)
     prior = positive("prior", prior)
@@ -107,12 +107,12 @@ def posterior(
     if metric == "fbeta":
         return FBetaPosterior(counts.tp + prior, counts.fp + prior, counts.fn + prior, beta)
     hits, misses, factor = _SHAPES[metric]
-    shapes = (
+    a, b = (
         sum(getattr(counts, name) for name in names)
         + prior * (1 if metric in _SINGLE_PRIOR else len(names))
         for names in (hits, misses)
     )
-    return Posterior(*shapes, factor)
+    return Posterior(a, b, factor)
 
 
 class Posterior:
@@ -255,7 +255,7 @@ class Posterior:
         return Posterior(a, b, self.factor)
 
     def _smallest_shape(self) -> Array:
-        return np.minimum(self.a, self.b)
+        return np.asarray(np.minimum(self.a, self.b))
 
     # --- shared machinery ---
 
@@ -412,7 +412,7 @@ class FBetaPosterior(Posterior):
         return FBetaPosterior(tp, fp, fn, self.beta)
 
     def _smallest_shape(self) -> Array:
-        return np.minimum(self.fp, self.fn)
+        return np.asarray(np.minimum(self.fp, self.fn))
 
     @cached_property
     def _mixture(self) -> Mixture:

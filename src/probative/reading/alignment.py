@@ -55,7 +55,8 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
 
 
 def _same_shape(gold: Text, other: Text) -> None:
-    if gold.sentences is not None and other.sentences is not None:
+    by_text = gold.sentences is not None and other.sentences is not None
+    if by_text or not gold.n_tokens or not other.n_tokens:  # lengths follow, or nobody knows them
         if gold.n_sentences != other.n_sentences:
             raise InputError(
                 f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected "

@@ -62,15 +62,13 @@ def spans_from_sets(
     """
     code: dict[str, int] = {}
     rows: list[tuple[int, int, int, int]] = []
-    longest = 0
     for number, spans in enumerate(sentences):
         length = None if texts is None else len(texts[number])
         for span in spans:
             start, end, label = _span(name, number, span, length, lines)
             rows.append((number, start, end, code.setdefault(label, len(code))))
-            longest = max(longest, end)
     table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 4)
-    size = (len(text) for text in texts) if texts is not None else (longest for _ in sentences)
+    size = (0 if texts is None else len(texts[i]) for i in range(len(sentences)))
     line = None if lines is None else np.array(lines, dtype=np.int32)
     text = Text(name, _offsets(size), line=line, sentences=texts)
     doubled = len(rows) - len(table)

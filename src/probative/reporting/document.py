@@ -7,11 +7,20 @@ CSV or HTML.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probative._version import __version__
 
-__all__ = ["Document", "Drawing", "Table", "number", "payload", "points", "signature"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Document", "Drawing", "Strong", "Table", "number", "payload", "points", "signature"]
+
+
+class Strong(str):
+    """Text that stands out: bold, where the form has it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,8 @@ class Document:
         Sentences below the tables: assumptions, warnings, verdicts.
     drawings
         Figures for the HTML page.
+    page, content
+        The template of the HTML page, and what it shows besides all this.
     """
 
     title: str
@@ -69,7 +80,9 @@ class Document:
     tables: tuple[Table, ...]
     records: tuple[dict[str, Any], ...]
     notes: tuple[str, ...] = ()
-    drawings: tuple[Drawing, ...] = field(default=())
+    drawings: tuple[Drawing, ...] = ()
+    page: str = "page.html"
+    content: Mapping[str, Any] = field(default_factory=dict)
 
 
 def signature(*choices: str) -> str:

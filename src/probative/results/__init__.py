@@ -5,7 +5,8 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 """
 
 from probative.results.base import Interval, Result, jsonable
-from probative.results.comparisons import Comparison
+from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
+from probative.results.plans import Plan
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
 from probative.results.tests import (
     Difference,
@@ -16,11 +17,15 @@ from probative.results.tests import (
 
 __all__ = [
     "Comparison",
+    "Comparisons",
     "Difference",
+    "Example",
     "FileCheck",
     "Interval",
+    "LabelDifference",
     "LabelScores",
     "NullDistribution",
+    "Plan",
     "RandomizationTest",
     "Result",
     "Scores",

@@ -125,6 +125,24 @@ class Scores(Result):
     def __len__(self) -> int:
         return len(self.systems)
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary a score: of every system, and of every label."""
+        return [
+            {"system": system.name, "label": label, **counts.to_dict(), **score.to_dict()}
+            for system in self.systems
+            for label, counts, scores in (
+                ("", system.counts, system.scores),
+                *((entry.label, entry.counts, entry.scores) for entry in system.by_label),
+            )
+            for score in scores
+        ]
+
+    def plot(self) -> Any:
+        """Draw the scores with their intervals; returns matplotlib's axes."""
+        from probative.reporting.compare_figures import scores_figure
+
+        return scores_figure(self).axes
+
     def __str__(self) -> str:
         return "; ".join(str(system) for system in self.systems)
 
