@@ -195,6 +195,16 @@ def test_far_tails_against_exact_rational_arithmetic(better, other, smallest, la
     assert found == pytest.approx(float(expected), rel=1e-11, abs=0)
 
 
+@pytest.mark.parametrize("n", [5, 50, 250])
+def test_the_most_extreme_of_all_outcomes(n):
+    """B is better on every unit: of all exchanges only two are as extreme."""
+    rows = [[0, 1, 1, 0, 2, 0, 0], [0, 0, 3, 0, 1, 0, 0], [0, 2, 0, 0, 1, 1, 1]]
+    number = [n, n // 2, n // 3]
+    paired = pv.PairedCounts([*rows, [0, 0, 0, 0, 3, 1, 1]], [*number, 100])
+    found = pv.randomization_test(paired, "f1").pvalue
+    assert found == pytest.approx(2 * 0.5 ** sum(number), rel=1e-11, abs=0)
+
+
 def test_large_walks_need_no_grid_of_their_size():
     """0 to 40 entities a sentence, hardly any agreement: still a few thousand frequencies."""
     paired = sentences(5000, 40, 0.3, 0.002, seed=4)
