@@ -101,9 +101,10 @@ class _Sequence:
     def number(self) -> NDArray[np.intp]:
         """How often every step is taken, those into and out of a sentence included."""
         size = len(self.prefixes)
-        inner = np.ones(len(self.steps), dtype=bool)
-        inner[self.first[1:-1] - 1] = False
-        times = np.bincount(self.steps[inner], minlength=size * size * 2).reshape(size, size, 2)
+        across = self.steps[self.first[1:-1] - 1]  # from one sentence to the next: no steps
+        times = np.bincount(self.steps, minlength=size * size * 2)
+        times -= np.bincount(across, minlength=size * size * 2)
+        times = times.reshape(size, size, 2)
         times[self._outside, :, 1] += np.bincount(self.openings, minlength=size)
         times[:, self._outside, 1] += np.bincount(self.closings, minlength=size)
         return times

@@ -130,8 +130,10 @@ def _numbering(table: Table, rows: Ints) -> Ints | None:
     """What every line's number is: 0 a word's, 1 a range, 2 an empty node; None if no numbers."""
     if not len(rows) or table.width[rows].min() < 2:
         return None
-    start, end = table.column(0, rows)
     array = np.frombuffer(table.source.data, np.uint8)
+    if not ord("0") <= array[table.column(0, rows[:1])[0][0]] <= ord("9"):
+        return None  # as in most files: no need to look at the others
+    start, end = table.column(0, rows)
     digit = (array[start] >= ord("0")) & (array[start] <= ord("9")) & (end > start)
     if not digit.all():
         return None
@@ -163,16 +165,15 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
 
 def _document_marks(table: Table, content: Ints) -> tuple[NDArray[np.bool_], int]:
     """Which lines mark a document, and how many of them say -DOCSTART-."""
-    start, end = table.column(0, content)
     array = np.frombuffer(table.source.data, np.uint8)
     marks = np.zeros(len(content), dtype=bool)
+    maybe = np.flatnonzero(array[table.begin[content]] == ord("-"))
+    start, end = table.column(0, content[maybe])
     number = 0
-    for mark in _DOCUMENT_MARKS:
-        maybe = np.flatnonzero((array[start] == mark[0]) & (end - start == len(mark)))
-        data = table.source.data
-        found = [i for i in maybe.tolist() if data[start[i] : end[i]] == mark]
-        marks[found] = True
-        number += len(found) * (mark == b"-DOCSTART-")
+    for at, i, j in zip(maybe.tolist(), start.tolist(), end.tolist(), strict=True):
+        if j - i <= len(b"-DOCSTART-") and table.source.data[i:j] in _DOCUMENT_MARKS:
+            marks[at] = True
+            number += table.source.data[i:j] == b"-DOCSTART-"
     return marks, number
 
 
