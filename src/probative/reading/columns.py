@@ -94,14 +94,15 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
     table = split(source)
     array = np.frombuffer(source.data, np.uint8)
     filled = table.width > 0
-    hashed = filled & (array[np.minimum(table.begin, len(array) - 1)] == ord("#"))
+    opening = array[np.minimum(table.begin, len(array) - 1)]
+    hashed = filled & (opening == ord("#"))
     kinds = _numbering(table, np.flatnonzero(filled & ~hashed).astype(np.int32))
     numbered = kinds is not None
     comment = hashed if numbered or comments else np.zeros_like(hashed)
     content = np.flatnonzero(filled & ~comment).astype(np.int32)
     if not len(content):
         raise source.error("holds comments only; expected at least one token")
-    marks, starts = _document_marks(table, content)
+    marks, starts = _document_marks(table, content, opening)
     new_document = np.zeros(len(filled), dtype=bool)
     new_document[content[marks]] = True
     rows, surface = content[~marks], None
@@ -163,11 +164,12 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
     return np.asarray(rows[(kinds != 2) & ~covered])
 
 
-def _document_marks(table: Table, content: Ints) -> tuple[NDArray[np.bool_], int]:
+def _document_marks(
+    table: Table, content: Ints, opening: NDArray[np.uint8]
+) -> tuple[NDArray[np.bool_], int]:
     """Which lines mark a document, and how many of them say -DOCSTART-."""
-    array = np.frombuffer(table.source.data, np.uint8)
     marks = np.zeros(len(content), dtype=bool)
-    maybe = np.flatnonzero(array[table.begin[content]] == ord("-"))
+    maybe = np.flatnonzero(opening[content] == ord("-"))
     start, end = table.column(0, content[maybe])
     number = 0
     for at, i, j in zip(maybe.tolist(), start.tolist(), end.tolist(), strict=True):
@@ -214,8 +216,10 @@ def _sentences(
     new_document: NDArray[np.bool_],
     document_lines: int,
 ) -> Text:
-    before = np.cumsum(breaks, dtype=np.int32)[rows]
-    begins = np.concatenate([[0], np.flatnonzero(np.diff(before)) + 1]).astype(np.int32)
+    gaps = np.flatnonzero(np.diff(rows) > 1)  # something stands between: a break, or a comment
+    before = np.cumsum(breaks, dtype=np.int32)
+    gaps = gaps[before[rows[gaps]] != before[rows[gaps + 1]]]
+    begins = np.concatenate([[0], gaps + 1]).astype(np.int32)
     first = np.append(begins, np.int32(len(rows)))
     opening = rows[begins]  # the line of every sentence's first token
     document = None

@@ -107,9 +107,9 @@ def split(source: Source) -> Table:
     of them, so that a field may hold spaces or nothing; otherwise by any white space.
     """
     array = np.frombuffer(source.data, np.uint8)
-    start, stop, breaks, width = _scan(array)
+    start, stop, breaks = _scan(array)
     begin, end = _lines(array, breaks)
-    width = width[: len(begin)]
+    width = _widths(start, begin, end, len(array))
     if b"\t" in source.data:
         tab_at = np.flatnonzero(array == _TAB).astype(np.int32)
         n_tabs = _number_between(tab_at, begin, len(array))
@@ -122,33 +122,39 @@ def split(source: Source) -> Table:
     return Table(source, begin, end, width, False, first, start, stop)
 
 
-def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints, Ints]:
-    """Where fields begin and end, where lines end, and how many fields every line has.
+def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
+    """Where fields begin and end, and where lines end.
 
     A block of the file at a time, so that what is computed on the way stays in the cache.
     """
-    edges, breaks, seen = [], [], []
+    edges, breaks = [], []
     within = False  # whether the last block ended in a field
-    number = 0
     for place in range(0, len(array), _BLOCK):
         block = array[place : place + _BLOCK]
         inside = ~is_space(block)
         edge = np.empty(len(block), dtype=bool)
         np.not_equal(inside[1:], inside[:-1], out=edge[1:])
         edge[0] = inside[0] != within
-        at = np.flatnonzero(edge)
-        ends = np.flatnonzero(block == _LF)
-        starts = at[int(within) :: 2]
-        seen.append(number + np.searchsorted(starts, ends))
-        number += len(starts)
-        edges.append((at + place).astype(np.int32))
-        breaks.append((ends + place).astype(np.int32))
+        edges.append((np.flatnonzero(edge) + place).astype(np.int32))
+        breaks.append((np.flatnonzero(block == _LF) + place).astype(np.int32))
         within = bool(inside[-1])
     if within:
         edges.append(np.array([len(array)], dtype=np.int32))
     both = np.concatenate(edges)
-    before = np.concatenate([[0], *seen, [number]])
-    return both[::2], both[1::2], np.concatenate(breaks), np.diff(before).astype(np.int32)
+    return both[::2], both[1::2], np.concatenate(breaks)
+
+
+def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> Ints:
+    """How many fields every line has."""
+    filled = end > begin
+    number = int(np.count_nonzero(filled))
+    wide = len(start) // number if number else 0
+    if wide * number == len(start):
+        # If the first and the last of every so many fields lie in one line, in order, all do.
+        opens, closes = start[::wide], start[wide - 1 :: wide]
+        if (opens >= begin[filled]).all() and (closes < end[filled]).all():
+            return np.where(filled, wide, 0).astype(np.int32)
+    return _number_between(start, begin, size)
 
 
 def is_space(array: NDArray[np.uint8]) -> NDArray[np.bool_]:
