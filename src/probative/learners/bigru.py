@@ -109,6 +109,8 @@ class BiGRUSegmenter:
     ----------
     history
         An `Epoch` for each epoch of the last training.
+    computed_on
+        What the last training was computed on, or None.
 
     Examples
     --------
@@ -148,6 +150,7 @@ class BiGRUSegmenter:
         self.seed = whole_number("seed", seed, least=0)
         self.device = device
         self.history: list[Epoch] = []
+        self.computed_on: str | None = None
         self._vocabulary: Vocabulary | None = None
         self._network: Any = None
 
@@ -188,15 +191,14 @@ class BiGRUSegmenter:
         else:
             dev_words = [list(sentence) for sentence in development]
             dev_raw = checked_texts(dev_words, development_texts, "development_texts")
-        self._vocabulary = Vocabulary.of(
-            (self._seen(text) for text in raw), least=self.min_count
-        )
+        self._vocabulary = Vocabulary.of((self._seen(text) for text in raw), least=self.min_count)
         training = _with_decisions(self._encoded(raw, words))
         choosing = _with_decisions(self._encoded(dev_raw, dev_words))
         if not training:
             raise InputError("sentences: none has two characters; expected something to split")
         self.history = []
         with network.seeded(self.seed, self.device) as device:
+            self.computed_on = network.described(device)
             self._network = network.create(self._vocabulary.sizes, self._parameters(), device)
             self._train(training, choosing, rng, report)
         return self
@@ -283,7 +285,9 @@ class BiGRUSegmenter:
                 net = network.create(segmenter._vocabulary.sizes, parameters, where)
             net.load_state_dict(weights)
         except (TypeError, ValueError, KeyError, RuntimeError, AttributeError):
-            raise InputError("is a damaged segmenter; expected one that save() wrote", path) from None
+            raise InputError(
+                "is a damaged segmenter; expected one that save() wrote", path
+            ) from None
         segmenter._network = net
         return segmenter
 

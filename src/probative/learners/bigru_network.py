@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "create",
+    "described",
     "loss",
     "optimiser",
     "probabilities",
@@ -37,7 +38,7 @@ _NORM = 5.0  # gradients longer than this are shortened
 
 def _torch() -> Any:
     try:
-        import torch
+        import torch  # type: ignore[import-not-found,unused-ignore]  # an extra
     except ImportError:
         raise InputError(
             "the neural segmenter needs PyTorch; install it with: pip install 'probative[neural]'"
@@ -57,6 +58,14 @@ def seeded(seed: int, device: str) -> Iterator[Any]:
     with torch.random.fork_rng(devices=[device] if device != "cpu" else []):
         torch.manual_seed(seed)
         yield torch.device(device)
+
+
+def described(device: Any) -> str:
+    """A device in words."""
+    torch = _torch()
+    if device.type == "cuda":
+        return f"{torch.cuda.get_device_name(device)}, PyTorch {torch.__version__}"
+    return f"CPU, {torch.get_num_threads()} threads, PyTorch {torch.__version__}"
 
 
 def create(sizes: Sequence[int], parameters: dict[str, Any], device: Any) -> Any:

@@ -66,6 +66,4 @@ class SegmentingChunker:
         """Return the (start, end, label) of the words of each text."""
         texts = ["".join(sentence) for sentence in sentences]
         found = self.segmenter.predict(texts)
-        return [
-            to_spans(text, words, self.label) for text, words in zip(texts, found, strict=True)
-        ]
+        return [to_spans(text, words, self.label) for text, words in zip(texts, found, strict=True)]

@@ -38,7 +38,7 @@ def beginnings(words: Iterable[str]) -> list[int]:
     return list(accumulate(len(word) for word in words))
 
 
-def split(text: str, begins: Sequence[Any]) -> list[str]:
+def split(text: str, begins: Iterable[Any]) -> list[str]:
     """Cut a text into words.
 
     Parameters

@@ -10,7 +10,14 @@ from probative.results.comparisons import Comparison, Comparisons, Example, Labe
 from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
 from probative.results.plans import Plan
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
-from probative.results.segmentation import BestCut, SegmentationSweep
+from probative.results.segmentation import (
+    BestCut,
+    CurvePoint,
+    Reversal,
+    SegmentationStudy,
+    SegmentationSweep,
+    SegmenterRun,
+)
 from probative.results.tests import (
     Difference,
     NullDistribution,
@@ -23,6 +30,7 @@ __all__ = [
     "BestCut",
     "Comparison",
     "Comparisons",
+    "CurvePoint",
     "Difference",
     "Example",
     "FileCheck",
@@ -35,8 +43,11 @@ __all__ = [
     "Plan",
     "RandomizationTest",
     "Result",
+    "Reversal",
     "Scores",
+    "SegmentationStudy",
     "SegmentationSweep",
+    "SegmenterRun",
     "SignificanceTest",
     "SplitBalance",
     "SystemScores",
