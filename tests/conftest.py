@@ -49,6 +49,18 @@ def run(capfd: pytest.CaptureFixture[str]):
 
 
 @pytest.fixture
+def write(tmp_path: Path):
+    """Make a small file."""
+
+    def make(content: str | bytes, name: str = "file.conll") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return make
+
+
+@pytest.fixture
 def refused(run):
     """Run a command that must fail with one line on standard error and exit status 2."""
 

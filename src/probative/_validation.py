@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["amounts", "one_of", "open_probability", "positive", "random_generator"]
+__all__ = ["amounts", "one_of", "open_probability", "positive", "random_generator", "whole_number"]
 
 
 def one_of(parameter: str, value: object, options: Collection[str]) -> str:
@@ -41,6 +41,14 @@ def positive(parameter: str, value: Any, *, zero: bool = False) -> float:
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         raise InputError(f"{parameter}: {value!r} is not a finite number {'>=' if zero else '>'} 0")
     return number
+
+
+def whole_number(parameter: str, value: Any, *, least: int = 1) -> int:
+    """Return `value` as an int of at least `least`."""
+    number = _number(parameter, value)
+    if not number.is_integer() or number < least:
+        raise InputError(f"{parameter}: {value!r} is not a whole number >= {least}")
+    return int(value)
 
 
 def amounts(parameter: str, value: Any) -> NDArray[np.float64]:

@@ -8,15 +8,38 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "Align",
     "Beta",
+    "Columns",
+    "Comments",
+    "Encoding",
     "Figure",
     "Format",
+    "GoldColumn",
     "Html",
+    "IgnoreType",
+    "InputFormat",
+    "Jobs",
+    "KeepDocuments",
     "Level",
     "Metric",
+    "Only",
+    "Positive",
     "Prior",
     "Quiet",
+    "Repair",
+    "Repetitions",
+    "Resume",
+    "Rope",
+    "Scheme",
     "Seed",
+    "TagColumn",
+    "Task",
+    "TrainWords",
+    "UnitColumn",
+    "Weight",
+    "column_numbers",
+    "integer",
     "number",
     "whole",
     "words",
@@ -89,3 +112,148 @@ def words(values: list[str] | None, default: tuple[str, ...]) -> tuple[str, ...]
     """Return the names of an option that may be repeated or hold a list with commas."""
     found = [word.strip() for value in values or () for word in value.split(",") if word.strip()]
     return tuple(dict.fromkeys(found)) or default
+
+
+def integer(text: str | int) -> int:
+    """Read a whole number from the command line."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+
+
+# How to read and match files; what is not given is recognised.
+Task = Annotated[
+    str | None,
+    typer.Option("--task", metavar="TASK", help="entities, segmentation or labels."),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--input-format",
+        metavar="NAME",
+        help="columns, conllu, segmented, labels, jsonl or table.",
+    ),
+]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", metavar="NAME", help="utf-8, latin-1, gb18030, …")
+]
+TagColumn = Annotated[
+    int | None,
+    typer.Option(
+        "--tag-column",
+        metavar="N",
+        parser=integer,
+        help="The column of the tags, from 1, or from -1 backwards.",
+    ),
+]
+GoldColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", metavar="A,B", help="The systems' columns: their numbers, or their names."
+    ),
+]
+UnitColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--unit-column",
+        metavar="NAME",
+        help="The column of a table that says which items belong together.",
+    ),
+]
+Comments = Annotated[bool, typer.Option("--comments", help="Lines that begin with # are comments.")]
+Align = Annotated[
+    str,
+    typer.Option(
+        "--align", metavar="HOW", help="tokens: they must be equal; position: as many will do."
+    ),
+]
+Scheme = Annotated[
+    str | None,
+    typer.Option(
+        "--scheme",
+        metavar="NAME",
+        help="iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
+    ),
+]
+Repair = Annotated[
+    str,
+    typer.Option(
+        "--repair", metavar="HOW", help="What to do with invalid tags: conlleval, strict or error."
+    ),
+]
+IgnoreType = Annotated[
+    bool, typer.Option("--ignore-type", help="Count boundaries, whatever the type.")
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="LABEL", help="Count this label only; may be repeated."),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option("--positive", metavar="LABEL", help="The class that counts as yes, for labels."),
+]
+TrainWords = Annotated[
+    str | None,
+    typer.Option(
+        "--train-words",
+        metavar="FILE",
+        help="A lexicon or a segmented training file, for the recall of unknown words.",
+    ),
+]
+
+
+# Cross-validation.
+Repetitions = Annotated[
+    int, typer.Option("--m", metavar="N", parser=whole, help="Repetitions, each of two folds.")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", parser=integer, help="Fits at once; -1 for all cores."),
+]
+KeepDocuments = Annotated[
+    bool, typer.Option("--keep-documents", help="Never cut a document that the corpus marks.")
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="DIR",
+        help="Keep what is done in this folder, and continue what is there.",
+    ),
+]
+Rope = Annotated[
+    float,
+    typer.Option(
+        "--rope",
+        metavar="NUMBER",
+        parser=number,
+        help="Differences up to this size, a fraction of 1, count as none.",
+    ),
+]
+Weight = Annotated[
+    str,
+    typer.Option(
+        "--weight", metavar="HOW", help="effective, averaged, a number, or correlations R1,R2."
+    ),
+]
+
+
+def column_numbers(parameter: str, text: str | None) -> list[int]:
+    """Read the numbers of columns, from 1, separated by commas."""
+    found = words([text] if text else None, ())
+    for word in found:
+        if not word.isdecimal() or int(word) < 1:
+            raise typer.BadParameter(f"{word!r} is not a column number", param_hint=parameter)
+    return [int(word) for word in found]
+
+
+Replicates = Annotated[
+    int, typer.Option("--replicates", metavar="N", parser=whole, help="Test sets to draw.")
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from probative._validation import one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
+from probative.inference.clusters import design_effect, effective_divisor, undefined_note
+from probative.inference.posteriors import posterior
 from probative.inference.wilson_direct import wilson_direct
 from probative.metrics import METRICS, f1_from_jaccard, ratio, score
 from probative.results import Interval
@@ -105,7 +108,7 @@ def interval(
     prior = positive("prior", prior)
     ratio(counts, metric)  # complains if tn is needed and missing
     if clustered:
-        raise InputError("clustered: not available yet")
+        return _clustered(counts, metric, method, level, beta, prior)
 
     def limits(part: Counts) -> tuple[Any, Any, Any, Any]:
         return _limits(part, metric, method, level, beta, prior)
@@ -113,6 +116,23 @@ def interval(
     estimate, low, high, code = _blockwise(limits, counts)
     note = _NOTES[code] if np.any(code) else None
     return Interval(metric, method, level, estimate, low, high, note)
+
+
+def _clustered(
+    units: Counts, metric: str, method: str, level: float, beta: float, prior: float
+) -> Interval:
+    """The interval of the units' sum, divided by the design effect."""
+    if len(units.shape) != 1:
+        raise InputError(
+            f"clustered: counts of shape {units.shape}; expected arrays with one row a unit"
+        )
+    effect = design_effect(units, metric, beta=beta)
+    table = units.sum() / effective_divisor(effect, len(units), level)
+    found = interval(table, metric, method, level=level, beta=beta, prior=prior)
+    notes = [note for note in (undefined_note(effect), found.note) if note]
+    # of the whole counts: a division before the ratio would cost it its last digit
+    estimate = score(units.sum(), metric, beta=beta)
+    return replace(found, estimate=estimate, design_effect=effect, note="; ".join(notes) or None)
 
 
 def methods_for(metric: str, beta: float = 1.0) -> tuple[str, ...]:
@@ -185,8 +205,6 @@ def _limits(
         elif method == "logit":
             extreme = (estimate == 0) | (estimate == 1)
             if extreme.any():
-                from probative.inference.posteriors import posterior
-
                 taken = posterior(counts[extreme], metric, prior=prior, beta=beta)
                 low, high = np.array(low), np.array(high)
                 low[extreme], high[extreme] = taken.interval(level)
@@ -202,8 +220,6 @@ def _limits_by_method(
     counts: Counts, metric: str, method: str, level: float, beta: float, prior: float
 ) -> tuple[Any, Any]:
     if method == "bayes":
-        from probative.inference.posteriors import posterior
-
         low, high = posterior(counts, metric, prior=prior, beta=beta).interval(level)
         return low, high
     z = proportions.normal_quantile(level)

@@ -1,4 +1,4 @@
-"""The frozen objects in which every answer comes back.
+"""What all results share, and the interval of one score.
 
 They hold numbers, can say themselves in one line (`str`) and as a dictionary for JSON
 (`to_dict`). An undefined number is NaN here and null in JSON.
@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["BayesTest", "Interval", "Result"]
+__all__ = ["Interval", "Result", "jsonable"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,22 @@ class Result:
         """Return the fields by name, ready for JSON; fields that do not apply are left out."""
         values = ((f.name, getattr(self, f.name)) for f in fields(self) if f.repr)
         return {name: jsonable(value) for name, value in values if value is not None}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the result as flat dictionaries, one a line of a table."""
+        flat = {k: v for k, v in self.to_dict().items() if not isinstance(v, (list, dict))}
+        return [flat]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the result as a data frame of pandas, Polars or PyArrow."""
+        from probative.reporting.notebook import to_frame
+
+        return to_frame(self.records(), backend)
+
+    def _repr_html_(self) -> str:
+        from probative.reporting.notebook import table_html
+
+        return table_html(self.records(), str(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +70,12 @@ class Interval(Result):
     high: Any
     note: Any = None
     design_effect: float | None = None
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the interval as a dictionary, or one a table."""
+        if np.ndim(self.estimate):
+            return [one.to_dict() for one in self]
+        return super().records()
 
     def __getitem__(self, index: int) -> Interval:
         return replace(
@@ -93,68 +115,3 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-@dataclass(frozen=True, eq=False)
-class BayesTest(Result):
-    """What the posteriors say about a score of two systems, A and B.
-
-    Attributes
-    ----------
-    metric
-        The score.
-    p_h0, p_h1
-        The probabilities that B's score is at most A's, and that it is higher.
-    decision
-        "H1" where it is the more probable hypothesis, else "H0".
-    interval_a, interval_b
-        The equal-tailed intervals of the two scores.
-    difference
-        B's score minus A's, as observed.
-    low, high
-        The equal-tailed interval of the difference.
-    p_a_better, p_equivalent, p_b_better
-        The probabilities that A is better by more than `rope`, that neither is, that B is.
-    rope
-        Half the width of the region of practical equivalence.
-    posterior
-        "independent": the two systems' own posteriors; "paired": that of the eight cases.
-    weight
-        The factor by which the summed counts of folds were multiplied; 1 for single tables.
-    prior, level
-        The weight of the prior and the level of the intervals.
-    method
-        "exact" or "sampled".
-    error
-        The standard error of p_h0 where it was sampled, or an estimate of the numerical error.
-
-    For many tables the numbers are arrays, and the intervals have a row of two a table.
-    """
-
-    metric: str
-    p_h0: Any
-    p_h1: Any
-    decision: Any
-    interval_a: Any
-    interval_b: Any
-    difference: Any
-    low: Any
-    high: Any
-    p_a_better: Any
-    p_equivalent: Any
-    p_b_better: Any
-    posterior: str
-    weight: float
-    rope: float = 0.0
-    prior: float = 1.0
-    level: float = 0.95
-    method: str = "exact"
-    error: Any = 0.0
-
-    def __str__(self) -> str:
-        if np.ndim(self.p_h0):
-            return f"{self.metric}: Bayes tests of {np.size(self.p_h0)} pairs of tables"
-        return (
-            f"{self.metric}: P(H0) = {self.p_h0:.4f}, P(H1) = {self.p_h1:.4f}, decision "
-            f"{self.decision}; B - A = {self.difference:.4f} [{self.low:.4f}, {self.high:.4f}]"
-        )

@@ -1,0 +1,145 @@
+"""The difference of two scores as a function of what the baseline is credited with.
+
+Both systems answer the same questions, so what the two score together is fixed: whoever knows the
+baseline's true and false positives (x, f) knows both scores. Every score is a ratio of two
+affine functions of (x, f) with whole coefficients, so that ties can be settled in integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.errors import InputError
+from probative.metrics import NEEDS_TN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from probative.counts import PairedCounts
+
+__all__ = ["Contest", "contest"]
+
+# Quotients of exactly known numbers are off by a few units in the last place, 1e-15; what is
+# closer to a tie than this is decided in integers.
+_CLOSE = 1e-13
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Score difference B - A where A is credited with (x, f) and B with what is left.
+
+    A score is (a·x + b·f + c) / (u·x + w·f + k), and 0 where that is 0/0.
+    """
+
+    top: tuple[int, int, int]
+    bottom: tuple[int, int, int]
+    total: tuple[int, int]
+
+    def difference(self, x: Any, f: Any) -> Any:
+        """B's score minus A's, in floating point."""
+        return self._score(self.total[0] - x, self.total[1] - f) - self._score(x, f)
+
+    def exact_difference(self, x: int, f: int) -> Fraction:
+        """B's score minus A's, as a fraction."""
+        return self._fraction(self.total[0] - x, self.total[1] - f) - self._fraction(x, f)
+
+    def gradient(self, x: float, f: float) -> NDArray[np.float64]:
+        """How the difference changes with (x, f); (0, 0) where a score has no denominator."""
+        slope_a = self._slope(x, f)
+        slope_b = self._slope(self.total[0] - x, self.total[1] - f)
+        return np.asarray(-(slope_a + slope_b))
+
+    def at_least(self, x: Any, f: Any, threshold: Fraction) -> NDArray[np.bool_]:
+        """Whether the difference reaches the threshold; a tie does, and no rounding breaks it."""
+        x, f = np.broadcast_arrays(x, f)
+        excess = self.difference(x, f) - float(threshold)
+        reached = np.asarray(excess > 0)
+        close = np.abs(excess) <= _CLOSE
+        if np.any(close):
+            points = np.stack([x[close], f[close]], axis=-1)
+            distinct, which = np.unique(points, axis=0, return_inverse=True)
+            exact = [self.exact_difference(*map(int, point)) >= threshold for point in distinct]
+            reached[close] = np.array(exact)[which.reshape(-1)]
+        return reached
+
+    def first_extreme(
+        self,
+        x: NDArray[np.int64],
+        f: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+        low: int,
+        high: int,
+        threshold: Fraction,
+    ) -> NDArray[np.int64]:
+        """For every row x the least j in low..high for which (x, f(j)) reaches the threshold.
+
+        A's score falls and B's rises with every false positive that moves to A, so the extreme j
+        of a row are a tail; high + 1 says that there is none.
+        """
+        left = np.full(len(x), low, dtype=np.int64)
+        right = np.full(len(x), high + 1, dtype=np.int64)
+        while np.any(left < right):
+            middle = np.minimum((left + right) // 2, high)
+            reached = self.at_least(x, f(middle), threshold)
+            left, right = (
+                np.where(reached, left, np.minimum(middle + 1, right)),
+                np.where(reached, np.minimum(middle, right), right),
+            )
+        return left
+
+    def projected(self) -> Contest:
+        """The same contest told by one number, -(a·x + b·f), where the denominator is fixed."""
+        a, b, c = self.top
+        return Contest((0, -1, c), self.bottom, (0, -(a * self.total[0] + b * self.total[1])))
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the denominator is the same whatever is exchanged."""
+        return self.bottom[:2] == (0, 0)
+
+    def _score(self, x: Any, f: Any) -> Any:
+        a, b, c = map(float, self.top)
+        u, w, k = map(float, self.bottom)
+        bottom = u * x + w * f + k
+        return (a * x + b * f + c) / np.where(bottom > 0, bottom, 1.0)
+
+    def _fraction(self, x: int, f: int) -> Fraction:
+        (a, b, c), (u, w, k) = self.top, self.bottom
+        return Fraction(a * x + b * f + c, max(u * x + w * f + k, 1))
+
+    def _slope(self, x: float, f: float) -> NDArray[np.float64]:
+        (a, b, _), (u, w, k) = self.top, self.bottom
+        bottom = u * x + w * f + k
+        if bottom <= 0:
+            return np.zeros(2)
+        score = self._score(x, f)
+        return np.array([a - score * u, b - score * w]) / bottom
+
+
+def contest(paired: PairedCounts, metric: str, beta: float) -> Contest:
+    """Set up the contest for a metric on one table."""
+    if metric in NEEDS_TN and not paired.has_negatives:
+        raise InputError(f"metric: {metric} needs tn (case 7), and these cases have none")
+    t = [int(value) for value in paired.cases]
+    positives = t[0] + t[2] + t[4] + t[6]
+    n = sum(t)
+    negatives = n - positives
+    # the decimal that beta prints as: 0.1 is meant to be a tenth
+    b2 = Fraction(repr(float(beta))) ** 2
+    weight, unit = b2.numerator, b2.denominator
+    top, bottom = {
+        "precision": ((1, 0, 0), (1, 1, 0)),
+        "recall": ((1, 0, 0), (0, 0, positives)),
+        "f1": ((2, 0, 0), (1, 1, positives)),
+        "fbeta": ((unit + weight, 0, 0), (unit, unit, weight * positives)),
+        "jaccard": ((1, 0, 0), (0, 1, positives)),
+        "accuracy": ((1, -1, negatives), (0, 0, n)),
+        "specificity": ((0, -1, negatives), (0, 0, negatives)),
+        "npv": ((0, -1, negatives), (-1, -1, n)),
+    }[metric]
+    return Contest(top, bottom, (t[0] + t[2] + 2 * t[4], t[1] + t[3] + 2 * t[5]))

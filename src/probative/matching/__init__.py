@@ -1,0 +1,1 @@
+"""Annotations to counts: tag schemes, spans, word segmentation, labels."""

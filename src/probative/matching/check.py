@@ -1,0 +1,197 @@
+"""What a file is, and everything that is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.errors import InputError
+from probative.matching.schemes import (
+    SCHEMES,
+    decode,
+    misplaced,
+    prefix_of,
+    recognise,
+)
+from probative.reading.annotations import Tagged
+from probative.reading.columns import layout, ragged_line, tagged
+from probative.reading.jsonlines import problems_of, read_spans
+from probative.reading.labels import read_labels
+from probative.reading.recognise import Options, format_of, read
+from probative.reading.segmented import read_forms, read_segmented
+from probative.reading.source import load
+from probative.reading.tables import is_parquet
+from probative.results import FileCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from probative.reading.annotations import Segmented
+    from probative.reading.source import Source
+
+__all__ = ["check"]
+
+# How many problems of one kind are listed one by one.
+MOST = 20
+
+
+def check(
+    path: str | Path, options: Options | None = None, *, scheme: str | None = None
+) -> FileCheck:
+    """Say what a file is, and everything that is wrong with it.
+
+    Parameters
+    ----------
+    path
+        The file; ``-`` is standard input.
+    options
+        What is known about it.
+    scheme
+        Its tag scheme; by default the one recognised.
+    """
+    options = options or Options()
+    if options.input_format == "table" or is_parquet(path):
+        return _table(path, options)
+    source = load(path, encoding=options.encoding)
+    kind = options.input_format or format_of(source, options.task)
+    if kind == "table":
+        return _table(path, options)
+    if kind in ("columns", "conllu"):
+        return _columns(source, kind, options, scheme)
+    if kind == "jsonl":
+        return _spans(source)
+    return _segmented(source) if kind == "segmented" else _labels(source)
+
+
+def _table(path: str | Path, options: Options) -> FileCheck:
+    labels: Any = read(path, options)
+    times = np.bincount(labels.codes, minlength=len(labels.names)).tolist()
+    return FileCheck(
+        str(path),
+        "table",
+        "labels",
+        {"items": len(labels)},
+        dict(zip(labels.names, times, strict=True)),
+        (),
+        labels.notes,
+    )
+
+
+def _columns(source: Source, kind: str, options: Options, scheme: str | None) -> FileCheck:
+    shape = layout(source, comments=options.comments, skip_ragged=True)
+    problems = []
+    if shape.ragged is not None and len(shape.ragged):
+        lines = [str(ragged_line(shape.table, row, shape.width)) for row in shape.ragged[:MOST]]
+        problems += _shortened(lines, len(shape.ragged), f"{source.name}: … ragged lines")
+    text = shape.text
+    facts: dict[str, Any] = {"sentences": text.n_sentences, "tokens": text.n_tokens}
+    if text.document is not None:
+        facts["documents"] = int(text.document.max()) + 1
+    facts["columns"] = shape.width
+    if shape.token_column is not None and text.start is not None and text.end is not None:
+        empty = np.flatnonzero(text.end == text.start)
+        lines = [str(text.error("the token is empty; expected one", t)) for t in empty[:MOST]]
+        problems += _shortened(lines, len(empty), f"{source.name}: … empty tokens")
+    task = options.task or ("segmentation" if kind == "conllu" else "entities")
+    if task == "segmentation":
+        words = read_forms(shape)
+        facts["words"] = len(words.sentence)
+        facts["characters"] = int(words.first[-1])
+        return FileCheck(source.name, kind, task, facts, {}, tuple(problems), words.notes)
+    tags = tagged(shape, options.tag_column, any_values=task == "labels")
+    if task == "labels":
+        times = np.bincount(tags.tags, minlength=len(tags.names)).tolist()
+        labels = dict(sorted(zip(tags.names, times, strict=True)))
+        return FileCheck(source.name, kind, task, facts, labels, tuple(problems), tags.notes)
+    return _tags(source, kind, tags, scheme, facts, problems)
+
+
+def _tags(
+    source: Source,
+    kind: str,
+    tags: Tagged,
+    scheme: str | None,
+    facts: dict[str, Any],
+    problems: list[str],
+) -> FileCheck:
+    name = scheme or recognise(tags)
+    facts["scheme"] = name
+    unknown = [
+        code for code, tag in enumerate(tags.names) if prefix_of(tag) not in SCHEMES[name].follow
+    ]
+    if unknown:
+        problems += _unknown(tags, unknown, name)
+        # what they hide is looked at as if they were outside
+        names = tuple("O" if code in unknown else tag for code, tag in enumerate(tags.names))
+        tags = Tagged(tags.text, tags.tags, names, tags.notes)
+    wrong, number = misplaced(tags, name, MOST)
+    problems += _shortened(wrong, number, f"{source.name}: … tags out of place")
+    spans = decode(tags, scheme=name)
+    facts["spans"] = len(spans)
+    times = np.bincount(spans.label, minlength=len(spans.labels)).tolist()
+    labels = dict(zip(spans.labels, times, strict=True))
+    return FileCheck(source.name, kind, "entities", facts, labels, tuple(problems), tags.notes)
+
+
+def _unknown(tags: Tagged, unknown: Sequence[int], scheme: str) -> list[str]:
+    lines = []
+    for code in unknown[:MOST]:
+        at = np.flatnonzero(tags.tags == code)
+        if len(at):
+            times = f", {len(at)} times" if len(at) > 1 else ""
+            shown = repr(tags.names[code][:60])
+            what = f"unknown tag {shown}{times}; expected a tag of {scheme}"
+            lines.append(str(tags.text.error(what, int(at[0]))))
+    return _shortened(lines, len(unknown), f"{tags.text.name}: … unknown tags")
+
+
+def _shortened(lines: list[str], number: int, rest: str) -> list[str]:
+    if number <= len(lines):
+        return lines
+    return [*lines, rest.replace("…", f"{number - len(lines)} more")]
+
+
+def _spans(source: Source) -> FileCheck:
+    problems = problems_of(source)
+    if problems:
+        shown = _shortened(problems[:MOST], len(problems), f"{source.name}: … problems")
+        return FileCheck(source.name, "jsonl", "entities", {}, {}, tuple(shown))
+    spans = read_spans(source)
+    facts = {"texts": spans.n_sentences, "spans": len(spans)}
+    times = np.bincount(spans.label, minlength=len(spans.labels)).tolist()
+    labels = dict(sorted(zip(spans.labels, times, strict=True)))
+    return FileCheck(source.name, "jsonl", "entities", facts, labels, (), spans.notes)
+
+
+def _segmented(source: Source) -> FileCheck:
+    words: Segmented = read_segmented(source)
+    empty = np.flatnonzero(words.lengths == 0)
+    lines = [f"{source.name}:{i + 1}: the sentence is empty" for i in empty[:MOST].tolist()]
+    facts = {
+        "sentences": words.n_sentences,
+        "words": len(words.sentence),
+        "characters": int(words.first[-1]),
+    }
+    problems = _shortened(lines, len(empty), f"{source.name}: … empty sentences")
+    return FileCheck(
+        source.name, "segmented", "segmentation", facts, {}, tuple(problems), words.notes
+    )
+
+
+def _labels(source: Source) -> FileCheck:
+    try:
+        labels = read_labels(source)
+    except InputError as error:
+        return FileCheck(source.name, "labels", "labels", {}, {}, (str(error),))
+    times = np.bincount(labels.codes, minlength=len(labels.names)).tolist()
+    return FileCheck(
+        source.name,
+        "labels",
+        "labels",
+        {"items": len(labels)},
+        dict(zip(labels.names, times, strict=True)),
+        (),
+        labels.notes,
+    )

@@ -1,0 +1,305 @@
+"""From the inputs of a comparison to the items on which it rests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import one_of
+from probative.errors import InputError
+from probative.matching.labels import match_labels, positive_class
+from probative.matching.schemes import REPAIRS, SCHEMES, decode, prefix_of, recognise
+from probative.matching.segmentation import match_words
+from probative.matching.spans import match_spans
+from probative.reading.alignment import ALIGNMENTS, align
+from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.inputs import annotations_of, both_of, is_path, task_of
+from probative.reading.recognise import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.matching.items import Items
+    from probative.reading.recognise import Annotations
+
+__all__ = ["Evidence", "gather"]
+
+_ENDINGS = {".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"}
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Everything that scores and comparisons are computed from.
+
+    Attributes
+    ----------
+    task
+        ``entities``, ``segmentation`` or ``labels``.
+    names
+        The systems.
+    items
+        Who proposes what.
+    gold, systems
+        The answer and the outputs: `Spans`, `Segmented` or `Labels`.
+    tagged
+        The tags behind spans, the answer's first, where they were tags.
+    positive
+        The class that counts as "yes", for labels; None if all classes count.
+    scheme
+        The tag scheme of the answer, where there is one.
+    lexicon
+        The words of the training data, for word segmentation.
+    notes
+        What was recognised, repaired or left out.
+    """
+
+    task: str
+    names: tuple[str, ...]
+    items: Items
+    gold: Any
+    systems: tuple[Any, ...]
+    tagged: tuple[Tagged, ...] = ()
+    positive: str | None = None
+    scheme: str | None = None
+    lexicon: Segmented | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def unit(self) -> str:
+        """What the units are called."""
+        if self.task != "labels":
+            return "sentence"
+        return "item" if self.gold.units is None else "unit"
+
+    @property
+    def all_classes(self) -> bool:
+        """Whether every class of single-label data counts: then accuracy is what micro F1 is."""
+        if self.task != "labels":
+            return False
+        used = set(self.gold.names).union(*(side.names for side in self.systems))
+        return len(self.items.labels) == len(used)
+
+    @cached_property
+    def token_accuracy(self) -> tuple[tuple[int, int], ...] | None:
+        """Tokens with the right tag and tokens in all, a system, as conlleval counts them.
+
+        That is, with the ``-DOCSTART-`` lines, which conlleval takes for tokens.
+        """
+        if not self.tagged:
+            return None
+        gold, *systems = self.tagged
+        return tuple(_equal_tags(gold, system) for system in systems)
+
+
+def _equal_tags(gold: Tagged, system: Tagged) -> tuple[int, int]:
+    code = {name: i for i, name in enumerate(gold.names)}
+    same = np.array([code.get(name, -1) for name in system.names], dtype=np.int32)
+    extra = gold.text.document_lines
+    right = int(np.count_nonzero(gold.tags == same[system.tags]))
+    return right + extra, gold.text.n_tokens + extra
+
+
+def gather(
+    gold: Any,
+    systems: Sequence[Any],
+    *,
+    names: Sequence[str] | None = None,
+    task: str | None = None,
+    input_format: str | None = None,
+    encoding: str | None = None,
+    tag_column: int | None = None,
+    gold_column: int | str | None = None,
+    columns: Sequence[int | str] = (),
+    unit_column: str | None = None,
+    comments: bool = False,
+    align_by: str = "tokens",
+    scheme: str | None = None,
+    repair: str = "conlleval",
+    ignore_type: bool = False,
+    only: Sequence[str] = (),
+    positive: str | None = None,
+    train_words: Any = None,
+) -> Evidence:
+    """Read an answer and the outputs of systems, and find out who proposes what.
+
+    Parameters
+    ----------
+    gold
+        A path, a sequence, an array, or (with `gold_column` and `columns`) a data frame.
+    systems
+        One or more outputs of the same kind; none if `gold` is a file or frame that holds both.
+    names
+        What the systems are called; by default after their files.
+    task, input_format, encoding, tag_column, comments
+        How to read the inputs, where it should not be recognised.
+    gold_column, columns, unit_column
+        The columns of the answer, of the systems and of the units in a file or frame that holds
+        them all: numbers in a column file, names in a table.
+    align_by
+        ``tokens``: files must tell the same tokens. ``position``: as many will do.
+    scheme, repair
+        The tag scheme, and what to do where tags break its rules.
+    ignore_type, only
+        Count boundaries alone; count these labels only.
+    positive
+        The class that counts as "yes", for labels.
+    train_words
+        For word segmentation: a file or list of training sentences, or a lexicon.
+    """
+    one_of("align", align_by, ALIGNMENTS)
+    one_of("repair", repair, REPAIRS)
+    if scheme is not None:
+        one_of("scheme", scheme, SCHEMES)
+    options = Options(task, input_format, encoding, tag_column, comments, unit=unit_column)
+    if systems:
+        answer, outputs, found_names = _separate(gold, systems, options, gold_column, columns)
+    else:
+        answer, outputs, found_names = both_of(gold, options, gold_column, columns)
+    named = _named(names, found_names)
+    kind = task_of(answer)
+    notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
+    if isinstance(answer, Labels):
+        return _labels(answer, outputs, named, positive, only, notes)
+    if isinstance(answer, Segmented):
+        lexicon = None
+        if train_words is not None:
+            lexicon = _lexicon(train_words, encoding)
+        items = match_words(answer, *outputs)
+        return Evidence(
+            kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
+        )
+    return _entities(
+        answer, outputs, named, align_by, scheme, repair, ignore_type=ignore_type, only=only
+    )
+
+
+def _separate(
+    gold: Any,
+    systems: Sequence[Any],
+    options: Options,
+    gold_column: int | str | None,
+    columns: Sequence[int | str],
+) -> tuple[Annotations, list[Any], list[str]]:
+    named = [None if c is None else str(c) for c in (gold_column, *columns)]
+    wanted = [named[0], *(named[1:] or [None])]
+    answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
+    same_task = replace(options, task=task_of(answer))
+    outputs, names = [], []
+    for number, system in enumerate(systems):
+        column = wanted[min(number + 1, len(wanted) - 1)]
+        name = f"pred {number + 1}" if len(systems) > 1 else "pred"
+        output = annotations_of(system, name, replace(same_task, column=column))
+        if task_of(output) != task_of(answer):
+            raise InputError(
+                f"{_name(output)}: is {task_of(output)}, but {_name(answer)} is {task_of(answer)}"
+            )
+        outputs.append(output)
+        names.append(_short(system) if is_path(system) else name)
+    return answer, outputs, names
+
+
+def _name(side: Any) -> str:
+    return str(side.text.name if isinstance(side, (Tagged, Spans)) else side.name)
+
+
+def _short(path: str | Path) -> str:
+    """What a file is called without its folder and its endings."""
+    if str(path) == "-":
+        return "standard input"
+    name = Path(path).name
+    while Path(name).suffix.lower() in _ENDINGS and Path(name).stem:
+        name = Path(name).stem
+    return name
+
+
+def _named(names: Sequence[str] | None, found: list[str]) -> tuple[str, ...]:
+    if names is not None:
+        if len(names) != len(found):
+            raise InputError(f"names: {len(names)} for {len(found)} systems; expected one each")
+        return tuple(names)
+    # files of one name in several folders: numbers keep them apart
+    return tuple(
+        name if found.count(name) == 1 else f"{name} ({found[: i + 1].count(name)})"
+        for i, name in enumerate(found)
+    )
+
+
+def _lexicon(train_words: Any, encoding: str | None) -> Segmented:
+    words = annotations_of(
+        train_words, "train_words", Options(task="segmentation", encoding=encoding)
+    )
+    if not isinstance(words, Segmented):
+        raise InputError("train_words: holds no words")
+    return words
+
+
+def _labels(
+    gold: Labels,
+    systems: Sequence[Any],
+    names: tuple[str, ...],
+    positive: str | None,
+    only: Sequence[str],
+    notes: Sequence[str],
+) -> Evidence:
+    if positive is not None and only:
+        raise InputError("positive: cannot be combined with only; expected one of the two")
+    chosen = positive
+    if chosen is None and not only:
+        chosen = positive_class(gold, *systems)
+        if chosen is not None:
+            notes = [*notes, f"two classes, {chosen!r} is the positive one"]
+    items = match_labels(gold, *systems, positive=chosen)
+    if only:
+        items = items.only(list(only))
+    return Evidence(
+        "labels", names, items, gold, tuple(systems), positive=chosen, notes=tuple(notes)
+    )
+
+
+def _entities(
+    answer: Any,
+    outputs: Sequence[Any],
+    names: tuple[str, ...],
+    align_by: str,
+    scheme: str | None,
+    repair: str,
+    *,
+    ignore_type: bool,
+    only: Sequence[str],
+) -> Evidence:
+    sides = (answer, *outputs)
+    notes: list[str] = []
+    for output in outputs:
+        notes += align(answer.text, output.text, by=align_by)
+    tagged = sides if all(isinstance(side, Tagged) for side in sides) else ()
+    own = recognise(answer) if scheme is None and isinstance(answer, Tagged) else scheme
+    spans = [_spans(side, scheme, own, repair) for side in sides]
+    gold, *systems = spans
+    items = match_spans(gold, *systems, ignore_type=ignore_type, only=only)
+    said = dict.fromkeys(note for side in spans for note in side.notes)
+    return Evidence(
+        "entities",
+        names,
+        items,
+        gold,
+        tuple(systems),
+        tagged=tuple(tagged),
+        scheme=gold.scheme,
+        notes=(*said, *notes),
+    )
+
+
+def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, repair: str) -> Spans:
+    """The spans of a side; tags are read in the answer's scheme, if that has all their prefixes."""
+    if isinstance(side, Spans):
+        return side
+    if scheme is None and gold_scheme is not None:
+        prefixes = {prefix_of(name) for name in side.names}
+        fitting = [name for name, rules in SCHEMES.items() if prefixes <= rules.follow.keys()]
+        if gold_scheme in fitting or not fitting:
+            scheme = gold_scheme
+    return decode(side, scheme=scheme, repair=repair)

@@ -1,0 +1,215 @@
+"""Everything that the answer or a system proposes, and who proposes it.
+
+An item is any distinct span (word, label of an item) that the answer or one of the systems
+returns. Who says yes to it is all that counts and paired counts need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import one_of
+from probative.counts import Counts, PairedCounts
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int32]
+
+__all__ = ["GROUPINGS", "Items", "collect", "union"]
+
+GROUPINGS = ("label", "sentence", "document")
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Who proposes what.
+
+    Attributes
+    ----------
+    unit, label
+        The unit (sentence) and the label's code of every item.
+    labels
+        The label every code stands for, in alphabetical order.
+    answer
+        Whether the answer has the item.
+    says
+        Whether each system has it: a row a system.
+    n_units
+        How many units there are, with or without items.
+    document
+        The document of every unit, or None where none are marked.
+    universe
+        How many decisions every unit holds, where "no" can be counted too (a single class);
+        else None.
+    """
+
+    unit: Ints
+    label: Ints
+    labels: tuple[str, ...]
+    answer: NDArray[np.bool_]
+    says: NDArray[np.bool_]
+    n_units: int
+    document: Ints | None = None
+    universe: NDArray[Any] | None = None
+
+    def counts(self, system: int = 0, *, by: str | None = None) -> Counts:
+        """The counts of a system: one table, or one a label, sentence or document.
+
+        Parameters
+        ----------
+        system
+            Its number, from 0.
+        by
+            ``label``, ``sentence`` or ``document``; by default everything together.
+        """
+        group, size = self._groups(by)
+        says, answer = self.says[system], self.answer
+        tp = _number(group, says & answer, size)
+        fp = _number(group, says & ~answer, size)
+        fn = _number(group, ~says & answer, size)
+        decisions = self._decisions(by)
+        counts = Counts(tp, fp, fn, None if decisions is None else decisions - tp - fp - fn)
+        return counts if by is not None else counts[0]
+
+    def by_unit_and_label(self, system: int = 0) -> Counts:
+        """The counts of a system, a row a unit and a column a label."""
+        group = self.unit.astype(np.intp) * len(self.labels) + self.label
+        size = self.n_units * len(self.labels)
+        says, answer = self.says[system], self.answer
+        cells = (says & answer, says & ~answer, ~says & answer)
+        return Counts(*(_number(group, which, size) for which in cells)).reshape(
+            self.n_units, len(self.labels)
+        )
+
+    def paired(self, a: int, b: int, *, by: str | None = "sentence") -> PairedCounts:
+        """The eight cases of two systems, a row a sentence or document, or one table.
+
+        Parameters
+        ----------
+        a, b
+            The numbers of the baseline and of the challenger.
+        by
+            ``sentence``, ``document`` or ``label``; None for one table.
+        """
+        group, size = self._groups(by)
+        says_a, says_b = self.says[a], self.says[b]
+        case = np.where(says_a, np.where(says_b, 4, 0), np.where(says_b, 2, 6)) + ~self.answer
+        kept = says_a | says_b | self.answer  # other systems' false alarms are no item of these two
+        cases = np.bincount(group[kept] * 8 + case[kept], minlength=size * 8).reshape(size, 8)
+        decisions = self._decisions(by)
+        if decisions is None:
+            cases = cases[:, :7]
+        else:
+            cases[:, 7] = decisions - cases.sum(axis=1)
+        return PairedCounts(cases if by is not None else cases[0])
+
+    def only(self, labels: Sequence[str]) -> Items:
+        """The items with one of these labels."""
+        for label in labels:
+            one_of("only", label, self.labels)
+        wanted = np.array([label in labels for label in self.labels], dtype=bool)[self.label]
+        code = np.cumsum([label in labels for label in self.labels]) - 1
+        return Items(
+            self.unit[wanted],
+            code.astype(np.int32)[self.label[wanted]],
+            tuple(label for label in self.labels if label in labels),
+            self.answer[wanted],
+            self.says[:, wanted],
+            self.n_units,
+            self.document,
+            self.universe if len(labels) == 1 else None,
+        )
+
+    def _groups(self, by: str | None) -> tuple[NDArray[np.intp], int]:
+        if by is None:
+            return np.zeros(len(self.unit), dtype=np.intp), 1
+        one_of("by", by, GROUPINGS)
+        if by == "label":
+            return self.label.astype(np.intp), len(self.labels)
+        if by == "sentence":
+            return self.unit.astype(np.intp), self.n_units
+        if self.document is None:
+            raise InputError("by: no documents are marked; expected 'label' or 'sentence'")
+        return self.document[self.unit].astype(np.intp), int(self.document.max(initial=-1)) + 1
+
+    def _decisions(self, by: str | None) -> Any:
+        """How many yes-or-no decisions every group holds."""
+        if self.universe is None or (len(self.labels) != 1 and by != "label"):
+            return None
+        if by == "sentence":
+            return self.universe
+        if by == "document" and self.document is not None:
+            return np.bincount(self.document, weights=self.universe)
+        size = len(self.labels) if by == "label" else 1
+        return np.full(size, self.universe.sum())
+
+
+def _number(group: NDArray[np.intp], which: NDArray[np.bool_], size: int) -> NDArray[np.intp]:
+    return np.bincount(group[which], minlength=size)
+
+
+def union(names: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Ints]]:
+    """One numbering for the labels of several sides, and each side's codes in it."""
+    everything = tuple(sorted(set().union(*names)))
+    code = {name: i for i, name in enumerate(everything)}
+    return everything, [np.array([code[n] for n in side], dtype=np.int32) for side in names]
+
+
+def collect(
+    sides: Sequence[tuple[NDArray[Any], ...]],
+    labels: tuple[str, ...],
+    n_units: int,
+    document: Ints | None = None,
+    universe: NDArray[Any] | None = None,
+) -> Items:
+    """Find the distinct items of several sides.
+
+    Parameters
+    ----------
+    sides
+        The answer's and then each system's items: arrays of unit, place (start, end), label.
+    labels, n_units, document, universe
+        As `Items` has them.
+    """
+    number = [len(side[0]) for side in sides]
+    columns = [np.concatenate(parts) for parts in zip(*sides, strict=True)]
+    first, item = _distinct(columns)
+    member = np.zeros((len(sides), len(first)), dtype=bool)
+    member[np.repeat(np.arange(len(sides)), number), item] = True
+    return Items(
+        columns[0][first].astype(np.int32),
+        columns[-1][first].astype(np.int32),
+        labels,
+        member[0],
+        member[1:],
+        n_units,
+        document,
+        universe,
+    )
+
+
+def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where each distinct row stands first, and which of them every row is."""
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    if np.prod([float(size) for size in sizes]) >= 2**62:
+        rows = np.stack([column.astype(np.int64) for column in columns], axis=1)
+        _, first, item = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        return first, item.reshape(-1)
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        key *= size
+        key += column
+    # the sides are sorted already: a merging sort takes them in one pass
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    fresh = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(key) else ordered > 0
+    item = np.empty(len(key), dtype=np.intp)
+    item[order] = np.cumsum(fresh) - 1
+    return order[fresh], item

@@ -1,0 +1,367 @@
+"""Tag schemes: spans written as a tag a token, and read back.
+
+A tag is a prefix, or a prefix, a hyphen and a type; ``O`` stands outside. Decoding works on the
+codes of the few distinct tags: two neighbours and whether their types agree decide everything,
+so a table look-up a token is all it takes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import one_of
+from probative.matching.tag_rules import (
+    FIVE,
+    LENIENT_END,
+    LENIENT_START,
+    SCHEMES,
+    UNTYPED,
+    Scheme,
+    encode,
+    strict_tables,
+)
+from probative.reading.annotations import Spans, Tagged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.errors import InputError
+
+__all__ = [
+    "REPAIRS",
+    "SCHEMES",
+    "Scheme",
+    "decode",
+    "decode_tags",
+    "encode",
+    "invalid",
+    "misplaced",
+    "prefix_of",
+    "recognise",
+]
+
+REPAIRS = ("conlleval", "strict", "error")
+
+
+@dataclass(frozen=True, eq=False)
+class _Sequence:
+    """The tokens of a corpus that are not outside, each with the steps into it and out of it.
+
+    A step is the prefix before a border, the one after it and whether the types differ, as one
+    small number; rules are boolean tables of these three. Outside a sentence stands O. Tokens
+    outside, which are most in many corpora, need no look.
+
+    Attributes
+    ----------
+    prefixes, labels
+        What the codes of prefixes and types stand for.
+    token, kind
+        The tokens and their types.
+    before, after
+        The steps into them and out of them.
+    opens, closes
+        Whether they are the first or the last of a sentence.
+    """
+
+    prefixes: tuple[str, ...]
+    labels: tuple[str, ...]
+    token: NDArray[np.intp]
+    kind: NDArray[np.int32]
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
+    opens: NDArray[np.bool_]
+    closes: NDArray[np.bool_]
+
+    def number(self) -> NDArray[np.intp]:
+        """How often every step is taken, those from O to O left aside."""
+        size = len(self.prefixes)
+        shape = (size, size, 2)
+        times = np.bincount(self.before, minlength=size * size * 2).reshape(shape)
+        out = np.bincount(self.after, minlength=size * size * 2).reshape(shape)
+        outside = self.prefixes.index("O")
+        times[:, outside] += out[:, outside]  # the other steps out are steps into the next token
+        return times
+
+    def leaving(self) -> NDArray[np.bool_]:
+        """Whether O follows a token."""
+        return np.asarray(self.after // 2 % len(self.prefixes) == self.prefixes.index("O"))
+
+    def in_own_codes(self, rule: NDArray[np.bool_], code: dict[str, int]) -> NDArray[np.bool_]:
+        """A rule table under another numbering of the prefixes, in this one's."""
+        own = [code[prefix] for prefix in self.prefixes]
+        return np.asarray(rule[np.ix_(own, own)])
+
+
+def _parse(name: str) -> tuple[str, str] | None:
+    """Prefix and type of a tag; None for what is no tag."""
+    if name == "O":
+        return "O", ""
+    prefix, hyphen, kind = name.partition("-")
+    if prefix not in FIVE or prefix == "O" or (hyphen and not kind):
+        return None
+    return prefix, kind or UNTYPED
+
+
+def prefix_of(name: str) -> str | None:
+    """The prefix of a tag; None for what is no tag."""
+    tag = _parse(name)
+    return None if tag is None else tag[0]
+
+
+def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
+    """Translate tags; the first one that the scheme does not have is an error."""
+    parsed = [_parse(name) for name in tagged.names]
+    wrong = [c for c, tag in enumerate(parsed) if tag is None or tag[0] not in scheme.follow]
+    if wrong:
+        raise _unknown_tag(tagged, scheme, wrong)
+    return _translated(tagged, [tag for tag in parsed if tag is not None])
+
+
+def _translated(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
+    prefixes = tuple(sorted({"O"} | {prefix for prefix, _ in tags}))
+    labels = tuple(sorted({kind for prefix, kind in tags if prefix != "O"}))
+    prefix_code = {prefix: i for i, prefix in enumerate(prefixes)}
+    label_code = {kind: i for i, kind in enumerate(labels)} | {"": -1}
+    outside = len(tags)  # one code more, for what stands outside a sentence
+    tags = [*tags, ("O", "")]
+    prefix = np.array([prefix_code[prefix] for prefix, _ in tags], dtype=np.int32)
+    kind = np.array([label_code[kind] for _, kind in tags], dtype=np.int32)
+
+    codes = tagged.tags
+    border = np.zeros(len(codes) + 1, dtype=bool)
+    border[tagged.text.first] = True
+    inside = np.array([p != "O" for p, _ in tags])[codes]
+    token = np.flatnonzero(inside)
+    opens, closes = border[token], border[token + 1]
+    previous = np.where(opens, outside, codes[token - 1])
+    this = codes[token]
+    following = np.where(closes, outside, codes[np.minimum(token + 1, len(codes) - 1)])
+
+    def step(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int32]:
+        steps = (prefix[one] * len(prefixes) + prefix[other]) * 2
+        return np.asarray(steps + (kind[one] != kind[other]), dtype=np.int32)
+
+    return _Sequence(
+        prefixes,
+        labels,
+        token,
+        kind[this],
+        step(previous, this),
+        step(this, following),
+        opens,
+        closes,
+    )
+
+
+def _unknown_tag(tagged: Tagged, scheme: Scheme, wrong: list[int]) -> InputError:
+    token = int(np.flatnonzero(np.isin(tagged.tags, wrong))[0])
+    name = tagged.names[int(tagged.tags[token])]
+    shown = name if len(name) <= 60 else name[:60] + "…"
+    prefixes = ", ".join(prefix + "-" for prefix in scheme.follow if prefix != "O")
+    return tagged.text.error(
+        f"unknown tag {shown!r}; expected O, or a type after one of {prefixes} ({scheme.name})",
+        token,
+    )
+
+
+def _forbidden(scheme: Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
+    """The steps that a scheme does not allow, as a rule table."""
+    code = {prefix: i for i, prefix in enumerate(scheme.follow)}
+    wrong = np.ones((len(code), len(code), 2), dtype=bool)
+    for before, (of_any, of_same) in scheme.follow.items():
+        for after in of_any.split():
+            wrong[code[before], code[after]] = False
+        for after in of_same.split():
+            wrong[code[before], code[after], 0] = False
+    return sequence.in_own_codes(wrong, code)
+
+
+def invalid(tagged: Tagged, scheme: str) -> int:
+    """How many steps from tag to tag break the rules of a scheme.
+
+    Before and after a sentence stands O, so that a span left open at its end counts too.
+    """
+    rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
+    sequence = _sequence(tagged, rules)
+    return int(sequence.number()[_forbidden(rules, sequence)].sum())
+
+
+def recognise(tagged: Tagged) -> str:
+    """Name the scheme whose rules the tags break least.
+
+    Only schemes that have all the prefixes are considered; where several fit equally well, the
+    first of `SCHEMES` is taken. Tags that fit no scheme get the one that knows most of them.
+    """
+    parsed = [_parse(name) for name in tagged.names]
+    used = np.bincount(tagged.tags, minlength=len(parsed)).tolist()
+    number: dict[str, int] = {}
+    for tag, times in zip(parsed, used, strict=True):
+        if tag is not None and times:
+            number[tag[0]] = number.get(tag[0], 0) + times
+    tags = [tag for tag in parsed if tag is not None]
+    fitting = [s for s in SCHEMES.values() if {prefix for prefix, _ in tags} <= s.follow.keys()]
+    if not fitting or len(tags) < len(parsed):
+        known = {
+            name: sum(n for prefix, n in number.items() if prefix in scheme.follow)
+            for name, scheme in SCHEMES.items()
+        }
+        return max(known, key=lambda name: known[name])
+    if number.keys() <= {"O"}:
+        return fitting[0].name
+    sequence = _translated(tagged, tags)
+    steps = sequence.number()
+    return min(fitting, key=lambda scheme: int(steps[_forbidden(scheme, sequence)].sum())).name
+
+
+def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleval") -> Spans:
+    """Read the spans that tags stand for.
+
+    Parameters
+    ----------
+    tagged
+        The tags of a corpus.
+    scheme
+        One of `SCHEMES`; by default the one recognised.
+    repair
+        What to do where the tags break the rules of the scheme. ``conlleval``: as the Perl
+        script of the CoNLL shared tasks does, a chunk starts wherever one can be read.
+        ``strict``: as seqeval's strict mode does, only well-formed spans count. ``error``: the
+        first one is an error.
+
+    Examples
+    --------
+    >>> from probative.matching.schemes import decode
+    >>> from probative.reading.sequences import tagged_from_lists
+    >>> tags = tagged_from_lists("tags", [["O", "I-PER", "I-PER"], ["B-LOC", "I-PER"]])
+    >>> spans = decode(tags, scheme="iob2")
+    >>> spans.of(0), spans.of(1)
+    ([(1, 3, 'PER')], [(0, 1, 'LOC'), (1, 2, 'PER')])
+    >>> decode(tags, scheme="iob2", repair="strict").of(1)
+    [(0, 1, 'LOC')]
+    """
+    one_of("repair", repair, REPAIRS)
+    recognised = scheme is None
+    rules = SCHEMES[one_of("scheme", recognise(tagged) if scheme is None else scheme, SCHEMES)]
+    sequence = _sequence(tagged, rules)
+    forbidden = _forbidden(rules, sequence)
+    number = int(sequence.number()[forbidden].sum())
+    if number and repair == "error":
+        raise _misplaced(tagged, rules, _places(sequence, forbidden, 1)[0])
+    first, last = _well_formed(sequence, rules) if repair == "strict" else _lenient(sequence)
+    start, end = sequence.token[first], sequence.token[last] + 1
+    sentence = (np.searchsorted(tagged.text.first, start, side="right") - 1).astype(np.int32)
+    opening = tagged.text.first[sentence]
+    notes = [*tagged.notes, f"{tagged.name}: scheme {rules.name}{', recognised' * recognised}"]
+    if number:
+        notes.append(
+            f"{tagged.name}: {number} tag{'s' * (number > 1)} out of place in {rules.name}, "
+            f"read as {'conlleval does' if repair == 'conlleval' else 'seqeval strict mode does'}"
+        )
+    return Spans(
+        sentence=sentence,
+        start=start - opening,
+        end=end - opening,
+        label=sequence.kind[first],
+        labels=sequence.labels,
+        text=tagged.text,
+        notes=tuple(notes),
+        scheme=rules.name,
+        repaired=number,
+    )
+
+
+def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first and last tokens of chunks as conlleval reads them; every start has its end."""
+    starts = sequence.in_own_codes(LENIENT_START, FIVE).reshape(-1)
+    ends = sequence.in_own_codes(LENIENT_END, FIVE).reshape(-1)
+    return np.flatnonzero(starts[sequence.before]), np.flatnonzero(ends[sequence.after])
+
+
+def _well_formed(sequence: _Sequence, rules: Scheme) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first and last tokens of spans as seqeval's strict mode reads them.
+
+    Tokens that may go on from the one before them form runs. In a run the first token that may
+    start a span does, and its span reaches to the end of the run, if it may end there.
+    """
+    starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in strict_tables(rules))
+    # numbered begins have an order inside a span, which five prefixes cannot tell
+    inside &= ~_forbidden(rules, sequence)
+    may_start = np.flatnonzero(starts.reshape(-1)[sequence.before])
+    heads = ~inside.reshape(-1)[sequence.before]
+    run = np.cumsum(heads)[may_start]
+    opens_run = np.diff(run, prepend=-1) > 0
+    first, run = may_start[opens_run], run[opens_run]
+    last = np.append(np.flatnonzero(heads), len(heads))[run] - 1
+    complete = ends.reshape(-1)[sequence.after[last]]
+    return first[complete], last[complete]
+
+
+def misplaced(tagged: Tagged, scheme: str, most: int) -> tuple[list[str], int]:
+    """Messages on the first tags that break the rules of a scheme, and how many do."""
+    rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
+    sequence = _sequence(tagged, rules)
+    forbidden = _forbidden(rules, sequence)
+    number = int(sequence.number()[forbidden].sum())
+    return [
+        str(_misplaced(tagged, rules, place)) for place in _places(sequence, forbidden, most)
+    ], number
+
+
+def _places(sequence: _Sequence, forbidden: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
+    """The first steps that are forbidden, as the tokens before and after them; -1 for none."""
+    rule = forbidden.reshape(-1)
+    into = np.flatnonzero(rule[sequence.before])[:most]
+    out = np.flatnonzero(rule[sequence.after] & sequence.leaving())[:most]
+    steps = []
+    for at in into.tolist():
+        token = int(sequence.token[at])
+        steps.append((-1 if sequence.opens[at] else token - 1, token))
+    for at in out.tolist():
+        token = int(sequence.token[at])
+        steps.append((token, -1 if sequence.closes[at] else token + 1))
+    return sorted(steps, key=max)[:most]
+
+
+def _misplaced(tagged: Tagged, rules: Scheme, place: tuple[int, int]) -> InputError:
+    before, after = place
+    if before < 0:
+        what = f"tag {_tag(tagged, after)} at the begin of a sentence"
+    elif after < 0:
+        what = f"tag {_tag(tagged, before)} at the end of a sentence"
+    else:
+        what = f"tag {_tag(tagged, after)} after {_tag(tagged, before)}"
+    return tagged.text.error(
+        f"{what} breaks the rules of {rules.name}; expected a valid tag", max(place)
+    )
+
+
+def _tag(tagged: Tagged, token: int) -> str:
+    return repr(tagged.names[int(tagged.tags[token])][:60])
+
+
+def decode_tags(
+    sentences: Sequence[Sequence[str]], *, scheme: str | None = None, repair: str = "conlleval"
+) -> list[list[tuple[int, int, str]]]:
+    """Read the spans of tag lists.
+
+    Parameters
+    ----------
+    sentences
+        A list of tags a sentence.
+    scheme, repair
+        As for `decode`.
+
+    Examples
+    --------
+    >>> decode_tags([["B-PER", "E-PER", "O", "S-LOC"]])
+    [[(0, 2, 'PER'), (3, 4, 'LOC')]]
+    """
+    from probative.reading.sequences import tagged_from_lists
+
+    spans = decode(tagged_from_lists("sentences", sentences), scheme=scheme, repair=repair)
+    return [spans.of(sentence) for sentence in range(spans.n_sentences)]

@@ -1,0 +1,123 @@
+"""Word segmentation: words and boundaries over the characters that are not spaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.matching.spans import match_spans
+from probative.reading.fields import hashes
+from probative.reading.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative.matching.items import Items
+    from probative.reading.annotations import Segmented
+
+__all__ = ["boundary_counts", "known_words", "match_words", "same_characters", "true_negatives"]
+
+
+def same_characters(gold: Segmented, system: Segmented) -> None:
+    """Make sure that two segmentations are of the same text."""
+    n = min(gold.n_sentences, system.n_sentences)
+    lengths = np.diff(gold.byte_first)[:n] != np.diff(system.byte_first)[:n]
+    wrong = int(np.argmax(lengths)) if lengths.any() else n
+    common = int(gold.byte_first[wrong])
+    differ = gold.characters[:common] != system.characters[:common]
+    if differ.any():
+        wrong = int(np.searchsorted(gold.byte_first, np.argmax(differ), side="right")) - 1
+    if wrong < n:
+        raise _different_text(gold, system, wrong)
+    if gold.n_sentences != system.n_sentences:
+        raise InputError(
+            f"{system.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected "
+            f"as many",
+            system.name,
+        )
+
+
+def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputError:
+    expected, found = gold.sentence_text(sentence), system.sentence_text(sentence)
+    pairs = zip(expected, found, strict=False)
+    place = next((i for i, (x, y) in enumerate(pairs) if x != y), min(len(expected), len(found)))
+    window = slice(max(place - 8, 0), place + 12)
+    where = f"sentence {sentence + 1}: " if system.line is None else ""
+    line = None if system.line is None else int(system.line[sentence])
+    there = gold.name if gold.line is None else f"{gold.name}:{int(gold.line[sentence])}"
+    return InputError(
+        f"{where}character {place + 1} differs: {found[window]!r} here, {expected[window]!r} at "
+        f"{there}; expected the same text but for spaces",
+        system.name,
+        line,
+    )
+
+
+def match_words(gold: Segmented, *systems: Segmented) -> Items:
+    """Find the distinct words of the answer and of the systems, and who has which.
+
+    Parameters
+    ----------
+    gold
+        The answer.
+    systems
+        One or more segmentations of the same text.
+    """
+    for system in systems:
+        same_characters(gold, system)
+    return match_spans(gold.spans(), *(system.spans() for system in systems))
+
+
+def true_negatives(gold: Segmented, counts: Counts) -> Counts:
+    """Add the substrings that neither side calls a word, a sentence at a time.
+
+    N characters have N(N+1)/2 substrings; the true negative rate is the specificity of these
+    counts.
+
+    Parameters
+    ----------
+    gold
+        The answer.
+    counts
+        A system's counts, a row a sentence.
+    """
+    substrings = gold.lengths.astype(np.float64) * (gold.lengths + 1) / 2
+    return Counts(counts.tp, counts.fp, counts.fn, substrings - counts.nu)
+
+
+def boundary_counts(gold: Segmented, system: Segmented) -> Counts:
+    """Counts of boundaries inside the sentences, a row a sentence."""
+    expected, found = _boundaries(gold), _boundaries(system)
+    last = int(gold.first[-1])
+    sentence = np.repeat(np.arange(gold.n_sentences), gold.lengths)
+
+    def number(which: NDArray[np.bool_]) -> NDArray[np.intp]:
+        return np.bincount(sentence[which[:last]], minlength=gold.n_sentences)
+
+    return Counts(
+        tp=number(expected & found), fp=number(~expected & found), fn=number(expected & ~found)
+    )
+
+
+def _boundaries(words: Segmented) -> NDArray[np.bool_]:
+    """Whether a word begins at every character but the first of a sentence."""
+    begins = np.zeros(int(words.first[-1]) + 1, dtype=bool)
+    begins[words.start + words.first[words.sentence]] = True
+    begins[words.first] = False
+    return begins
+
+
+def known_words(words: Segmented, lexicon: Segmented) -> NDArray[np.bool_]:
+    """Whether every word of a segmentation is in a lexicon (the words of a training file)."""
+    return np.isin(_word_hashes(words), np.unique(_word_hashes(lexicon)))
+
+
+def _word_hashes(words: Segmented) -> NDArray[np.uint64]:
+    byte_at = np.flatnonzero((words.characters & 0xC0) != 0x80).astype(np.int32)
+    byte_at = np.append(byte_at, np.int32(len(words.characters)))
+    first = words.first[words.sentence]
+    source = Source(words.name, words.characters.tobytes())
+    return hashes(source, byte_at[words.start + first], byte_at[words.end + first])

@@ -1,0 +1,137 @@
+"""Whether two files tell the same sentences and tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative.errors import InputError
+from probative.reading.fields import bytes_of, hashes
+from probative.reading.source import snippet
+
+if TYPE_CHECKING:
+    from probative.reading.annotations import Text
+
+__all__ = ["ALIGNMENTS", "align"]
+
+ALIGNMENTS = ("tokens", "position")
+
+
+def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
+    """Make sure that two texts have the same sentences of the same tokens.
+
+    Parameters
+    ----------
+    gold, other
+        The sentences of the answer and of a system.
+    by
+        ``tokens``: the first different token is an error. ``position``: the number of tokens
+        must agree; how many differ is said.
+
+    Returns
+    -------
+    Notes: with ``position``, how many tokens differ.
+    """
+    if gold is other:
+        return ()
+    _same_shape(gold, other)
+    if gold.sentences is not None and other.sentences is not None:
+        return _same_sentences(gold, other, by)
+    if gold.start is None or other.start is None:
+        return ()
+    if by == "position":
+        number = int(np.count_nonzero(hashes(*gold.tokens()) != hashes(*other.tokens())))
+        plural = "s differ" if number != 1 else " differs"
+        return (f"{other.name}: {number} token{plural} from {gold.name}",) if number else ()
+    differ = _first_difference(gold, other)
+    if differ is not None:
+        raise other.error(
+            f"{_quoted(other, differ)} does not tell the token of {_place(gold, differ)}, "
+            f"{_quoted(gold, differ)}; expected the same tokens (--align position accepts others)",
+            differ,
+        )
+    return ()
+
+
+def _same_shape(gold: Text, other: Text) -> None:
+    by_text = gold.sentences is not None and other.sentences is not None
+    if by_text or not gold.n_tokens or not other.n_tokens:  # lengths follow, or nobody knows them
+        if gold.n_sentences != other.n_sentences:
+            raise InputError(
+                f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected "
+                f"as many",
+                other.name,
+            )
+        return
+    n = min(gold.n_sentences, other.n_sentences)
+    wrong = np.flatnonzero(gold.lengths[:n] != other.lengths[:n])
+    place = ""
+    if len(wrong):
+        i = int(wrong[0])
+        place = (
+            f"sentence {i + 1} has {int(other.lengths[i])} tokens, but "
+            f"{int(gold.lengths[i])} at {_place(gold, int(gold.first[i]))}"
+        )
+    if gold.n_sentences != other.n_sentences:
+        first = f"; the first that differs: {place}" if place else ""
+        raise InputError(
+            f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected as "
+            f"many{first}",
+            other.name,
+        )
+    if place:
+        token = int(other.first[int(wrong[0])])
+        raise other.error(f"{place}; expected sentences of the same tokens", token)
+
+
+def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
+    different = [i for i in range(gold.n_sentences) if list(gold.words(i)) != list(other.words(i))]
+    if not different:
+        return ()
+    first = different[0]
+    if by == "position":
+        return (f"{other.name}: {len(different)} texts differ from {gold.name}",)
+    here = None if other.line is None else int(other.line[first])
+    expected, found = (
+        " ".join(text.words(first))
+        if not isinstance(text.words(first), str)
+        else str(text.words(first))
+        for text in (gold, other)
+    )
+    raise InputError(
+        f"text {first + 1} is {snippet(found.encode())}, but {snippet(expected.encode())} in "
+        f"{gold.name}; expected the same text (--align position accepts others)",
+        other.name,
+        here,
+    )
+
+
+def _first_difference(gold: Text, other: Text) -> int | None:
+    source, start, end = gold.tokens()
+    other_source, other_start, other_end = other.tokens()
+    length = end - start
+    uneven = np.flatnonzero(length != other_end - other_start)
+    limit = int(uneven[0]) if len(uneven) else len(length)
+    size = int(length[:limit].sum())
+    mine = bytes_of(source, start, end)[:size]
+    theirs = bytes_of(other_source, other_start, other_end)[:size]
+    differ = mine != theirs
+    if differ.any():
+        ends = np.cumsum(length)
+        return int(np.searchsorted(ends, np.argmax(differ), side="right"))
+    return limit if len(uneven) else None
+
+
+def _place(text: Text, token: int) -> str:
+    if text.line is None:
+        return f"{text.name}, token {token + 1}"
+    return f"{text.name}:{int(text.line[token])}"
+
+
+def _quoted(text: Text, token: int) -> str:
+    source, start, _ = text.tokens()
+    at = int(start[token])
+    begin = source.data.rfind(b"\n", 0, at) + 1
+    end = source.data.find(b"\n", at)
+    return snippet(source.data[begin : end if end >= 0 else len(source.data)])

@@ -1,0 +1,299 @@
+"""What the readers hand over: flat arrays for a whole corpus, text only when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative.errors import InputError
+    from probative.reading.source import Source
+
+    Ints = NDArray[np.int32]
+
+__all__ = ["Labels", "Segmented", "Spans", "Tagged", "Text"]
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """The sentences behind annotations: how long they are, what they say, where they stand.
+
+    Attributes
+    ----------
+    name
+        The file, or the parameter, for messages.
+    first
+        Where every sentence begins among the tokens of the corpus, and one number more: the end.
+    line
+        The line of every token in the file, from 1; None for Python sequences. For texts without
+        tokens, the line of every sentence.
+    document
+        The number of every sentence's document; None where none are marked.
+    document_lines
+        How many ``-DOCSTART-`` lines there were.
+    source, start, end
+        The bytes of every token in the file; None where there are no tokens.
+    sentences
+        The sentences themselves, where they came as Python objects or JSON.
+    block
+        The bytes of every sentence in the file with its comments, as an array of (begin, end).
+    """
+
+    name: str
+    first: NDArray[Any]
+    line: Ints | None = None
+    document: Ints | None = None
+    document_lines: int = 0
+    source: Source | None = field(default=None, repr=False)
+    start: Ints | None = None
+    end: Ints | None = None
+    sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
+    block: Ints | None = None
+
+    @property
+    def n_sentences(self) -> int:
+        """How many sentences there are."""
+        return len(self.first) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens there are."""
+        return int(self.first[-1])
+
+    @cached_property
+    def lengths(self) -> NDArray[Any]:
+        """How many tokens every sentence has."""
+        return np.diff(self.first)
+
+    @cached_property
+    def sentence(self) -> Ints:
+        """The sentence of every token."""
+        return np.repeat(np.arange(self.n_sentences, dtype=np.int32), self.lengths)
+
+    def words(self, sentence: int) -> Sequence[str]:
+        """The tokens of a sentence (its characters, for text without tokens); () if unknown."""
+        if self.sentences is not None:
+            return self.sentences[sentence]
+        if self.source is None or self.start is None or self.end is None:
+            return ()
+        tokens = range(int(self.first[sentence]), int(self.first[sentence + 1]))
+        data = self.source.data
+        return [data[self.start[i] : self.end[i]].decode("utf-8", "replace") for i in tokens]
+
+    def tokens(self) -> tuple[Source, Ints, Ints]:
+        """The file and the bytes of every token in it."""
+        if self.source is None or self.start is None or self.end is None:
+            raise ValueError("this text has no tokens in a file")
+        return self.source, self.start, self.end
+
+    def raw(self, sentence: int) -> bytes:
+        """The lines of a sentence as they stand in the file, comments included."""
+        if self.source is None or self.block is None:
+            raise ValueError("this text did not come from a file")
+        begin, end = self.block[sentence].tolist()
+        return self.source.data[begin:end]
+
+    def error(self, message: str, token: int | None = None) -> InputError:
+        """An error at a token, or at the whole text."""
+        from probative.errors import InputError
+
+        if token is None:
+            return InputError(message, self.name)
+        if self.line is not None and len(self.line):
+            return InputError(message, self.name, int(self.line[min(token, len(self.line) - 1)]))
+        sentence = int(np.searchsorted(self.first, token, side="right")) - 1
+        place = f"sentence {sentence + 1}, token {token - int(self.first[sentence]) + 1}"
+        return InputError(f"{place}: {message}", self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Tagged:
+    """A tag a token.
+
+    Attributes
+    ----------
+    text
+        The sentences.
+    tags, names
+        A code a token, and the tag every code stands for.
+    notes
+        What was recognised.
+    column
+        The column of the file, where it holds several sides.
+    """
+
+    text: Text
+    tags: Ints
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    column: int | None = None
+
+    @property
+    def name(self) -> str:
+        """What notes call these tags: the file, and the column where it holds several."""
+        return self.text.name if self.column is None else f"{self.text.name}, column {self.column}"
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Labelled spans of a corpus, in the order of their sentences.
+
+    Attributes
+    ----------
+    sentence, start, end, label
+        One entry a span: its sentence, where it begins and ends (exclusive) in the tokens or
+        characters of the sentence, and the code of its label.
+    labels
+        The label every code stands for.
+    text
+        The sentences.
+    notes
+        What was recognised, repaired or left out.
+    scheme, repaired
+        The tag scheme they were written in, and how many tags stood out of place; None and 0
+        for spans that were no tags.
+    """
+
+    sentence: Ints
+    start: NDArray[Any]
+    end: NDArray[Any]
+    label: Ints
+    labels: tuple[str, ...]
+    text: Text
+    notes: tuple[str, ...] = ()
+    scheme: str | None = None
+    repaired: int = 0
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+    @property
+    def n_sentences(self) -> int:
+        """How many sentences the corpus has, with or without spans."""
+        return self.text.n_sentences
+
+    def of(self, sentence: int) -> list[tuple[int, int, str]]:
+        """The spans of one sentence as (start, end, label)."""
+        low, high = np.searchsorted(self.sentence, [sentence, sentence + 1]).tolist()
+        rows = zip(
+            self.start[low:high].tolist(),
+            self.end[low:high].tolist(),
+            self.label[low:high].tolist(),
+            strict=True,
+        )
+        return [(start, end, self.labels[label]) for start, end, label in rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Segmented:
+    """Words of sentences, over the characters that are not spaces.
+
+    Attributes
+    ----------
+    name
+        The file or the parameter, for messages.
+    characters
+        The characters of the corpus without spaces, as UTF-8.
+    byte_first, first
+        Where every sentence begins among these bytes, and among the characters; and the end.
+    sentence, start, end
+        One entry a word: its sentence, and its characters in the sentence (end exclusive).
+    line
+        The line where every sentence begins in the file, from 1, or None.
+    notes
+        What was recognised.
+    """
+
+    name: str
+    characters: NDArray[np.uint8] = field(repr=False)
+    byte_first: NDArray[Any]
+    first: NDArray[Any]
+    sentence: Ints
+    start: NDArray[Any]
+    end: NDArray[Any]
+    line: Ints | None = None
+    document: Ints | None = None
+    notes: tuple[str, ...] = ()
+    source: Source | None = field(default=None, repr=False)
+    block: Ints | None = None
+
+    @property
+    def n_sentences(self) -> int:
+        """How many sentences there are."""
+        return len(self.first) - 1
+
+    @cached_property
+    def lengths(self) -> NDArray[Any]:
+        """How many characters every sentence has."""
+        return np.diff(self.first)
+
+    def sentence_text(self, sentence: int) -> str:
+        """The characters of a sentence, without spaces."""
+        begin, end = self.byte_first[sentence : sentence + 2].tolist()
+        return self.characters[begin:end].tobytes().decode("utf-8", "replace")
+
+    def words(self, sentence: int) -> list[str]:
+        """The words of a sentence."""
+        text = self.sentence_text(sentence)
+        low, high = np.searchsorted(self.sentence, [sentence, sentence + 1]).tolist()
+        places = zip(self.start[low:high].tolist(), self.end[low:high].tolist(), strict=True)
+        return [text[start:end] for start, end in places]
+
+    def spans(self) -> Spans:
+        """The words as spans over characters, all with one label."""
+        text = Text(
+            self.name,
+            self.first,
+            line=self.line,
+            document=self.document,
+            sentences=_Characters(self),
+            source=self.source,
+            block=self.block,
+        )
+        zeros = np.zeros(len(self.sentence), dtype=np.int32)
+        return Spans(self.sentence, self.start, self.end, zeros, ("word",), text, self.notes)
+
+
+class _Characters(Sequence[str]):
+    """The sentences of a segmentation as strings, made when they are asked for."""
+
+    def __init__(self, words: Segmented):
+        self._words = words
+
+    def __len__(self) -> int:
+        return self._words.n_sentences
+
+    def __getitem__(self, sentence: Any) -> Any:
+        return self._words.sentence_text(sentence)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """A label an item.
+
+    Attributes
+    ----------
+    name
+        The file, column or parameter, for messages.
+    codes, names
+        A code an item, and the label every code stands for.
+    units
+        The unit (document, group) of every item as a code, or None.
+    notes
+        What was recognised.
+    """
+
+    name: str
+    codes: Ints
+    names: tuple[str, ...]
+    units: Ints | None = None
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.codes)

@@ -1,0 +1,330 @@
+"""Column files: a token a line with its tags in columns, an empty line after a sentence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative.reading.annotations import Tagged, Text
+from probative.reading.fields import distinct, first_eight, split
+from probative.reading.source import snippet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative.errors import InputError
+    from probative.reading.fields import Table
+    from probative.reading.source import Source
+
+    Ints = NDArray[np.int32]
+
+__all__ = [
+    "TAG",
+    "Layout",
+    "column_of",
+    "layout",
+    "ragged_line",
+    "share_of_tags",
+    "tag_columns",
+    "tagged",
+]
+
+# What a tag of any scheme looks like.
+TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)
+_NUMBER = re.compile(rb"\d+(?:([-.])\d+)?")
+_DOCUMENT_MARKS = (b"-DOCSTART-", b"-X-")
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which lines of a column file are tokens, and where sentences and documents begin.
+
+    Attributes
+    ----------
+    table
+        Lines and fields.
+    rows
+        The lines (from 0) that hold tokens.
+    text
+        The sentences over these tokens.
+    numbered
+        Whether the first column numbers the tokens.
+    surface
+        The lines (from 0) of surface tokens where they differ from `rows`: a multiword range
+        stands for its words. Only in numbered files.
+    ragged
+        The lines (from 0) that were passed over.
+    """
+
+    table: Table
+    rows: Ints
+    text: Text
+    numbered: bool
+    surface: Ints | None = None
+    ragged: Ints | None = None
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return int(self.table.width[self.rows[0]])
+
+    @property
+    def token_column(self) -> int | None:
+        """The column of the tokens, from 0; None in a file of tags only."""
+        return None if self.width == 1 else int(self.numbered)
+
+
+def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False) -> Layout:
+    """Find tokens, sentences and documents.
+
+    Parameters
+    ----------
+    source
+        The file.
+    comments
+        Whether ``#`` starts a comment. It always does in files whose first column numbers the
+        tokens; elsewhere it is a token like any other.
+    skip_ragged
+        Whether to pass over lines with another number of columns than most; by default the
+        first one is an error.
+    """
+    table = split(source)
+    array = np.frombuffer(source.data, np.uint8)
+    filled = table.width > 0
+    opening = array[np.minimum(table.begin, len(array) - 1)]
+    hashed = filled & (opening == ord("#"))
+    kinds = _numbering(table, np.flatnonzero(filled & ~hashed).astype(np.int32))
+    numbered = kinds is not None
+    comment = hashed if numbered or comments else np.zeros_like(hashed)
+    content = np.flatnonzero(filled & ~comment).astype(np.int32)
+    if not len(content):
+        raise source.error("holds comments only; expected at least one token")
+    marks, starts = _document_marks(table, content, opening)
+    new_document = np.zeros(len(filled), dtype=bool)
+    new_document[content[marks]] = True
+    rows, surface = content[~marks], None
+    if kinds is not None:
+        rows, surface = rows[kinds == 0], _surface(table, rows, kinds)
+        if not len(rows):
+            raise source.error("holds no numbered token; expected at least one")
+        new_document |= _newdoc(source, table, comment)
+    if not len(rows):
+        raise source.error("holds document lines only; expected at least one token")
+    ragged = rows[table.width[rows] != _usual_width(table, rows, most=skip_ragged)]
+    if len(ragged) and not skip_ragged:
+        raise ragged_line(table, int(ragged[0]), int(table.width[rows[0]]))
+    rows = np.setdiff1d(rows, ragged, assume_unique=True) if len(ragged) else rows
+    breaks = ~filled
+    breaks[content[marks]] = True
+    text = _sentences(source, table, rows, breaks, new_document, int(starts))
+    column = int(numbered) if table.width[rows[0]] > 1 else None
+    if column is not None:
+        start, end = table.column(column, rows)
+        text = replace(text, start=start, end=end)
+    return Layout(table, rows, text, numbered, surface, ragged)
+
+
+def _numbering(table: Table, rows: Ints) -> Ints | None:
+    """What every line's number is: 0 a word's, 1 a range, 2 an empty node; None if no numbers."""
+    if not len(rows) or table.width[rows].min() < 2:
+        return None
+    array = np.frombuffer(table.source.data, np.uint8)
+    if not ord("0") <= array[table.column(0, rows[:1])[0][0]] <= ord("9"):
+        return None  # as in most files: no need to look at the others
+    start, end = table.column(0, rows)
+    digit = (array[start] >= ord("0")) & (array[start] <= ord("9")) & (end > start)
+    if not digit.all():
+        return None
+    codes, values = distinct(table.source, start, end)
+    matches = [_NUMBER.fullmatch(value) for value in values]
+    opening = values[codes[0]]
+    if not all(matches) or not opening.startswith((b"1", b"0.1")):
+        return None
+    kind = {None: 0, b"-": 1, b".": 2}
+    return np.array([kind[m.group(1)] for m in matches if m], dtype=np.int32)[codes]
+
+
+def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
+    """The lines of surface tokens: ranges, and the words that no range covers."""
+    if not (kinds == 1).any():
+        return None
+    start, end = table.column(0, rows)
+    covered = np.zeros(len(rows), dtype=bool)
+    for at in np.flatnonzero(kinds == 1).tolist():
+        low, high = table.source.data[start[at] : end[at]].split(b"-")
+        number = min(max(int(high[:9]) - int(low[:9]) + 1, 0), len(rows))
+        seen = at + 1
+        while number and seen < len(rows) and kinds[seen] != 1:
+            covered[seen] = True
+            number -= int(kinds[seen] == 0)
+            seen += 1
+    return np.asarray(rows[(kinds != 2) & ~covered])
+
+
+def _document_marks(
+    table: Table, content: Ints, opening: NDArray[np.uint8]
+) -> tuple[NDArray[np.bool_], int]:
+    """Which lines mark a document, and how many of them say -DOCSTART-."""
+    marks = np.zeros(len(content), dtype=bool)
+    maybe = np.flatnonzero(opening[content] == ord("-"))
+    start, end = table.column(0, content[maybe])
+    number = 0
+    for at, i, j in zip(maybe.tolist(), start.tolist(), end.tolist(), strict=True):
+        if j - i <= len(b"-DOCSTART-") and table.source.data[i:j] in _DOCUMENT_MARKS:
+            marks[at] = True
+            number += table.source.data[i:j] == b"-DOCSTART-"
+    return marks, number
+
+
+def _newdoc(source: Source, table: Table, comment: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which comments say that a document begins."""
+    found = np.zeros(len(comment), dtype=bool)
+    rows = np.flatnonzero(comment)
+    begin, length = table.begin[rows], table.end[rows] - table.begin[rows]
+    found[rows] = first_eight(source, begin, length) == int.from_bytes(b"# newdoc", "little")
+    return found
+
+
+def _usual_width(table: Table, rows: Ints, *, most: bool) -> int:
+    width = table.width[rows]
+    if not most:
+        return int(width[0])
+    distinct_widths, times = np.unique(width, return_counts=True)
+    return int(distinct_widths[np.argmax(times)])
+
+
+def ragged_line(table: Table, row: int, expected: int) -> InputError:
+    """What to say of a line (from 0) with another number of columns than expected."""
+    found = int(table.width[row])
+    line = table.source.data[table.begin[row] : table.end[row]]
+    separator = "TABs" if table.tabs else "white space"
+    return table.source.error(
+        f"{snippet(line)} has {found} column{'s' * (found != 1)} separated by {separator}; "
+        f"expected {expected}",
+        row + 1,
+    )
+
+
+def _sentences(
+    source: Source,
+    table: Table,
+    rows: Ints,
+    breaks: NDArray[np.bool_],
+    new_document: NDArray[np.bool_],
+    document_lines: int,
+) -> Text:
+    gaps = np.flatnonzero(np.diff(rows) > 1)  # something stands between: a break, or a comment
+    before = np.cumsum(breaks, dtype=np.int32)
+    gaps = gaps[before[rows[gaps]] != before[rows[gaps + 1]]]
+    begins = np.concatenate([[0], gaps + 1]).astype(np.int32)
+    first = np.append(begins, np.int32(len(rows)))
+    opening = rows[begins]  # the line of every sentence's first token
+    document = None
+    if new_document.any():
+        number = np.cumsum(new_document, dtype=np.int32)[opening]
+        document = number - number[0]
+    closing = rows[first[1:] - 1]
+    after = np.concatenate([[0], closing[:-1] + 1]).astype(np.int32)
+    block_begin = table.begin[_first_filled(breaks, after)]
+    block = np.stack([np.minimum(block_begin, table.begin[opening]), table.end[closing]], axis=1)
+    return Text(
+        source.name,
+        first,
+        line=rows + np.int32(1),
+        document=document,
+        document_lines=document_lines,
+        source=source,
+        block=block,
+    )
+
+
+def _first_filled(breaks: NDArray[np.bool_], after: Ints) -> Ints:
+    """The first line from `after` on that breaks nothing: where a sentence's comments begin."""
+    filled = np.flatnonzero(~breaks).astype(np.int32)
+    return np.asarray(filled[np.searchsorted(filled, after)])
+
+
+def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
+    """Codes and distinct values of a column of the token lines; from 0, or from -1 backwards."""
+    return distinct(shape.table.source, *shape.table.column(number, shape.rows))
+
+
+def tag_columns(shape: Layout) -> list[int]:
+    """The columns (from 0) that hold nothing but tags, the last one first."""
+    return [c for c in reversed(range(shape.width)) if share_of_tags(shape, c) == 1]
+
+
+def share_of_tags(shape: Layout, column: int) -> float:
+    """The share of tokens whose value in this column (from 0) looks like a tag."""
+    codes, values = column_of(shape, column)
+    is_tag = np.array([_is_tag(value) for value in values])
+    return float(is_tag[codes].mean())
+
+
+def _is_tag(value: bytes) -> bool:
+    return len(value) <= 1000 and TAG.fullmatch(value.decode("utf-8", "replace")) is not None
+
+
+def tagged(shape: Layout, column: int | None = None, *, any_values: bool = False) -> Tagged:
+    """Read the tags of a column file.
+
+    Parameters
+    ----------
+    shape
+        Its layout.
+    column
+        The column of the tags, from 1, or from -1 backwards. By default the last one, if it
+        holds tags, or else the only one that does.
+    any_values
+        Whether other values than tags will do; the column is then the last one by default.
+    """
+    source = shape.table.source
+    if column is None:
+        at = shape.width - 1 if any_values else _found(shape)
+    else:
+        at = _given(shape, column)
+    codes, values = column_of(shape, at)
+    names = tuple(value.decode("utf-8", "replace") for value in values)
+    separator = "TAB" if shape.table.tabs else "white space"
+    note = (
+        f"{source.name}: columns separated by {separator}, tags in column {at + 1} of {shape.width}"
+    )
+    return Tagged(shape.text, codes, names, (note,))
+
+
+def _given(shape: Layout, column: int) -> int:
+    at = column - 1 if column > 0 else shape.width + column
+    if column == 0 or not 0 <= at < shape.width:
+        raise shape.table.source.error(
+            f"there is no column {column}; expected 1 to {shape.width}", int(shape.rows[0]) + 1
+        )
+    return at
+
+
+def _found(shape: Layout) -> int:
+    last = shape.width - 1
+    shares = {last: share_of_tags(shape, last)}
+    if shares[last] == 1:
+        return last
+    for column in range(last):
+        if column != shape.token_column or shape.width == 1:
+            shares[column] = share_of_tags(shape, column)
+    whole = [column for column, share in shares.items() if share == 1]
+    if len(whole) == 1:
+        return whole[0]
+    # a column with a few wrong tags is still the column that was meant
+    best = max(shares, key=lambda column: (shares[column], column))
+    if not whole and shares[best] > 0.5:
+        return best
+    row = int(shape.rows[0])
+    line = shape.table.source.data[shape.table.begin[row] : shape.table.end[row]]
+    several = ", ".join(str(column + 1) for column in sorted(whole))
+    found = f"columns {several} all hold" if whole else "no column holds"
+    raise shape.table.source.error(
+        f"{found} tags such as O, B-PER, I-PER in lines like {snippet(line)}; "
+        f"expected one to be named (--tag-column)",
+        row + 1,
+    )

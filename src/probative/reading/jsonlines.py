@@ -1,0 +1,132 @@
+"""JSON lines with spans, as annotation tools export them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from probative.errors import InputError
+from probative.reading.sequences import spans_from_sets
+from probative.reading.source import snippet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probative.reading.annotations import Spans
+    from probative.reading.source import Source
+
+__all__ = ["SPAN_KEYS", "problems_of", "read_spans"]
+
+SPAN_KEYS = ("spans", "entities", "labels", "label")
+_START_KEYS = ("start", "start_offset")
+_END_KEYS = ("end", "end_offset")
+_LABEL_KEYS = ("label", "type", "entity_group", "entity")
+
+
+def read_spans(source: Source) -> Spans:
+    """Read a text with its spans a line.
+
+    Each object has ``text`` (spans then count its characters) or ``tokens`` (spans count tokens),
+    and ``spans``, ``entities``, ``labels`` or ``label`` with a list of ``[start, end, label]`` or
+    ``{"start": …, "end": …, "label": …}``. Spans may overlap and nest. Empty lines are passed
+    over.
+    """
+    texts: list[Sequence[str]] = []
+    sentences: list[list[Any]] = []
+    lines: list[int] = []
+    keys: dict[str, None] = {}
+    for number, line in _lines(source):
+        text, spans, key = _content(source, number, line)
+        texts.append(text)
+        sentences.append(spans)
+        lines.append(number)
+        keys |= {key: None} if key else {}
+    if not texts:
+        raise source.error("holds no JSON object; expected one a line")
+    if not keys:
+        raise source.error(
+            f"no object has a list of spans; expected one of the keys {', '.join(SPAN_KEYS)}",
+            lines[0],
+        )
+    found = spans_from_sets(source.name, sentences, texts, lines)
+    unit = "characters of the text" if isinstance(texts[0], str) else "tokens"
+    note = f"{source.name}: JSON lines, spans of {unit} under {', '.join(map(repr, keys))}"
+    return replace(found, notes=(note, *found.notes))
+
+
+def problems_of(source: Source) -> list[str]:
+    """Everything that is wrong with the objects of a file, a line each."""
+    problems = []
+    for number, line in _lines(source):
+        try:
+            _content(source, number, line)
+        except InputError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
+    numbered = enumerate(source.data.split(b"\n"), start=1)
+    return ((number, line) for number, line in numbered if line.strip())
+
+
+def _content(
+    source: Source, number: int, line: bytes
+) -> tuple[Sequence[str], list[tuple[int, int, str]], str | None]:
+    """The text of an object, its spans and the key under which they were."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        reason = getattr(error, "msg", None) or "too deep or too large"
+        raise source.error(
+            f"{snippet(line)} is not JSON ({reason}); expected an object a line", number
+        ) from None
+    if not isinstance(record, dict):
+        raise source.error(f"{snippet(line)} is not a JSON object; expected one a line", number)
+    text = _text(source, number, record)
+    key = next((key for key in SPAN_KEYS if record.get(key) is not None), None)
+    spans = record[key] if key else []
+    if not isinstance(spans, list):
+        raise source.error(f"{key!r} holds {_shown(spans)}; expected a list of spans", number)
+    return text, [_triple(source, number, span, len(text)) for span in spans], key
+
+
+def _text(source: Source, number: int, record: dict[str, Any]) -> Sequence[str]:
+    text = record.get("text")
+    if isinstance(text, str):
+        return text
+    tokens = record.get("tokens", record.get("words"))
+    if isinstance(tokens, list):
+        words: list[Any] = [t.get("text") if isinstance(t, dict) else t for t in tokens]
+        if all(isinstance(word, str) for word in words):
+            return words
+    raise source.error(
+        "the object has no text; expected 'text' (a string) or 'tokens' (a list of strings)", number
+    )
+
+
+def _triple(source: Source, number: int, span: Any, length: int) -> tuple[int, int, str]:
+    if isinstance(span, list) and len(span) == 3:
+        start, end, label = span
+    elif isinstance(span, dict):
+        start, end, label = (_value(span, keys) for keys in (_START_KEYS, _END_KEYS, _LABEL_KEYS))
+    else:
+        start = end = label = None
+    whole = all(isinstance(x, int) and not isinstance(x, bool) for x in (start, end))
+    if whole and isinstance(label, str) and 0 <= start < end <= length:
+        return start, end, label
+    raise source.error(
+        f"span {_shown(span)}; expected [start, end, label] or an object with start, end and "
+        f"label, 0 <= start < end <= {length}",
+        number,
+    )
+
+
+def _value(span: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((span[key] for key in keys if key in span), None)
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:60] + "…"

@@ -1,0 +1,146 @@
+"""Segmented text: words of sentences, from lines of text or from the forms of a column file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.errors import InputError
+from probative.reading.annotations import Segmented
+from probative.reading.fields import is_space, lines_of, words_of
+from probative.reading.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.reading.columns import Layout
+
+__all__ = ["read_forms", "read_segmented", "segmented_from_lists"]
+
+_WIDE_SPACE = "\u3000".encode()
+
+
+def read_segmented(source: Source) -> Segmented:
+    """Read a sentence a line, words separated by spaces (U+3000 too).
+
+    An empty line is an empty sentence, so that lines keep their numbers; empty lines at the end
+    of the file are not counted.
+    """
+    array = np.frombuffer(source.data, np.uint8)
+    begin, _ = lines_of(array)
+    inside = ~_spaces(source)
+    start, end = words_of(inside)
+    if not len(start):
+        raise source.error("holds spaces only; expected at least one word")
+    begin = begin[: np.searchsorted(begin, start[-1], side="right")]
+    sentence = np.searchsorted(begin, start, side="right") - 1
+    line = np.arange(1, len(begin) + 1, dtype=np.int32)
+    note = f"{source.name}: segmented text, a sentence a line"
+    following = np.append(begin[1:], np.int32(len(array)))
+    block = np.stack([begin, np.maximum(following - 1, begin)], axis=1)
+    return _segmented(source, inside, begin, start, end, sentence, line, None, block, (note,))
+
+
+def read_forms(shape: Layout) -> Segmented:
+    """Take the words of a column file: surface tokens, where multiword ranges are marked.
+
+    Parameters
+    ----------
+    shape
+        The layout of the file.
+    """
+    source, text = shape.table.source, shape.text
+    if shape.token_column is None or text.block is None:
+        raise source.error("has one column; expected a column of words beside it")
+    rows = shape.rows if shape.surface is None else shape.surface
+    start, end = shape.table.column(shape.token_column, rows)
+    closing = shape.rows[text.first[1:] - 1]
+    sentence = np.searchsorted(closing, rows)
+    inside = np.zeros(len(source.data) + 1, dtype=np.int8)
+    filled = end > start
+    inside[start[filled]] += 1
+    inside[end[filled]] -= 1
+    mask = np.cumsum(inside[:-1], dtype=np.int8).view(bool) & ~_spaces(source)
+    begin = text.block[:, 0]
+    opening = shape.rows[text.first[:-1]].astype(np.int32) + np.int32(1)
+    kind = "surface tokens" if shape.surface is not None else "words"
+    note = f"{source.name}: {kind} of column {shape.token_column + 1}"
+    return _segmented(
+        source, mask, begin, start, end, sentence, opening, text.document, text.block, (note,)
+    )
+
+
+def _spaces(source: Source) -> NDArray[np.bool_]:
+    """Which bytes belong to a space of any kind."""
+    array = np.frombuffer(source.data, np.uint8)
+    space = is_space(array)
+    if _WIDE_SPACE in source.data:
+        one, two, three = _WIDE_SPACE
+        at = np.flatnonzero((array[:-2] == one) & (array[1:-1] == two) & (array[2:] == three))
+        for offset in range(3):
+            space[at + offset] = True
+    return space
+
+
+def _segmented(
+    source: Source,
+    inside: NDArray[np.bool_],
+    begin: NDArray[Any],
+    start: NDArray[Any],
+    end: NDArray[Any],
+    sentence: NDArray[Any],
+    line: NDArray[np.int32] | None,
+    document: NDArray[np.int32] | None,
+    block: NDArray[Any] | None,
+    notes: tuple[str, ...],
+) -> Segmented:
+    """Carry words given as byte ranges over to characters that are not spaces."""
+    array = np.frombuffer(source.data, np.uint8)
+    byte_at = np.concatenate([[0], np.cumsum(inside, dtype=np.int32)])
+    is_character = inside & ((array & 0xC0) != 0x80)  # UTF-8: a byte that continues nothing
+    character_at = np.concatenate([[0], np.cumsum(is_character, dtype=np.int32)])
+    first = np.append(character_at[begin], character_at[-1])
+    word_start, word_end = character_at[start], character_at[end]
+    kept = word_end > word_start
+    sentence = sentence[kept].astype(np.int32)
+    return Segmented(
+        name=source.name,
+        characters=array[inside],
+        byte_first=np.append(byte_at[begin], byte_at[-1]),
+        first=first,
+        sentence=sentence,
+        start=word_start[kept] - first[sentence],
+        end=word_end[kept] - first[sentence],
+        line=line,
+        document=document,
+        notes=notes,
+        source=source,
+        block=block,
+    )
+
+
+def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
+    """Take words from Python: a list of words, or a string with spaces, a sentence."""
+    lines = []
+    for number, sentence in enumerate(sentences, start=1):
+        parts = sentence.split() if isinstance(sentence, str) else list(sentence)
+        if not all(isinstance(word, str) for word in parts):
+            raise InputError(f"{name}: sentence {number} holds something else than words (str)")
+        lines.append(" ".join("".join(word.split()) for word in parts))
+    if not any(lines):
+        raise InputError(f"{name}: no words; expected at least one")
+    words = read_segmented(Source(name, "\n".join(lines).encode("utf-8", "replace")))
+    missing = len(lines) - words.n_sentences  # empty ones at the end, which a file would not count
+    return replace(
+        words,
+        byte_first=np.append(words.byte_first, np.repeat(words.byte_first[-1], missing)),
+        first=np.append(words.first, np.repeat(words.first[-1], missing)),
+        line=None,
+        source=None,
+        block=None,
+        notes=(),
+    )

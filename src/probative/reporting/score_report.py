@@ -1,0 +1,187 @@
+"""Scores as a document, and in the layout of conlleval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative.reporting.document import Document, Table, number, payload, points, signature
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.counts import Counts
+    from probative.results import Interval, Scores, SystemScores
+
+__all__ = ["conlleval_report", "label_table", "scores_document"]
+
+
+def scores_document(found: Scores, *, choices: Sequence[str] = ()) -> Document:
+    """Show what systems score.
+
+    Parameters
+    ----------
+    found
+        The scores.
+    choices
+        What the signature adds to task, scheme and level.
+    """
+    parts = [found.task, *([found.scheme] if found.scheme else []), *choices]
+    methods = dict.fromkeys(score.method for system in found.systems for score in system.scores)
+    by = [f"by-{found.unit}"] if _clustered(found) else []
+    signed = signature(*parts, ",".join(methods), *by, f"level:{found.level:g}")
+    content = found.to_dict()
+    del content["level"]
+    tables = [_overview(found)]
+    tables += [label_table(found, system) for system in found.systems if system.by_label]
+    tables += [_overlaps(system) for system in found.systems if system.overlap]
+    return Document(
+        title=f"Scores of {', '.join(system.name for system in found.systems)}",
+        payload=payload("score", signed, **content),
+        tables=tuple(tables),
+        records=tuple(found.records()),
+        notes=(*_remarks(found), signed),
+    )
+
+
+def _clustered(found: Scores) -> bool:
+    return any(s.design_effect is not None for system in found.systems for s in system.scores)
+
+
+def _remarks(found: Scores) -> list[str]:
+    remarks = []
+    if found.task == "segmentation":
+        remarks.append(
+            "Read the recall: precision and F1 reward a system that splits too little. A "
+            "splitting bias above 1 means that it splits too much."
+        )
+    if _clustered(found):
+        remarks.append(
+            f"Intervals allow for items of one {found.unit} that go right or wrong together "
+            f"(deff: the design effect)."
+        )
+    return remarks
+
+
+def _overview(found: Scores) -> Table:
+    several = len(found.systems) > 1
+    clustered = _clustered(found)
+    noted = any(score.note for system in found.systems for score in system.scores)
+    biased = found.task == "segmentation"
+    columns = (
+        *(("system",) if several else ()),
+        "metric",
+        "score",
+        "low",
+        "high",
+        *(("deff",) if clustered else ()),
+        *(("note",) if noted else ()),
+    )
+    rows = [
+        (
+            *((system.name,) if several else ()),
+            _words(score.metric),
+            *_limits(score),
+            *((number(score.design_effect, 2),) if clustered else ()),
+            *((score.note or "",) if noted else ()),
+        )
+        for system in found.systems
+        for score in system.scores
+    ]
+    notes = [f"{found.task.capitalize()}, {found.units:,} {found.unit}s."]
+    for system in found.systems:
+        what = f"{system.name}: {_tally(system.counts)}"
+        if biased:
+            what += f"; splitting bias {number(system.splitting_bias)}"
+        notes.append(what)
+    return Table(
+        columns,
+        tuple(rows),
+        title=f"Scores in points with {100 * found.level:g} % intervals",
+        notes=tuple(notes),
+        text_columns=2 if several else 1,
+        closing_words=noted,
+    )
+
+
+def _words(metric: str) -> str:
+    return metric.replace("_", " ")
+
+
+def _limits(score: Interval) -> tuple[str, str, str]:
+    return points(score.estimate), points(score.low), points(score.high)
+
+
+def _tally(counts: Counts) -> str:
+    return (
+        f"{counts.tp:,.0f} right of {counts.predicted:,.0f} returned and "
+        f"{counts.positives:,.0f} to be found"
+    )
+
+
+def label_table(found: Scores, system: SystemScores) -> Table:
+    """The scores of a system, a row a label."""
+    several = len(found.systems) > 1
+    rows = [
+        (
+            entry.label,
+            *(points(score.estimate) for score in entry.scores),
+            *_limits(entry.scores[-1])[1:],
+            *(f"{value:,.0f}" for value in _three(entry.counts)),
+        )
+        for entry in system.by_label
+    ]
+    return Table(
+        ("label", "precision", "recall", "f1", "f1 low", "f1 high", "tp", "fp", "fn"),
+        tuple(rows),
+        title=f"By label{': ' + system.name if several else ''}",
+    )
+
+
+def _three(counts: Counts) -> tuple[Any, Any, Any]:
+    return counts.tp, counts.fp, counts.fn
+
+
+def _overlaps(system: SystemScores) -> Table:
+    outcomes = ("correct", "incorrect", "partial", "missed", "spurious")
+    rows = tuple(
+        (
+            name,
+            *(f"{entry[outcome]:,.0f}" for outcome in outcomes),
+            *(points(entry[metric]) for metric in ("precision", "recall", "f1")),
+        )
+        for name, entry in (system.overlap or {}).items()
+    )
+    return Table(
+        ("match", *outcomes, "precision", "recall", "f1"),
+        rows,
+        title=f"Overlaps: {system.name}",
+    )
+
+
+def conlleval_report(found: Scores) -> str:
+    """What conlleval prints, a block a system; an undefined score is 0, as it is there."""
+    accuracy = found.token_accuracy or ((0, 0),) * len(found.systems)
+    blocks = []
+    for system, (right, tokens) in zip(found.systems, accuracy, strict=True):
+        counts = system.counts
+        lines = [f"{system.name}:"] if len(found.systems) > 1 else []
+        lines.append(
+            f"processed {tokens} tokens with {counts.positives:.0f} phrases; "
+            f"found: {counts.predicted:.0f} phrases; correct: {counts.tp:.0f}."
+        )
+        share = 100 * right / tokens if tokens else 0.0
+        lines.append(f"accuracy: {share:6.2f}%; {_conlleval_scores(counts)}")
+        lines += [
+            f"{entry.label:>17s}: {_conlleval_scores(entry.counts)}  {entry.counts.predicted:.0f}"
+            for entry in system.by_label or ()
+        ]
+        blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def _conlleval_scores(counts: Counts) -> str:
+    precision = 100 * counts.tp / counts.predicted if counts.predicted else 0.0
+    recall = 100 * counts.tp / counts.positives if counts.positives else 0.0
+    both = precision + recall
+    f1 = 2 * precision * recall / both if both else 0.0
+    return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"

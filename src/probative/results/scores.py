@@ -1,0 +1,183 @@
+"""Scores of systems on a test set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from probative.results.base import Interval, Result
+
+if TYPE_CHECKING:
+    from probative.counts import Counts
+
+__all__ = ["FileCheck", "LabelScores", "Scores", "SystemScores"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelScores(Result):
+    """The scores of one label.
+
+    Attributes
+    ----------
+    label
+        Its name.
+    counts
+        True positives, false positives, false negatives (and true negatives, where they exist).
+    scores
+        Precision, recall and F1 with their intervals.
+    """
+
+    label: str
+    counts: Counts
+    scores: tuple[Interval, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON."""
+        return {**super().to_dict(), "counts": self.counts.to_dict()}
+
+    def __str__(self) -> str:
+        return f"{self.label}: {_listed(self.scores)}"
+
+
+@dataclass(frozen=True, eq=False)
+class SystemScores(Result):
+    """What one system scores.
+
+    Attributes
+    ----------
+    name
+        The system.
+    counts
+        Its counts over everything.
+    scores
+        The scores with their intervals, in the order in which they should be read. With several
+        labels also macro_precision, macro_recall and macro_f1, the means over the labels; an
+        undefined score counts as 0 in them.
+    by_label
+        The same a label; empty where there is only one.
+    splitting_bias
+        For word segmentation: words returned for every word of the answer. Above 1 the system
+        splits too much.
+    overlap
+        Where asked for: how spans meet those of the answer, by ``strict``, ``exact``,
+        ``partial`` and ``ent_type``, each a dictionary of correct, incorrect, partial, missed,
+        spurious, precision, recall and f1.
+    """
+
+    name: str
+    counts: Counts
+    scores: tuple[Interval, ...]
+    by_label: tuple[LabelScores, ...] = ()
+    splitting_bias: float | None = None
+    overlap: dict[str, dict[str, float]] | None = None
+
+    def __getitem__(self, metric: str) -> Interval:
+        """The interval of a metric by its name."""
+        return {score.metric: score for score in self.scores}[metric]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON."""
+        return {**super().to_dict(), "counts": self.counts.to_dict()}
+
+    def __str__(self) -> str:
+        return f"{self.name}: {_listed(self.scores)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Scores(Result):
+    """What one or more systems score against one answer.
+
+    Attributes
+    ----------
+    task
+        ``entities``, ``segmentation`` or ``labels``.
+    systems
+        The systems, in the order given.
+    level
+        The level of the intervals.
+    units, unit
+        How many units (sentences, documents, items) the answer has, and what they are.
+    scheme
+        The tag scheme of the answer, where it was tags.
+    notes
+        What was recognised, repaired or left out.
+    token_accuracy
+        For tags: a pair of tokens with the right tag and tokens in all, a system.
+    """
+
+    task: str
+    systems: tuple[SystemScores, ...]
+    level: float
+    units: int
+    unit: str
+    scheme: str | None = None
+    notes: tuple[str, ...] = ()
+    token_accuracy: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
+
+    def __getitem__(self, which: int | str) -> SystemScores:
+        """A system by its place or its name."""
+        if isinstance(which, str):
+            return {system.name: system for system in self.systems}[which]
+        return self.systems[which]
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary a score: of every system, and of every label."""
+        return [
+            {"system": system.name, "label": label, **counts.to_dict(), **score.to_dict()}
+            for system in self.systems
+            for label, counts, scores in (
+                ("", system.counts, system.scores),
+                *((entry.label, entry.counts, entry.scores) for entry in system.by_label),
+            )
+            for score in scores
+        ]
+
+    def plot(self) -> Any:
+        """Draw the scores with their intervals; returns matplotlib's axes."""
+        from probative.reporting.compare_figures import scores_figure
+
+        return scores_figure(self).axes
+
+    def __str__(self) -> str:
+        return "; ".join(str(system) for system in self.systems)
+
+
+def _listed(scores: tuple[Interval, ...]) -> str:
+    return ", ".join(f"{s.metric} {s.estimate:.4f} [{s.low:.4f}, {s.high:.4f}]" for s in scores[:3])
+
+
+@dataclass(frozen=True, eq=False)
+class FileCheck(Result):
+    """What a file is, and what is wrong with it.
+
+    Attributes
+    ----------
+    path
+        The file.
+    input_format, task
+        How it was read.
+    facts
+        What it holds: sentences, tokens, spans, the scheme and so on, by name.
+    labels
+        How often every label occurs.
+    problems
+        What is wrong, a line each, with line numbers; empty if nothing is.
+    notes
+        What was recognised.
+    """
+
+    path: str
+    input_format: str
+    task: str
+    facts: dict[str, Any]
+    labels: dict[str, int]
+    problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        facts = ", ".join(f"{value} {name}" for name, value in self.facts.items())
+        wrong = f"{len(self.problems)} problems" if self.problems else "nothing wrong"
+        return f"{self.path}: {self.input_format} for {self.task}; {facts}; {wrong}"

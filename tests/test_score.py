@@ -1,0 +1,270 @@
+"""From files and sequences to scores: the reference scorers agree."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import conlleval
+import numpy as np
+import pytest
+import seqeval.metrics
+from seqeval import scheme as peer
+from seqeval.metrics.sequence_labeling import (
+    precision_recall_fscore_support as default_reference,
+)
+from seqeval.metrics.v1 import precision_recall_fscore_support as strict_reference
+from sklearn.metrics import precision_recall_fscore_support
+
+import probative as pv
+from probative.errors import InputError
+from probative.reporting.score_report import conlleval_report
+
+# F1 of the seven submissions, in points, as the shared task published them.
+WNUT17 = {
+    "uh_ritual": 41.86,
+    "spinningbytes.txt": 40.78,
+    "sjtu_adapt.txt": 40.42,
+    "arcada": 39.98,
+    "flytxt": 38.35,
+    "mic-cis.txt": 37.06,
+    "drexel_cci": 26.30,
+}
+
+
+def tags_in(path) -> list[list[str]]:
+    """A second reader, as plain as can be."""
+    sentences: list[list[str]] = [[]]
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# ") and path.suffix == ".iob2":
+            continue
+        cells = line.split("\t") if path.suffix == ".iob2" else line.split()
+        if len(cells) > 1:
+            sentences[-1].append(cells[2] if path.suffix == ".iob2" else cells[-1])
+        elif sentences[-1]:
+            sentences.append([])
+    return [sentence for sentence in sentences if sentence]
+
+
+def damaged(sentences, seed):
+    """The same tags with a tenth of them replaced at random: a bad system."""
+    rng = np.random.default_rng(seed)
+    tags = sorted({tag for sentence in sentences for tag in sentence})
+    return [
+        [str(rng.choice(tags)) if rng.random() < 0.1 else tag for tag in sentence]
+        for sentence in sentences
+    ]
+
+
+def by_label(system):
+    return {entry.label: entry.counts for entry in system.by_label}
+
+
+def same_as_seqeval(system, gold, pred, **how):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reference = strict_reference if how else default_reference
+        scheme = {"scheme": how["scheme"]} if how else {}
+        p, r, f, support = reference(gold, pred, average=None, **scheme)
+        micro = seqeval.metrics.f1_score(gold, pred, **how)
+        macro = seqeval.metrics.f1_score(gold, pred, average="macro", **how)
+    counts = [entry.counts for entry in system.by_label]
+    np.testing.assert_array_equal([c.positives for c in counts], support)
+    np.testing.assert_allclose([pv.metrics.precision(c, zero_division=0) for c in counts], p)
+    np.testing.assert_allclose([pv.metrics.recall(c, zero_division=0) for c in counts], r)
+    np.testing.assert_allclose([pv.metrics.f1(c, zero_division=0) for c in counts], f)
+    assert system["f1"].estimate == pytest.approx(micro)
+    assert system["macro_f1"].estimate == pytest.approx(macro)
+
+
+def same_as_conlleval(system, report):
+    assert {k: (c.tp, c.predicted, c.positives) for k, c in by_label(system).items()} == {
+        label: (e["stats"]["correct"], e["stats"]["pred"], e["stats"]["gold"])
+        for label, e in report["slots"]["chunks"].items()
+        if e["stats"]["pred"] or e["stats"]["gold"]
+    }
+
+
+def same_report(ours, theirs):
+    """Equal but for the package's own ways: it takes percent last, which may round a 5 the other
+    way, and calls the precision of no predictions 1, where the Perl script says 0."""
+    ours, theirs = ours.splitlines(), theirs.splitlines()
+    assert len(ours) == len(theirs)
+    for mine, other in zip(ours, theirs, strict=True):
+        if mine.endswith("  0"):
+            assert mine.startswith(other[:17])
+            assert "precision:   0.00%; recall:   0.00%; FB1:   0.00" in mine
+            continue
+        pairs = zip(re.split(r"([\d.]+)", mine), re.split(r"([\d.]+)", other), strict=True)
+        for i, (a, b) in enumerate(pairs):
+            assert a == b or (i % 2 and abs(float(a) - float(b)) < 0.0101), (mine, other)
+
+
+@pytest.mark.parametrize("name", WNUT17)
+def test_wnut17_equals_the_published_score_and_the_reference_scorers(shared, name):
+    folder = shared / "data" / "wnut17"
+    gold, pred = folder / "emerging.test.annotated", folder / "submissions" / name
+    result = pv.score(gold, pred, align_by="position")
+    assert result.scheme == "iob2"
+    assert result.units == 1287
+    assert round(100 * result[0]["f1"].estimate, 2) == WNUT17[name]
+    expected, found = tags_in(gold), tags_in(pred)
+    same_as_seqeval(result[0], expected, found)
+    lines = []
+    for x, y in zip(expected, found, strict=True):
+        lines += [f"w {a} {b}" for a, b in zip(x, y, strict=True)] + [""]
+    reference = conlleval.evaluate(lines)
+    same_as_conlleval(result[0], reference)
+    same_report(conlleval_report(result), conlleval.report(reference))
+    strict = pv.score(gold, pred, align_by="position", repair="strict")
+    same_as_seqeval(strict[0], expected, found, mode="strict", scheme=peer.IOB2)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["zh_gsd-ud-dev", "zh_gsd-ud-test", "en_ewt-ud-dev", "en_ewt-ud-test", "zh_gsd-ud-train"],
+)
+def test_uner_equals_the_reference_scorers(shared, name, write):
+    gold = shared / "data" / "uner" / f"{name}.iob2"
+    expected = tags_in(gold)
+    found = damaged(expected, seed=len(name))
+    pred = write("".join("\n".join(sentence) + "\n\n" for sentence in found), "pred")
+    result = pv.score(gold, pred)
+    same_as_seqeval(result[0], expected, found)
+    lines = []
+    for x, y in zip(expected, found, strict=True):
+        lines += [f"w {a} {b}" for a, b in zip(x, y, strict=True)] + [""]
+    same_as_conlleval(result[0], conlleval.evaluate(lines))
+
+
+def test_uner_train_has_the_published_number_of_entities(shared):
+    gold = shared / "data" / "uner" / "zh_gsd-ud-train.iob2"
+    result = pv.score(gold, gold)
+    assert (result.units, result[0].counts) == (3997, pv.Counts(6136, 0, 0))
+
+
+def test_conlleval_layout_counts_document_lines_as_conlleval_does(write):
+    lines = "-DOCSTART- -X- O O\n\nAnn NN B-PER B-PER\nsleeps VB O B-LOC\n\nYork NN B-LOC O\n"
+    result = pv.score(write(lines))
+    expected = conlleval.report(conlleval.evaluate(lines.splitlines()))
+    assert conlleval_report(result) == expected
+    assert result[0].counts == pv.Counts(1, 1, 1)
+
+
+def test_sequences_files_and_one_file_agree(write):
+    gold = [["B-PER", "I-PER", "O"], ["B-LOC"]]
+    pred = [["B-PER", "O", "O"], ["B-LOC"]]
+    expected = pv.score(gold, pred)
+    rows = [list(zip("abc", g, p, strict=False)) for g, p in zip(gold, pred, strict=True)]
+    both = write("\n\n".join("\n".join(" ".join(row) for row in rows_) for rows_ in rows))
+    first = write("\n\n".join("\n".join(f"{w} {g}" for w, g, _ in r) for r in rows), "gold")
+    second = write("\n\n".join("\n".join(f"{w}\t{p}" for w, _, p in r) for r in rows), "pred")
+    spans = pv.score([{(0, 2, "PER")}, {(0, 1, "LOC")}], [{(0, 1, "PER")}, {(0, 1, "LOC")}])
+    for other in (pv.score(both), pv.score(first, second), spans):
+        assert other[0].counts == expected[0].counts == pv.Counts(1, 1, 1)
+        assert by_label(other[0]) == by_label(expected[0])
+
+
+def test_each_side_may_have_its_own_scheme():
+    gold = [["B-PER", "I-PER", "O", "B-LOC"]]
+    pred = [["B-PER", "E-PER", "O", "S-LOC"]]
+    result = pv.score(gold, pred)
+    assert result[0].counts == pv.Counts(2, 0, 0)
+    assert "pred: scheme iobes, recognised" in result.notes
+    with pytest.raises(InputError, match=r"pred: sentence 1, token 2: unknown tag 'E-PER'"):
+        pv.score(gold, pred, scheme="iob2")
+    with pytest.raises(InputError, match=r"pred: sentence 1, token 4: unknown tag 'Q-LOC'"):
+        pv.score(gold, [["B-PER", "I-PER", "O", "Q-LOC"]])
+
+
+def test_several_systems_and_their_names(write):
+    gold = [["B-A", "O"], ["O", "B-A"]]
+    result = pv.score(gold, gold, [["O", "O"], ["O", "O"]])
+    assert [s.name for s in result.systems] == ["pred 1", "pred 2"]
+    assert result["pred 1"].counts == pv.Counts(2, 0, 0)
+    assert result[1].counts == pv.Counts(0, 0, 2)
+    assert len(result) == 2
+    named = pv.score(gold, gold, gold, names=["x", "y"])
+    assert [s.name for s in named.systems] == ["x", "y"]
+    with pytest.raises(InputError, match="names: 1 for 2 systems"):
+        pv.score(gold, gold, gold, names=["x"])
+    path = write("a B-X\n")
+    assert [s.name for s in pv.score(path, path, path).systems] == [
+        "file (1)",
+        "file (2)",
+    ]
+
+
+def test_nothing_predicted_and_nothing_to_find():
+    silent = pv.score([["B-A", "O"], ["O"]], [["O", "O"], ["O"]])[0]
+    assert np.isnan(silent["precision"].estimate)
+    assert (silent["precision"].low, silent["precision"].high) == (0, 1)
+    assert silent["precision"].note
+    assert silent["recall"].estimate == 0
+    nothing = pv.score([["O"], ["O"]], [["O"], ["O"]])[0]
+    assert all(np.isnan(score.estimate) for score in nothing.scores)
+    assert nothing.by_label == ()
+
+
+def test_options_reach_the_matching():
+    gold = [["B-PER", "O", "B-ORG"]] * 2
+    pred = [["B-LOC", "O", "B-ORG"]] * 2
+    assert pv.score(gold, pred).systems[0].counts == pv.Counts(2, 2, 2)
+    assert pv.score(gold, pred, ignore_type=True)[0].counts == pv.Counts(4, 0, 0)
+    assert pv.score(gold, pred, only=["ORG"])[0].counts == pv.Counts(2, 0, 0)
+    overlap = pv.score(gold, pred, overlap=True)[0].overlap
+    assert overlap["ent_type"]["incorrect"] == 2
+    for wrong in ({"align_by": "x"}, {"repair": "x"}, {"scheme": "x"}, {"level": 2}):
+        with pytest.raises(InputError):
+            pv.score(gold, pred, **wrong)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_labels_equal_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    gold, pred = rng.choice(["a", "b", "c", "d"], (2, 60), p=[0.5, 0.3, 0.15, 0.05])
+    system = pv.score(gold, pred)[0]
+    for average in ("micro", "macro"):
+        p, r, f, _ = precision_recall_fscore_support(gold, pred, average=average, zero_division=0)
+        if average == "micro":
+            ours = [system[m].estimate for m in ("precision", "recall", "f1")]
+        else:
+            ours = [system[f"macro_{m}"].estimate for m in ("precision", "recall", "f1")]
+        np.testing.assert_allclose(ours, [p, r, f])
+    _, _, f, support = precision_recall_fscore_support(gold, pred, average=None, zero_division=0)
+    np.testing.assert_allclose([pv.metrics.f1(e.counts) for e in system.by_label], f)
+    np.testing.assert_array_equal([e.counts.positives for e in system.by_label], support)
+
+
+def test_binary_labels_and_micro_over_some_classes():
+    gold, pred = [1, 1, 0, 0, 1], [1, 0, 0, 1, 1]
+    result = pv.score(gold, pred)
+    assert result[0].counts == pv.Counts(tp=2, fp=1, fn=1, tn=1)
+    assert result.notes[-1] == "two classes, '1' is the positive one"
+    assert result[0]["accuracy"].estimate == 0.6
+    flipped = pv.score(gold, pred, positive="0")
+    assert flipped[0].counts == pv.Counts(tp=1, fp=1, fn=1, tn=2)
+    gold, pred = ["neg", "a", "b", "a"], ["a", "a", "neg", "b"]
+    some = pv.score(gold, pred, only=["a", "b"])[0]
+    p, r, f, _ = precision_recall_fscore_support(gold, pred, labels=["a", "b"], average="micro")
+    np.testing.assert_allclose([some[m].estimate for m in ("precision", "recall", "f1")], [p, r, f])
+    with pytest.raises(InputError, match="positive: cannot be combined with only"):
+        pv.score(gold, pred, positive="a", only=["b"])
+    with pytest.raises(InputError, match="positive: unknown 'z'"):
+        pv.score(gold, pred, positive="z")
+
+
+def test_intervals_of_sequences_are_clustered_by_sentence():
+    gold = [["B-A", "B-A", "B-A"]] * 20
+    pred = [["B-A", "B-A", "B-A"]] * 12 + [["O", "O", "O"]] * 8  # all right or all wrong
+    recall = pv.score(gold, pred)[0]["recall"]
+    plain = pv.interval(pv.Counts(36, 0, 24), "recall")
+    assert recall.design_effect == pytest.approx(3 * 20 / 19)
+    assert recall.high - recall.low > 1.5 * (plain.high - plain.low)
+    items = pv.score(["a", "b"] * 5, ["a", "a"] * 5)[0]["accuracy"]
+    assert items.design_effect is None
+
+
+def test_missing_input():
+    with pytest.raises(InputError, match="pred: missing"):
+        pv.score([["O"]])
