@@ -58,7 +58,7 @@ def tails_by_both_ways(paired, metric, threshold, beta=1.0):
     return [Inversion(walk, 2.0**30).tail(first), Convolution(walk).tail(first)]
 
 
-def test_check_of_the_methods():
+def test_a_known_value():
     groups = [
         (200, (2, 2), (2, 2), 2),
         (80, (1, 2), (2, 2), 2),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["NEGLIGIBLE", "TiltedWalk", "tilt_onto"]
 
 NEGLIGIBLE = -41.0  # the logarithm of 1.6e-18
+_FACTORS = np.geomspace(1 / 16, 2, 16)[:, None]
 _STEEPEST = 12.0  # a coin with log-odds of 24 is as good as thrown
 
 
@@ -142,7 +143,7 @@ def _reach(
     Chernoff's bound, P(Z - mean >= h) <= exp(K(s) - s·h), holds for every s > 0.
     """
     deviation = np.sqrt(times @ (steps / np.cosh(half_odds)) ** 2) / 2
-    s = min(9 / deviation, 30 / np.max(np.abs(steps))) * np.geomspace(1 / 16, 2, 16)[:, None]
+    s = min(9 / deviation, 30 / np.max(np.abs(steps))) * _FACTORS
     x = s * steps / 2
     log_mean = _log_cosh(half_odds + x) - _log_cosh(half_odds) - x * np.tanh(half_odds)
     return float(np.min((log_mean @ times - NEGLIGIBLE) / s[:, 0]))
