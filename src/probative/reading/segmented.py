@@ -31,7 +31,7 @@ def read_segmented(source: Source) -> Segmented:
     of the file are not counted.
     """
     array = np.frombuffer(source.data, np.uint8)
-    begin, _ = lines_of(array)
+    begin, _ = lines_of(source)
     inside = ~_spaces(source)
     start, end = words_of(inside)
     if not len(start):
