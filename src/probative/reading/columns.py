@@ -249,7 +249,7 @@ def _comments_before(opening: Ints, closing: Ints, breaks: NDArray[np.bool_]) ->
     after = np.concatenate([[0], closing[:-1] + 1])
     broken = np.append(-1, np.flatnonzero(breaks))
     last = broken[np.searchsorted(broken, opening) - 1] + 1  # after the last break before it
-    return np.maximum(after, last).astype(np.int32)
+    return np.asarray(np.maximum(after, last), dtype=np.int32)
 
 
 def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
