@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from probative.matching.items import Items
     from probative.results import Plan
 
-__all__ = ["AVERAGES", "UNITS", "compare", "plan_from_files"]
+__all__ = ["AVERAGES", "UNITS", "compare", "compare_evidence", "plan_from_files"]
 
 AVERAGES = ("micro", "macro")
 UNITS = ("sentence", "document", "unit", "item")
@@ -118,11 +118,40 @@ def compare(
     >>> print(result.verdicts[0])  # doctest: +ELLIPSIS
     new scores 25.0 points higher than old (F1 93.8 against 68.8; 95 % interval of the ...
     """
+    systems = [system for system in (a, b, *more) if system is not None]
+    return compare_evidence(
+        gather(gold, systems, names=names, **how),
+        metric=metric,
+        average=average,
+        by=by,
+        level=level,
+        rope=rope,
+        beta=beta,
+        prior=prior,
+        power=power,
+        all_pairs=all_pairs,
+        rng=rng,
+    )
+
+
+def compare_evidence(
+    evidence: Evidence,
+    *,
+    metric: str | Sequence[str] | None = None,
+    average: str = "micro",
+    by: str | None = None,
+    level: float = 0.95,
+    rope: float = 0.0,
+    beta: float = 1.0,
+    prior: float = 1.0,
+    power: float = 0.8,
+    all_pairs: bool = False,
+    rng: Any = 0,
+) -> Comparisons:
+    """Compare the systems of what has been gathered; the parameters are those of `compare`."""
     level, power = open_probability("level", level), open_probability("power", power)
     rope = positive("rope", rope, zero=True)
     one_of("average", average, AVERAGES)
-    systems = [system for system in (a, b, *more) if system is not None]
-    evidence = gather(gold, systems, names=names, **how)
     if len(evidence.names) < 2:
         raise InputError(f"b: {len(evidence.names)} system; expected at least two to compare")
     metrics = _metrics(evidence, metric, average)
@@ -254,7 +283,7 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
         by_label=_by_label(evidence, i, j, "f1" if evidence.all_classes else scored, choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
         null=test.null,
-        density=posterior_curve(posterior),
+        density=lambda: _posterior_curve(posterior),
         above=lambda threshold: float(1 - posterior.cdf(threshold)),
     )
 
@@ -318,12 +347,12 @@ def _macro_comparison(
         power=choices.power,
         by_label=_by_label(evidence, i, j, metric, choices),
         note="macro average: sampled test, interval and posterior by the delta method",
-        density=(grid, density),
+        density=lambda: (grid, density),
         above=above,
     )
 
 
-def posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
+def _posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
     """The density of the difference where it matters, for a figure."""
     low, high = posterior.interval(0.9998)
     grid = np.linspace(low, high, 121)

@@ -10,10 +10,10 @@ import numpy as np
 from probative._validation import open_probability
 from probative.counts import Counts
 from probative.inference.intervals import interval
+from probative.inference.macro import macro_interval
 from probative.matching.evidence import Evidence, gather
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
-from probative.metrics import score as metric_score
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["score", "scores_of"]
 
 PRF = ("precision", "recall", "f1")
+_MACRO_CELLS = 50_000_000
 
 
 def score(
@@ -113,9 +114,8 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
     return SystemScores(
         name=evidence.names[i],
         counts=counts,
-        scores=scores,
+        scores=(*scores, *_macro(evidence, i, level)) if several else scores,
         by_label=_by_label(evidence, i, level) if several else (),
-        macro=_macro(items.counts(i, by="label")) if several else None,
         splitting_bias=(
             counts.predicted / counts.positives if evidence.task == "segmentation" else None
         ),
@@ -139,10 +139,13 @@ def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ..
     return tuple(found)
 
 
-def _macro(by_label: Counts) -> dict[str, float]:
-    return {
-        metric: float(np.mean(metric_score(by_label, metric, zero_division=0))) for metric in PRF
-    }
+def _macro(evidence: Evidence, i: int, level: float) -> tuple[Interval, ...]:
+    """Means over the labels, unless there are so many that a table of all units is too large."""
+    items = evidence.items
+    if items.n_units * len(items.labels) > _MACRO_CELLS:
+        return ()
+    units = items.by_unit_and_label(i)
+    return tuple(macro_interval(units, metric, level=level) for metric in PRF)
 
 
 def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:

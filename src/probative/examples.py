@@ -21,8 +21,8 @@ _PAIRS, _SENTENCES, _LONGEST = 3, 8, 2000
 
 def examples_of(evidence: Evidence, pairs: Sequence[tuple[int, int]]) -> tuple[Example, ...]:
     """The sentences on which the first pairs of systems differ most, the widest gaps first."""
-    if evidence.task == "labels":
-        return ()
+    if evidence.task == "labels" or not evidence.systems:
+        return ()  # nothing to show: labels have no text, and figures alone have none either
     found: list[Example] = []
     for i, j in pairs[:_PAIRS]:
         paired = evidence.items.paired(i, j, by="sentence")

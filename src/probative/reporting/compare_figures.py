@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative.errors import InputError
 from probative.reporting.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def draw_differences(axis: Axes, comparisons: Sequence[Comparison]) -> None:
 def draw_posterior(axis: Axes, comparison: Comparison) -> None:
     """Draw the posterior of the difference, the region of equivalence shaded."""
     c = comparison
-    grid, density = c.density
+    if c.density is None:
+        raise InputError("density: this comparison has no posterior to draw")
+    grid, density = c.density()
     if c.rope > 0:
         axis.axvspan(-100 * c.rope, 100 * c.rope, color="0.85", zorder=0)
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))

@@ -84,13 +84,18 @@ def _listed(names: Sequence[str]) -> str:
 
 def _scores(found: Comparisons) -> Table:
     """Systems by scores, the best in bold, those that differ from the baseline marked."""
-    metrics = [score.metric for score in found.systems[0].scores]
+    macro = found.comparisons[0].metric.startswith("macro_")
+    metrics = [
+        score.metric
+        for score in found.systems[0].scores
+        if score.metric.startswith("macro_") == macro
+    ]
     best = {metric: _best(found.systems, metric) for metric in metrics}
     marked = _marked(found)
     rows = []
     for system in found.systems:
         cells = []
-        for score in system.scores:
+        for score in (system[metric] for metric in metrics):
             text = points(score.estimate)
             if (system.name, score.metric) in marked:
                 text += "†"

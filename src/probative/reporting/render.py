@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import TYPE_CHECKING
 
 from probative._validation import one_of
@@ -71,7 +72,8 @@ def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED)
         console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
         console.print()
     text = console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
-    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
+    lines = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+    return re.sub(r"\n{3,}", "\n\n", lines) + "\n"
 
 
 def as_json(document: Document) -> str:

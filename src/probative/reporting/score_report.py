@@ -129,9 +129,6 @@ def label_table(found: Scores, system: SystemScores) -> Table:
         )
         for entry in system.by_label
     ]
-    if system.macro is not None:
-        means = [points(system.macro[name]) for name in ("precision", "recall", "f1")]
-        rows.append(("mean of the labels", *means, "", "", "", "", ""))
     return Table(
         ("label", "precision", "recall", "f1", "f1 low", "f1 high", "tp", "fp", "fn"),
         tuple(rows),

@@ -5,6 +5,7 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 """
 
 from probative.results.base import Interval, Result, jsonable
+from probative.results.bayes import BayesTest
 from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
 from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
 from probative.results.plans import Plan
@@ -17,6 +18,7 @@ from probative.results.tests import (
 )
 
 __all__ = [
+    "BayesTest",
     "Comparison",
     "Comparisons",
     "Difference",
