@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative.crossval.blocks import number_of_blocks
 from probative.errors import InputError, suggestion
 from probative.matching.schemes import decode
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
@@ -92,6 +93,14 @@ class Corpus:
             for sentence in self.spans
         ]  # fmt: skip
         return replace(self, spans=spans)
+
+    def check_size(self, m: int) -> None:
+        """Refuse a corpus with fewer sentences than m repetitions need blocks."""
+        if len(self) < number_of_blocks(m):
+            raise InputError(
+                f"has {len(self)} sentences; expected at least {number_of_blocks(m)}, one a block",
+                self.name,
+            )
 
     def units(self, regularize: Sequence[str]) -> dict[str, list[int]] | list[str]:
         """Counts of units, an entry a sentence; or the classes of labels.
