@@ -316,7 +316,7 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
         by_label=_by_label(evidence, i, j, "f1" if metric == "accuracy" else metric, choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
         null=test.null,
-        density=_curve(posterior),
+        density=lambda: _posterior_curve(posterior),
         above=lambda threshold: float(1 - posterior.cdf(threshold)),
     )
 
@@ -381,12 +381,12 @@ def _macro_comparison(
         power=choices.power,
         by_label=_by_label(evidence, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
-        density=(grid, density) if error > 0 else None,
+        density=(lambda: (grid, density)) if error > 0 else None,
         above=above,
     )
 
 
-def _curve(posterior: PairedPosterior) -> tuple[Any, Any]:
+def _posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
     """The density of the difference where it matters, for a figure."""
     low, high = posterior.interval(0.9998)
     grid = np.linspace(low, high, 121)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["macro_difference", "macro_interval", "macro_score", "macro_test", "normal_tail"]
 
+_RARE = 10  # items of a label below which the delta method covers less than it promises
 _AT_ONCE = 1 << 22  # numbers held in memory while exchanges are drawn
 
 
@@ -75,7 +76,7 @@ def macro_interval(
     reach = _quantile(len(counts), level) * deviation / (estimate * (1 - estimate))
     centre = special.logit(estimate)
     low, high = special.expit([centre - reach, centre + reach]).tolist()
-    return Interval(name, "delta", level, estimate, low, high)
+    return Interval(name, "delta", level, estimate, low, high, _rare_note(counts))
 
 
 def macro_difference(
@@ -176,6 +177,14 @@ def macro_test(
         n_resamples=n_resamples,
         standard_error=math.sqrt(pvalue * (1 - pvalue) / n_resamples),
     )
+
+
+def _rare_note(counts: Counts) -> str | None:
+    """A warning where simulation shows that the interval is too short."""
+    rarest = counts.positives.sum(axis=0).min(initial=np.inf)
+    if rarest >= _RARE:
+        return None
+    return f"a label with fewer than {_RARE} items to be found: the interval may be too short"
 
 
 def _by_label(counts: Counts, metric: str) -> Counts:

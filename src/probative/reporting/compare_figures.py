@@ -77,7 +77,7 @@ def draw_posterior(axis: Axes, comparison: Comparison) -> None:
         axis.axvspan(-100 * c.rope, 100 * c.rope, color="0.85", zorder=0)
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
     if c.density is not None:
-        grid, density = c.density
+        grid, density = c.density()
         axis.plot(100 * grid, density, color=COLOURS[0])
         axis.fill_between(100 * grid, density, alpha=0.15, color=COLOURS[0])
     axis.set_ylim(bottom=0)

@@ -96,10 +96,11 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
         if c.rope > 0:
             shares.insert(1, ("P(equivalent)", c.p_equivalent))
         said = ", ".join(f"{words} = {share:.3f}" for words, share in shares)
+        grid, curve = c.density()
         drawings.append(
             density(
-                [float(x) for x in c.density[0]],
-                [float(y) for y in c.density[1]],
+                [float(x) for x in grid],
+                [float(y) for y in curve],
                 rope=c.rope,
                 shares=shares,
                 axis=f"difference in {metric}, points",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import TYPE_CHECKING
 
 from probative._validation import one_of
@@ -71,7 +72,8 @@ def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED)
         console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
         console.print()
     text = console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
-    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
+    lines = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+    return re.sub(r"\n{3,}", "\n\n", lines) + "\n"
 
 
 def as_json(document: Document) -> str:
@@ -154,7 +156,7 @@ def as_html(document: Document) -> str:
     )
     environment.filters["plain"] = escape.plain
     environment.tests["strong"] = lambda cell: isinstance(cell, Strong)
-    return environment.get_template(document.page).render(document=document, **document.content)
+    return environment.get_template(document.page).render(document=document, **document.content())
 
 
 _RENDERERS = {"json": as_json, "markdown": as_markdown, "latex": as_latex, "csv": as_csv}

@@ -70,9 +70,9 @@ class Comparison(Result):
     note
         What the reader must know, or None.
     null, density, above
-        For figures and gates: the null distribution of the test, the posterior density of the
-        difference as two arrays, and a function that gives the probability of a difference
-        above a threshold.
+        For figures and gates: the null distribution of the test, a function that gives the
+        posterior density of the difference as two arrays, and one that gives the probability of
+        a difference above a threshold.
     """
 
     a: str
@@ -102,7 +102,7 @@ class Comparison(Result):
     by_label: tuple[LabelDifference, ...] = ()
     note: str | None = None
     null: Any = field(default=None, repr=False)
-    density: Any = field(default=None, repr=False)
+    density: Callable[[], tuple[Any, Any]] | None = field(default=None, repr=False)
     above: Callable[[float], float] = field(default=_not_known, repr=False)
 
     def plot(self) -> Any:

@@ -90,16 +90,17 @@ def macro_coverage(
                 both.low <= true[1] - true[0] <= both.high,
             )
             lengths[r] = one.high - one.low, both.high - both.low
-        share = hits.mean(axis=0)
-        error = float(np.sqrt((share * (1 - share)).max() / replicates))
+        share, length = hits.mean(axis=0), lengths.mean(axis=0)
         study.append(
             MacroCoverage(
-                n,
-                float(n * prevalence.min()),
-                *share.tolist(),
-                error,
-                *lengths.mean(axis=0).tolist(),
-                replicates,
+                n=n,
+                rarest=float(n * prevalence.min()),
+                coverage=float(share[0]),
+                coverage_difference=float(share[1]),
+                standard_error=float(np.sqrt((share * (1 - share)).max() / replicates)),
+                length=float(length[0]),
+                length_difference=float(length[1]),
+                replicates=replicates,
             )
         )
     return study

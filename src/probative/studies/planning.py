@@ -91,18 +91,24 @@ def planning_study(
     names = list(task.names)
     pair = task.items.paired(names.index("spinningbytes"), names.index("uh_ritual"))
     pilots = {"uh_ritual against spinningbytes": pair, "made-up pilot of 400 sentences": _made_up()}
-    return [
-        power_check(
-            paired,
-            name,
-            power=power,
-            level=level,
-            replicates=replicates,
-            rng=rng,
-            report=lambda done, total, k=k: report(k * total + done, total * len(pilots)),
+    study = []
+    for k, (name, paired) in enumerate(pilots.items()):
+
+        def step(done: int, total: int, before: int = k) -> None:
+            report(before * total + done, total * len(pilots))
+
+        study.append(
+            power_check(
+                paired,
+                name,
+                power=power,
+                level=level,
+                replicates=replicates,
+                rng=rng,
+                report=step,
+            )
         )
-        for k, (name, paired) in enumerate(pilots.items())
-    ]
+    return study
 
 
 def _made_up() -> PairedCounts:
