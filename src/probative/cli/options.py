@@ -252,3 +252,8 @@ def column_numbers(parameter: str, text: str | None) -> list[int]:
         if not word.isdecimal() or int(word) < 1:
             raise typer.BadParameter(f"{word!r} is not a column number", param_hint=parameter)
     return [int(word) for word in found]
+
+
+Replicates = Annotated[
+    int, typer.Option("--replicates", metavar="N", parser=whole, help="Test sets to draw.")
+]
