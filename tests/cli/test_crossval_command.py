@@ -80,9 +80,9 @@ def test_models_of_ones_own_in_processes_of_their_own(corpus, tmp_path):
         "    def predict(self, sentences):\n        return [[] for _ in sentences]\n"
     )
     models = ("--a", "python:mine:Nothing", "--b", f"crf:iobes{FAST}", "--jobs", "2")
+    probative = Path(sys.executable).with_name("probative")
     done = subprocess.run(
-        [Path(sys.executable).with_name("probative"), "crossval", corpus, *models]
-        + [*map(str, SMALL), "-f", "json"],
+        [probative, "crossval", corpus, *models, *map(str, SMALL), "-f", "json"],
         capture_output=True,
         text=True,
         check=True,
@@ -148,17 +148,7 @@ def test_a_failing_model_names_its_fold(refused, corpus, tmp_path, monkeypatch):
 
 
 def test_a_resumed_folder_of_another_run(refused, run, corpus, tmp_path):
-    models = (
-        "--a",
-        f"crf:iob2{FAST}",
-        "--b",
-        f"crf:iobes{FAST}",
-        "--m",
-        1,
-        "-q",
-        "--metric",
-        "recall",
-    )
+    models = ("--a", f"crf:iob2{FAST}", "--b", f"crf:iobes{FAST}", "--m", 1, *SMALL)
     run("crossval", corpus, *models, "--resume", tmp_path / "r")
     line = refused("crossval", corpus, *models, "--only", "LOC", "--resume", tmp_path / "r")
     assert "r: holds the results of another run: data" in line
