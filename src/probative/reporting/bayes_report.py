@@ -85,11 +85,12 @@ def bayes_study_document(
     """Show the three tasks beside the published figures, and the simulation where it was run."""
     tables = [_intervals_table(tasks)]
     tables += [_decisions_table(task, 3 + i) for i, task in enumerate(tasks)]
-    notes = [
+    note = (
         "'pub.' is the figure of Wang and Li's tables 2 to 5. Their P(H0) are estimates from one "
         "million draws, rounded to three decimals, and two of them stand for 'about zero'; ours "
         "are integrals, exact to ten digits."
-    ]
+    )
+    notes = [note]
     content: dict[str, Any] = {
         "tasks": [
             {

@@ -91,13 +91,17 @@ def _draw_difference(
     curve: tuple[NDArray[Any], NDArray[Any]],
     models: tuple[str, str],
 ) -> None:
-    differences, density = (100 * curve[0], curve[1])
+    import numpy as np
+
+    edges = np.clip([-test.rope, test.rope], curve[0][0], curve[0][-1])
+    grid = np.union1d(curve[0], edges)  # so that the shaded parts meet
+    differences, density = 100 * grid, np.interp(grid, *curve)
     if test.rope > 0:
         axis.axvspan(-100 * test.rope, 100 * test.rope, color="0.88", zorder=0, linewidth=0)
     axis.axvline(0, color="0.35", linewidth=1, linestyle=(0, (4, 3)))
     for colour, side in (
-        (COLOURS[0], differences <= -100 * test.rope),
-        (COLOURS[1], differences >= 100 * test.rope),
+        (COLOURS[0], grid <= -test.rope),
+        (COLOURS[1], grid >= test.rope),
     ):
         axis.fill_between(differences, density, where=side, color=colour, alpha=0.3, linewidth=0)
     axis.plot(differences, density, color="0.15", linewidth=1.4)
@@ -125,7 +129,7 @@ def _draw_difference(
         )
 
 
-def _styles(panels: Sequence[Any]) -> list[str]:
+def _styles(panels: Sequence[Any]) -> list[Any]:
     weights = next(iter(panels[0].curves.values()))
     return [_STYLES.get(weight, "-") for weight in weights]
 
