@@ -14,6 +14,8 @@ from probative.inference.posteriors import posterior
 
 if TYPE_CHECKING:
     from probative.comparison import compare
+    from probative.crossval.runner import compare_models
+    from probative.crossval.splitter import BlockRegularizedCV
     from probative.evaluation import score
     from probative.inference.bayes import bayes_test
     from probative.inference.bootstrap import bootstrap_difference
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from probative.inference.randomization import randomization_test
 
 __all__ = [
+    "BlockRegularizedCV",
     "Counts",
     "InputError",
     "PairedCounts",
@@ -39,6 +42,7 @@ __all__ = [
     "block_regularized_t_test",
     "bootstrap_difference",
     "compare",
+    "compare_models",
     "difference",
     "effective_counts",
     "five_by_two_f_test",
@@ -54,11 +58,13 @@ __all__ = [
 
 # What not every program uses is imported when it is first asked for.
 _LATER = {
+    "BlockRegularizedCV": "crossval.splitter",
     "adjust_pvalues": "inference.multiplicity",
     "bayes_test": "inference.bayes",
     "block_regularized_t_test": "inference.fold_tests",
     "bootstrap_difference": "inference.bootstrap",
     "compare": "comparison",
+    "compare_models": "crossval.runner",
     "difference": "inference.differences",
     "effective_counts": "inference.effective",
     "five_by_two_f_test": "inference.fold_tests",

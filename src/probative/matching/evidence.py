@@ -299,7 +299,7 @@ def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, re
         return side
     if scheme is None and gold_scheme is not None:
         prefixes = {prefix_of(name) for name in side.names}
-        own = SCHEMES[recognise(side)]
-        if prefixes <= SCHEMES[gold_scheme].follow.keys() or not prefixes <= own.follow.keys():
+        fitting = [name for name, rules in SCHEMES.items() if prefixes <= rules.follow.keys()]
+        if gold_scheme in fitting or not fitting:
             scheme = gold_scheme
     return decode(side, scheme=scheme, repair=repair)

@@ -8,7 +8,6 @@ so a table look-up a token is all it takes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,71 +50,51 @@ REPAIRS = ("conlleval", "strict", "error")
 
 @dataclass(frozen=True, eq=False)
 class _Sequence:
-    """Prefix and type of every token as codes, and the steps from token to token.
+    """The tokens of a corpus that are not outside, each with the steps into it and out of it.
 
     A step is the prefix before a border, the one after it and whether the types differ, as one
-    small number. Rules are boolean tables of these three.
+    small number; rules are boolean tables of these three. Outside a sentence stands O. Tokens
+    outside, which are most in many corpora, need no look.
+
+    Attributes
+    ----------
+    prefixes, labels
+        What the codes of prefixes and types stand for.
+    token, kind
+        The tokens and their types.
+    before, after
+        The steps into them and out of them.
+    opens, closes
+        Whether they are the first or the last of a sentence.
     """
 
     prefixes: tuple[str, ...]
     labels: tuple[str, ...]
-    prefix: NDArray[np.int8]
+    token: NDArray[np.intp]
     kind: NDArray[np.int32]
-    first: NDArray[Any]
-
-    @cached_property
-    def steps(self) -> NDArray[np.int16]:
-        """The steps between neighbours; the first token has none."""
-        size = np.int16(len(self.prefixes))
-        step = self.prefix[:-1].astype(np.int16)
-        step *= size
-        step += self.prefix[1:]
-        step *= 2
-        step += self.kind[1:] != self.kind[:-1]
-        return step
-
-    @property
-    def openings(self) -> NDArray[np.int8]:
-        """The prefix of every sentence's first token."""
-        return np.asarray(self.prefix[self.first[:-1]])
-
-    @property
-    def closings(self) -> NDArray[np.int8]:
-        """The prefix of every sentence's last token."""
-        return np.asarray(self.prefix[self.first[1:] - 1])
-
-    def before_tokens(self, rule: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether a rule holds for every token and the one before it; O before a sentence."""
-        answer = np.empty(len(self.prefix), dtype=bool)
-        answer[1:] = rule.reshape(-1)[self.steps]
-        answer[self.first[:-1]] = rule[self._outside, self.openings, 1]
-        return answer
-
-    def after_tokens(self, rule: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether a rule holds for every token and the one after it; O after a sentence."""
-        answer = np.empty(len(self.prefix), dtype=bool)
-        answer[:-1] = rule.reshape(-1)[self.steps]
-        answer[self.first[1:] - 1] = rule[self.closings, self._outside, 1]
-        return answer
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
+    opens: NDArray[np.bool_]
+    closes: NDArray[np.bool_]
 
     def number(self) -> NDArray[np.intp]:
-        """How often every step is taken, those into and out of a sentence included."""
+        """How often every step is taken, those from O to O left aside."""
         size = len(self.prefixes)
-        inner = np.ones(len(self.steps), dtype=bool)
-        inner[self.first[1:-1] - 1] = False
-        times = np.bincount(self.steps[inner], minlength=size * size * 2).reshape(size, size, 2)
-        times[self._outside, :, 1] += np.bincount(self.openings, minlength=size)
-        times[:, self._outside, 1] += np.bincount(self.closings, minlength=size)
+        shape = (size, size, 2)
+        times = np.bincount(self.before, minlength=size * size * 2).reshape(shape)
+        out = np.bincount(self.after, minlength=size * size * 2).reshape(shape)
+        outside = self.prefixes.index("O")
+        times[:, outside] += out[:, outside]  # the other steps out are steps into the next token
         return times
+
+    def leaving(self) -> NDArray[np.bool_]:
+        """Whether O follows a token."""
+        return np.asarray(self.after // 2 % len(self.prefixes) == self.prefixes.index("O"))
 
     def in_own_codes(self, rule: NDArray[np.bool_], code: dict[str, int]) -> NDArray[np.bool_]:
         """A rule table under another numbering of the prefixes, in this one's."""
         own = [code[prefix] for prefix in self.prefixes]
         return np.asarray(rule[np.ix_(own, own)])
-
-    @property
-    def _outside(self) -> int:
-        return self.prefixes.index("O")
 
 
 def _parse(name: str) -> tuple[str, str] | None:
@@ -147,12 +126,36 @@ def _translated(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
     prefixes = tuple(sorted({"O"} | {prefix for prefix, _ in tags}))
     labels = tuple(sorted({kind for prefix, kind in tags if prefix != "O"}))
     prefix_code = {prefix: i for i, prefix in enumerate(prefixes)}
-    label_code = {kind: i for i, kind in enumerate(labels)}
-    prefix = np.array([prefix_code[prefix] for prefix, _ in tags], dtype=np.int8)
-    kind = np.array([-1 if p == "O" else label_code[k] for p, k in tags], dtype=np.int32)
-    first = tagged.text.first
-    first = np.append(first[:-1][np.diff(first) > 0], first[-1])  # no borders without tokens
-    return _Sequence(prefixes, labels, prefix[tagged.tags], kind[tagged.tags], first)
+    label_code = {kind: i for i, kind in enumerate(labels)} | {"": -1}
+    outside = len(tags)  # one code more, for what stands outside a sentence
+    tags = [*tags, ("O", "")]
+    prefix = np.array([prefix_code[prefix] for prefix, _ in tags], dtype=np.int32)
+    kind = np.array([label_code[kind] for _, kind in tags], dtype=np.int32)
+
+    codes = tagged.tags
+    border = np.zeros(len(codes) + 1, dtype=bool)
+    border[tagged.text.first] = True
+    inside = np.array([p != "O" for p, _ in tags])[codes]
+    token = np.flatnonzero(inside)
+    opens, closes = border[token], border[token + 1]
+    previous = np.where(opens, outside, codes[token - 1])
+    this = codes[token]
+    following = np.where(closes, outside, codes[np.minimum(token + 1, len(codes) - 1)])
+
+    def step(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int32]:
+        steps = (prefix[one] * len(prefixes) + prefix[other]) * 2
+        return np.asarray(steps + (kind[one] != kind[other]), dtype=np.int32)
+
+    return _Sequence(
+        prefixes,
+        labels,
+        token,
+        kind[this],
+        step(previous, this),
+        step(this, following),
+        opens,
+        closes,
+    )
 
 
 def _unknown_tag(tagged: Tagged, scheme: Scheme, wrong: list[int]) -> InputError:
@@ -249,7 +252,8 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
     number = int(sequence.number()[forbidden].sum())
     if number and repair == "error":
         raise _misplaced(tagged, rules, _places(sequence, forbidden, 1)[0])
-    start, end = _well_formed(sequence, rules) if repair == "strict" else _lenient(sequence)
+    first, last = _well_formed(sequence, rules) if repair == "strict" else _lenient(sequence)
+    start, end = sequence.token[first], sequence.token[last] + 1
     sentence = (np.searchsorted(tagged.text.first, start, side="right") - 1).astype(np.int32)
     opening = tagged.text.first[sentence]
     notes = [*tagged.notes, f"{tagged.name}: scheme {rules.name}{', recognised' * recognised}"]
@@ -262,7 +266,7 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
         sentence=sentence,
         start=start - opening,
         end=end - opening,
-        label=sequence.kind[start],
+        label=sequence.kind[first],
         labels=sequence.labels,
         text=tagged.text,
         notes=tuple(notes),
@@ -272,14 +276,14 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
 
 
 def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Chunks as conlleval reads them; every start has its end."""
-    start = sequence.before_tokens(sequence.in_own_codes(LENIENT_START, FIVE))
-    end = sequence.after_tokens(sequence.in_own_codes(LENIENT_END, FIVE))
-    return np.flatnonzero(start), np.flatnonzero(end) + 1
+    """The first and last tokens of chunks as conlleval reads them; every start has its end."""
+    starts = sequence.in_own_codes(LENIENT_START, FIVE).reshape(-1)
+    ends = sequence.in_own_codes(LENIENT_END, FIVE).reshape(-1)
+    return np.flatnonzero(starts[sequence.before]), np.flatnonzero(ends[sequence.after])
 
 
 def _well_formed(sequence: _Sequence, rules: Scheme) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Spans as seqeval's strict mode reads them.
+    """The first and last tokens of spans as seqeval's strict mode reads them.
 
     Tokens that may go on from the one before them form runs. In a run the first token that may
     start a span does, and its span reaches to the end of the run, if it may end there.
@@ -287,14 +291,14 @@ def _well_formed(sequence: _Sequence, rules: Scheme) -> tuple[NDArray[np.intp], 
     starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in strict_tables(rules))
     # numbered begins have an order inside a span, which five prefixes cannot tell
     inside &= ~_forbidden(rules, sequence)
-    may_start = np.flatnonzero(sequence.before_tokens(starts))
-    heads = ~sequence.before_tokens(inside)
+    may_start = np.flatnonzero(starts.reshape(-1)[sequence.before])
+    heads = ~inside.reshape(-1)[sequence.before]
     run = np.cumsum(heads)[may_start]
     opens_run = np.diff(run, prepend=-1) > 0
-    start, run = may_start[opens_run], run[opens_run]
-    end = np.append(np.flatnonzero(heads), len(heads))[run]
-    complete = sequence.after_tokens(ends)[end - 1]
-    return start[complete], end[complete]
+    first, run = may_start[opens_run], run[opens_run]
+    last = np.append(np.flatnonzero(heads), len(heads))[run] - 1
+    complete = ends.reshape(-1)[sequence.after[last]]
+    return first[complete], last[complete]
 
 
 def misplaced(tagged: Tagged, scheme: str, most: int) -> tuple[list[str], int]:
@@ -310,12 +314,16 @@ def misplaced(tagged: Tagged, scheme: str, most: int) -> tuple[list[str], int]:
 
 def _places(sequence: _Sequence, forbidden: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
     """The first steps that are forbidden, as the tokens before and after them; -1 for none."""
-    before = np.flatnonzero(sequence.before_tokens(forbidden))[:most]
-    last = sequence.first[1:] - 1
-    left_open = last[sequence.after_tokens(forbidden)[last]][:most]
-    opens = np.isin(before, sequence.first)
-    steps = [(-1 if o else t - 1, t) for t, o in zip(before.tolist(), opens.tolist(), strict=True)]
-    steps += [(token, -1) for token in left_open.tolist()]
+    rule = forbidden.reshape(-1)
+    into = np.flatnonzero(rule[sequence.before])[:most]
+    out = np.flatnonzero(rule[sequence.after] & sequence.leaving())[:most]
+    steps = []
+    for at in into.tolist():
+        token = int(sequence.token[at])
+        steps.append((-1 if sequence.opens[at] else token - 1, token))
+    for at in out.tolist():
+        token = int(sequence.token[at])
+        steps.append((token, -1 if sequence.closes[at] else token + 1))
     return sorted(steps, key=max)[:most]
 
 

@@ -94,14 +94,15 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
     table = split(source)
     array = np.frombuffer(source.data, np.uint8)
     filled = table.width > 0
-    hashed = filled & (array[np.minimum(table.begin, len(array) - 1)] == ord("#"))
+    opening = array[np.minimum(table.begin, len(array) - 1)]
+    hashed = filled & (opening == ord("#"))
     kinds = _numbering(table, np.flatnonzero(filled & ~hashed).astype(np.int32))
     numbered = kinds is not None
     comment = hashed if numbered or comments else np.zeros_like(hashed)
     content = np.flatnonzero(filled & ~comment).astype(np.int32)
     if not len(content):
         raise source.error("holds comments only; expected at least one token")
-    marks, starts = _document_marks(table, content)
+    marks, starts = _document_marks(table, content, opening)
     new_document = np.zeros(len(filled), dtype=bool)
     new_document[content[marks]] = True
     rows, surface = content[~marks], None
@@ -130,8 +131,10 @@ def _numbering(table: Table, rows: Ints) -> Ints | None:
     """What every line's number is: 0 a word's, 1 a range, 2 an empty node; None if no numbers."""
     if not len(rows) or table.width[rows].min() < 2:
         return None
-    start, end = table.column(0, rows)
     array = np.frombuffer(table.source.data, np.uint8)
+    if not ord("0") <= array[table.column(0, rows[:1])[0][0]] <= ord("9"):
+        return None  # as in most files: no need to look at the others
+    start, end = table.column(0, rows)
     digit = (array[start] >= ord("0")) & (array[start] <= ord("9")) & (end > start)
     if not digit.all():
         return None
@@ -161,18 +164,18 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
     return np.asarray(rows[(kinds != 2) & ~covered])
 
 
-def _document_marks(table: Table, content: Ints) -> tuple[NDArray[np.bool_], int]:
+def _document_marks(
+    table: Table, content: Ints, opening: NDArray[np.uint8]
+) -> tuple[NDArray[np.bool_], int]:
     """Which lines mark a document, and how many of them say -DOCSTART-."""
-    start, end = table.column(0, content)
-    array = np.frombuffer(table.source.data, np.uint8)
     marks = np.zeros(len(content), dtype=bool)
+    maybe = np.flatnonzero(opening[content] == ord("-"))
+    start, end = table.column(0, content[maybe])
     number = 0
-    for mark in _DOCUMENT_MARKS:
-        maybe = np.flatnonzero((array[start] == mark[0]) & (end - start == len(mark)))
-        data = table.source.data
-        found = [i for i in maybe.tolist() if data[start[i] : end[i]] == mark]
-        marks[found] = True
-        number += len(found) * (mark == b"-DOCSTART-")
+    for at, i, j in zip(maybe.tolist(), start.tolist(), end.tolist(), strict=True):
+        if j - i <= len(b"-DOCSTART-") and table.source.data[i:j] in _DOCUMENT_MARKS:
+            marks[at] = True
+            number += table.source.data[i:j] == b"-DOCSTART-"
     return marks, number
 
 
@@ -213,8 +216,10 @@ def _sentences(
     new_document: NDArray[np.bool_],
     document_lines: int,
 ) -> Text:
-    before = np.cumsum(breaks, dtype=np.int32)[rows]
-    begins = np.concatenate([[0], np.flatnonzero(np.diff(before)) + 1]).astype(np.int32)
+    gaps = np.flatnonzero(np.diff(rows) > 1)  # something stands between: a break, or a comment
+    before = np.cumsum(breaks, dtype=np.int32)
+    gaps = gaps[before[rows[gaps]] != before[rows[gaps + 1]]]
+    begins = np.concatenate([[0], gaps + 1]).astype(np.int32)
     first = np.append(begins, np.int32(len(rows)))
     opening = rows[begins]  # the line of every sentence's first token
     document = None

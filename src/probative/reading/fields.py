@@ -7,7 +7,7 @@ file's bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,13 +18,24 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-__all__ = ["Table", "bytes_of", "distinct", "first_eight", "hashes", "lines_of", "split"]
+__all__ = [
+    "Table",
+    "bytes_of",
+    "distinct",
+    "first_eight",
+    "hashes",
+    "is_space",
+    "lines_of",
+    "split",
+    "words_of",
+]
 
-_SPACE = np.zeros(256, dtype=bool)
-_SPACE[[9, 10, 11, 12, 13, 32]] = True
 _TAB, _LF, _CR = 9, 10, 13
+_BLOCK = 1 << 18
+_ROWS = 1 << 15
 _BUCKETS = 1 << 16
 _LONG = 256
+_KEPT = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -55,6 +66,10 @@ class Table:
 
     def column(self, number: int, rows: Ints) -> tuple[Ints, Ints]:
         """The bytes of one field in the given lines; from 0, or from -1 backwards."""
+        wide = int(self.width[rows[0]]) if len(rows) and not self.tabs else 0
+        if wide and len(rows) * wide == len(self._start) and (self.width[rows] == wide).all():
+            # every line with content is wanted and has as many fields: no need to look for them
+            return self._start[number % wide :: wide], self._end[number % wide :: wide]
         place = number if number >= 0 else self.width[rows] + number
         at = self._first[rows] + place
         if not self.tabs:
@@ -71,13 +86,18 @@ class Table:
 
 def lines_of(array: NDArray[np.uint8]) -> tuple[Ints, Ints]:
     """Where every line begins and ends (line ends not counted)."""
-    breaks = np.flatnonzero(array == _LF).astype(np.int32)
+    return _lines(array, np.flatnonzero(array == _LF).astype(np.int32))
+
+
+def _lines(array: NDArray[np.uint8], breaks: Ints) -> tuple[Ints, Ints]:
     begin = np.concatenate([np.zeros(1, np.int32), breaks + np.int32(1)])
-    end = np.concatenate([breaks, np.array([len(array)], np.int32)])
+    end = np.append(breaks, np.int32(len(array)))
     if begin[-1] == len(array) and len(begin) > 1:  # a final line end begins no line
         begin, end = begin[:-1], end[:-1]
-    after_cr = (end > begin) & (array[np.maximum(end - 1, 0)] == _CR)
-    return begin, end - after_cr.astype(np.int32)
+    if (array == _CR).any():
+        after_cr = (end > begin) & (array[np.maximum(end - 1, 0)] == _CR)
+        end = end - after_cr.astype(np.int32)
+    return begin, end
 
 
 def split(source: Source) -> Table:
@@ -87,32 +107,70 @@ def split(source: Source) -> Table:
     of them, so that a field may hold spaces or nothing; otherwise by any white space.
     """
     array = np.frombuffer(source.data, np.uint8)
-    begin, end = lines_of(array)
-    space = _SPACE[array]
-    start = _edges(~space, space)
-    width = _number_between(start, begin, len(array))
-    content = (width > 0) & ~_commented(array, begin)
-    tab_at = np.flatnonzero(array == _TAB).astype(np.int32)
-    n_tabs = _number_between(tab_at, begin, len(array))
-    if _separates(n_tabs, width, content):
-        first = np.cumsum(n_tabs, dtype=np.int32) - n_tabs
-        width = np.where(width > 0, n_tabs + 1, 0).astype(np.int32)
-        return Table(source, begin, end, width, True, first, tab_at, tab_at)
-    stop = _edges(space, ~space, at_end=bool(len(array)) and not space[-1])
+    start, stop, breaks = _scan(array)
+    begin, end = _lines(array, breaks)
+    width = _widths(start, begin, end, len(array))
+    if b"\t" in source.data:
+        tab_at = np.flatnonzero(array == _TAB).astype(np.int32)
+        n_tabs = _number_between(tab_at, begin, len(array))
+        content = (width > 0) & ~_commented(array, begin)
+        if _separates(n_tabs, width, content):
+            first = np.cumsum(n_tabs, dtype=np.int32) - n_tabs
+            width = np.where(width > 0, n_tabs + 1, 0).astype(np.int32)
+            return Table(source, begin, end, width, True, first, tab_at, tab_at)
     first = np.cumsum(width, dtype=np.int32) - width
     return Table(source, begin, end, width, False, first, start, stop)
 
 
-def _edges(
-    now: NDArray[np.bool_], before: NDArray[np.bool_], *, at_end: bool | None = None
-) -> Ints:
-    """Where `now` holds and `before` held one byte earlier; the file's edges count as space."""
-    edge = np.empty(len(now) + (at_end is not None), dtype=bool)
-    np.logical_and(now[1:], before[:-1], out=edge[1 : len(now)])
-    edge[0] = now[0] and at_end is None
-    if at_end is not None:
-        edge[-1] = at_end
-    return np.flatnonzero(edge).astype(np.int32)
+def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
+    """Where fields begin and end, and where lines end.
+
+    A block of the file at a time, so that what is computed on the way stays in the cache.
+    """
+    edges, breaks = [], []
+    within = False  # whether the last block ended in a field
+    for place in range(0, len(array), _BLOCK):
+        block = array[place : place + _BLOCK]
+        inside = ~is_space(block)
+        edge = np.empty(len(block), dtype=bool)
+        np.not_equal(inside[1:], inside[:-1], out=edge[1:])
+        edge[0] = inside[0] != within
+        edges.append((np.flatnonzero(edge) + place).astype(np.int32))
+        breaks.append((np.flatnonzero(block == _LF) + place).astype(np.int32))
+        within = bool(inside[-1])
+    if within:
+        edges.append(np.array([len(array)], dtype=np.int32))
+    both = np.concatenate(edges)
+    return both[::2], both[1::2], np.concatenate(breaks)
+
+
+def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> Ints:
+    """How many fields every line has."""
+    filled = end > begin
+    number = int(np.count_nonzero(filled))
+    wide = len(start) // number if number else 0
+    if wide * number == len(start):
+        # If the first and the last of every so many fields lie in one line, in order, all do.
+        opens, closes = start[::wide], start[wide - 1 :: wide]
+        if (opens >= begin[filled]).all() and (closes < end[filled]).all():
+            return np.where(filled, wide, 0).astype(np.int32)
+    return _number_between(start, begin, size)
+
+
+def is_space(array: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which bytes are ASCII white space."""
+    space = (array - np.uint8(9)) < 5  # TAB to CR: smaller ones wrap around to large numbers
+    space |= array == 32
+    return space
+
+
+def words_of(inside: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Where the runs of True begin and end (exclusive)."""
+    edge = np.empty(len(inside) + 1, dtype=bool)
+    np.not_equal(inside[1:], inside[:-1], out=edge[1:-1])
+    edge[0], edge[-1] = inside[0], inside[-1]
+    both = np.flatnonzero(edge)
+    return both[::2].astype(np.int32), both[1::2].astype(np.int32)
 
 
 def _number_between(places: Ints, begin: Ints, size: int) -> Ints:
@@ -149,13 +207,19 @@ def bytes_of(source: Source, start: Ints, end: Ints) -> NDArray[np.uint8]:
 
 def hashes(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
     """A 64-bit number for every field, equal for equal fields."""
+    value = np.empty(len(start), dtype=np.uint64)
+    for row in range(0, len(start), _ROWS):  # a block at a time, for the cache
+        block = slice(row, row + _ROWS)
+        value[block] = _hashes(source, start[block], end[block])
+    return value
+
+
+def _hashes(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
     length = np.asarray(end - start)
-    value = length.astype(np.uint64) * _MULTIPLIER
+    value = _mixed(length.astype(np.uint64) * _MULTIPLIER ^ first_eight(source, start, length))
     longest = int(length.max(initial=0))
-    rows: Any = slice(None)
-    for level in range(0, min(longest, _LONG), 8):
-        if level:
-            rows = np.flatnonzero(length > level)
+    for level in range(8, min(longest, _LONG), 8):
+        rows = np.flatnonzero(length > level)
         word = first_eight(source, start[rows] + np.int32(level), length[rows] - np.int32(level))
         value[rows] = _mixed(value[rows] ^ word)
     for row in np.flatnonzero(length > _LONG):  # at most one in 256 bytes of the file
@@ -166,21 +230,15 @@ def hashes(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
 
 def first_eight(source: Source, start: Ints, length: Ints) -> NDArray[np.uint64]:
     """The first eight bytes of every field as one number, zeros after its end."""
-    size = len(source.data)
-    if size < 8:
-        padded = np.frombuffer(source.data.ljust(8, b"\0"), "<u8")
-        shift = (start * 8).astype(np.uint64)
-        word = padded[np.zeros(len(start), np.intp)] >> shift
-    else:
-        windows: NDArray[np.uint64] = np.ndarray(
-            (size - 7,), dtype="<u8", buffer=source.data, strides=(1,)
-        )
-        inside = np.minimum(start, size - 8)
-        word = windows[inside] >> ((start - inside) * 8).astype(np.uint64)
-    unused = ((8 - np.minimum(length, 8)) * 8).astype(np.uint64)
-    # shifting by 64 is undefined: an empty field has no bytes to keep
-    kept = (word << np.minimum(unused, np.uint64(63))) >> np.minimum(unused, np.uint64(63))
-    return np.where(length > 0, kept, np.uint64(0))
+    data = source.data if len(source.data) >= 8 else source.data.ljust(8, b"\0")
+    last = len(data) - 8
+    windows: NDArray[np.uint64] = np.ndarray((last + 1,), "<u8", data, strides=(1,))
+    if not len(start) or start[-1] <= last:
+        word = windows[start]
+    else:  # at the end of the file a window of eight begins before the field
+        inside = np.minimum(start, last)
+        word = windows[inside] >> np.minimum((start - inside) * 8, 63).astype(np.uint64)
+    return np.asarray(word & _KEPT[np.minimum(length, 8)])
 
 
 def _mixed(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -196,19 +254,31 @@ def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes,
     codes, values
         A number a field, and the bytes that every number stands for.
     """
-    value = hashes(source, start, end)
     # Few distinct values are the rule: a small hash table without a sort finds them.
-    bucket = (value >> np.uint64(48)).astype(np.intp)
+    bucket = np.empty(len(start), dtype=np.uint16)
     owner = np.full(_BUCKETS, -1, dtype=np.int32)
-    owner[bucket] = np.arange(len(value), dtype=np.int32)
-    chosen = owner[bucket]
-    if np.array_equal(value[chosen], value):
-        used = np.flatnonzero(owner >= 0)
-        number = np.empty(_BUCKETS, dtype=np.int32)
-        number[used] = np.arange(len(used), dtype=np.int32)
-        codes, example = number[bucket], owner[used].tolist()
-    else:
-        _, first, inverse = np.unique(value, return_index=True, return_inverse=True)
-        codes, example = inverse.astype(np.int32), first.tolist()
-    values = tuple(source.data[start[i] : end[i]] for i in example)
-    return codes, values
+    value_of = np.zeros(_BUCKETS, dtype=np.uint64)
+    for row in range(0, len(start), _ROWS):
+        block = slice(row, row + _ROWS)
+        value = _hashes(source, start[block], end[block])
+        here = (value >> np.uint64(48)).astype(np.intp)
+        fresh = np.flatnonzero(owner[here] < 0)
+        owner[here[fresh]] = fresh + row
+        value_of[here[fresh]] = value[fresh]
+        if (value_of[here] != value).any():
+            return _distinct_by_sorting(source, start, end)
+        bucket[block] = here
+    used = np.flatnonzero(owner >= 0)
+    number = np.zeros(_BUCKETS, dtype=np.int32)
+    number[used] = np.arange(len(used), dtype=np.int32)
+    return number[bucket], _values(source, start, end, owner[used].tolist())
+
+
+def _distinct_by_sorting(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes, ...]]:
+    value = hashes(source, start, end)
+    _, first, inverse = np.unique(value, return_index=True, return_inverse=True)
+    return inverse.astype(np.int32), _values(source, start, end, first.tolist())
+
+
+def _values(source: Source, start: Ints, end: Ints, rows: list[int]) -> tuple[bytes, ...]:
+    return tuple(source.data[start[i] : end[i]] for i in rows)

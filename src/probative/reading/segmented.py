@@ -9,7 +9,7 @@ import numpy as np
 
 from probative.errors import InputError
 from probative.reading.annotations import Segmented
-from probative.reading.fields import lines_of
+from probative.reading.fields import is_space, lines_of, words_of
 from probative.reading.source import Source
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_forms", "read_segmented", "segmented_from_lists"]
 
-_SPACE = np.zeros(256, dtype=bool)
-_SPACE[[9, 10, 11, 12, 13, 32]] = True
 _WIDE_SPACE = "\u3000".encode()
 
 
@@ -35,13 +33,9 @@ def read_segmented(source: Source) -> Segmented:
     array = np.frombuffer(source.data, np.uint8)
     begin, _ = lines_of(array)
     inside = ~_spaces(source)
-    before = np.concatenate([[False], inside[:-1]])
-    start = np.flatnonzero(inside & ~before)
+    start, end = words_of(inside)
     if not len(start):
         raise source.error("holds spaces only; expected at least one word")
-    end = np.flatnonzero(before & ~inside)
-    if inside[-1]:
-        end = np.append(end, len(array))
     begin = begin[: np.searchsorted(begin, start[-1], side="right")]
     sentence = np.searchsorted(begin, start, side="right") - 1
     line = np.arange(1, len(begin) + 1, dtype=np.int32)
@@ -83,7 +77,7 @@ def read_forms(shape: Layout) -> Segmented:
 def _spaces(source: Source) -> NDArray[np.bool_]:
     """Which bytes belong to a space of any kind."""
     array = np.frombuffer(source.data, np.uint8)
-    space = _SPACE[array]
+    space = is_space(array)
     if _WIDE_SPACE in source.data:
         one, two, three = _WIDE_SPACE
         at = np.flatnonzero((array[:-2] == one) & (array[1:-1] == two) & (array[2:] == three))

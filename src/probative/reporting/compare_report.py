@@ -56,7 +56,7 @@ def compare_document(
         records=tuple(_records(found)),
         notes=(*found.verdicts, signed),
         page="comparison.html",
-        content=page_content(found, score_table, difference_table),
+        content=lambda: page_content(found, score_table, difference_table),
     )
 
 

@@ -6,13 +6,13 @@ CSV or HTML.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from probative._version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = ["Document", "Drawing", "Strong", "Table", "number", "payload", "points", "signature"]
 
@@ -72,7 +72,8 @@ class Document:
     drawings
         Figures for the HTML page.
     page, content
-        The template of the HTML page, and what it shows besides all this.
+        The template of the HTML page, and a function that gives what it shows besides all this:
+        figures take time, and not everybody wants the page.
     """
 
     title: str
@@ -82,7 +83,7 @@ class Document:
     notes: tuple[str, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     page: str = "page.html"
-    content: Mapping[str, Any] = field(default_factory=dict)
+    content: Callable[[], Mapping[str, Any]] = dict
 
 
 def signature(*choices: str) -> str:

@@ -153,7 +153,7 @@ def as_html(document: Document) -> str:
     )
     environment.filters["plain"] = escape.plain
     environment.tests["strong"] = lambda cell: isinstance(cell, Strong)
-    return environment.get_template(document.page).render(document=document, **document.content)
+    return environment.get_template(document.page).render(document=document, **document.content())
 
 
 _RENDERERS = {"json": as_json, "markdown": as_markdown, "latex": as_latex, "csv": as_csv}

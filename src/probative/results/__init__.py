@@ -7,6 +7,7 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 from probative.results.base import Interval, Result, jsonable
 from probative.results.bayes import BayesTest
 from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
+from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
 from probative.results.plans import Plan
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
 from probative.results.tests import (
@@ -23,15 +24,18 @@ __all__ = [
     "Difference",
     "Example",
     "FileCheck",
+    "FoldCounts",
     "Interval",
     "LabelDifference",
     "LabelScores",
+    "ModelComparison",
     "NullDistribution",
     "Plan",
     "RandomizationTest",
     "Result",
     "Scores",
     "SignificanceTest",
+    "SplitBalance",
     "SystemScores",
     "jsonable",
 ]

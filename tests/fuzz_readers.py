@@ -1,0 +1,281 @@
+"""Random damage to real files, through every reader: a result or a one-line error, nothing else.
+
+``python tests/fuzz_readers.py --n 100000 --seed 0`` does the whole run; a small one with a fixed
+seed is among the tests. Real corpora are used where they are at hand (PROBATIVE_SHARED, or
+``../shared`` beside the repository), and small files of every format in any case.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+
+from probative.errors import InputError
+from probative.evaluation import score
+from probative.matching.check import check
+from probative.matching.evidence import gather
+from probative.reading import FORMATS, TASKS, Options, read, read_pair
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("PROBATIVE_SHARED", ROOT.parent / "shared")) / "data"
+PIECE = 6_000  # bytes of a corpus that a case starts from
+HANG = 30  # seconds after which a case counts as hanging
+
+ROWS = [("Ann", "NN", "B-PER"), ("lives", "VB", "O"), ("in", "IN", "O"), ("北京", "NN", "B-LOC")]
+SAMPLES = {
+    "columns": "\n\n".join(["\n".join("\t".join(row) for row in ROWS)] * 5),
+    "both": "\n\n".join(["\n".join(f"{w} {t} {t}" for w, _, t in ROWS)] * 5),
+    "documents": "-DOCSTART- -X- O\n\n" + "\n".join(f"{w} {p} {t}" for w, p, t in ROWS),
+    "conllu": "# newdoc id = a\n# text = zum Haus\n"
+    + "".join(f"{i}\t{w}" + "\t_" * 8 + "\n" for i, w in zip(("1-2", 1, 2, "2.1", 3), "zabch", strict=True))
+    + "\n1\tja" + "\t_" * 8 + "\n",
+    "segmented": "约翰 喜欢\u3000玛丽\n\nJohn likes Mary .\n" * 5,
+    "labels": "spam\nham\nspam\n" * 10,
+    "jsonl": "\n".join(
+        json.dumps({"text": "Ann", "spans": [[0, 3, "P"], {"start": 1, "end": 2, "label": "X"}]})
+        for _ in range(5)
+    ),
+    "csv": "gold,pred,doc\n" + "yes,no,1\nno,no,2\n" * 5,
+    "table jsonl": "\n".join(json.dumps({"gold": i % 2, "pred": 1}) for i in range(10)),
+}  # fmt: skip
+SUFFIXES = ("", ".conll", ".txt", ".csv", ".tsv", ".jsonl", ".conllu", ".gz", ".parquet")
+
+
+def starting_points() -> list[bytes]:
+    """Pieces of real files, and small files of every format."""
+    points = [text.encode() for text in SAMPLES.values()]
+    for path in sorted(SHARED.rglob("*")) if SHARED.is_dir() else ():
+        if path.is_file():
+            data = path.read_bytes()
+            points += [data[i : i + PIECE] for i in (0, len(data) // 2)]
+    return points
+
+
+# --- damage -----------------------------------------------------------------------------------
+
+
+def cut(data, rng):
+    return data[: rng.randrange(len(data) + 1)]
+
+
+def cut_out(data, rng):
+    i, j = sorted(rng.randrange(len(data) + 1) for _ in range(2))
+    return data[:i] + data[j:]
+
+
+def flip(data, rng):
+    changed = bytearray(data)
+    for _ in range(rng.randint(1, 8)):
+        if changed:
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+    return bytes(changed)
+
+
+def insert(data, rng):
+    what = rng.choice(
+        [b"\x00", b"\x00" * 100, b"\xff\xfe", b"\xef\xbb\xbf", b"\r", b"\n", b"\r\n", b"\t", b" ",
+         b"#", b"{", b'"', b"-", b"B-", b"O", b"-DOCSTART-", b"\xe3\x80\x80", b"\x1f\x8b", b"PAR1",
+         b"\x85", b"\xc2\x85", b"\xe2\x80\xa8", "😀".encode(), b"1-9", b"0.1", b"," , b"1e999"]
+    )  # fmt: skip
+    i = rng.randrange(len(data) + 1)
+    return data[:i] + what * rng.choice((1, 1, 3)) + data[i:]
+
+
+def on_lines(change):
+    def damage(data, rng):
+        lines = data.split(b"\n")
+        change(lines, rng)
+        return b"\n".join(lines)
+
+    return damage
+
+
+def drop_column(lines, rng):
+    separator = rng.choice((b"\t", b" "))
+    everywhere = rng.random() < 0.5
+    for i in range(len(lines)) if everywhere else [rng.randrange(len(lines))]:
+        cells = lines[i].split(separator)
+        if len(cells) > 1:
+            del cells[rng.randrange(len(cells))]
+            lines[i] = separator.join(cells)
+
+
+def double_lines(lines, rng):
+    i = rng.randrange(len(lines))
+    lines[i:i] = lines[i : i + rng.randint(1, 4)] * rng.choice((1, 2, 50))
+
+
+def swap_lines(lines, rng):
+    i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
+    lines[i], lines[j] = lines[j], lines[i]
+
+
+def huge_line(lines, rng):
+    piece = rng.choice((b"x", b"x ", b"\t", "北".encode(), b"O\t", b"[", b'{"a":', b"1,"))
+    lines.insert(rng.randrange(len(lines) + 1), piece * rng.choice((5_000, 100_000)))
+
+
+def recode(data, rng):
+    text = data.decode("utf-8", "replace")
+    return text.encode(rng.choice(("utf-16", "utf-32", "utf-16-le", "gb18030", "utf-7")), "replace")
+
+
+def latin(data, _rng):
+    return data.decode("utf-8", "replace").encode("latin-1", "replace").replace(b"e", b"\xe9")
+
+
+def squeeze(data, rng):
+    packed = gzip.compress(data, 1)
+    return (
+        packed
+        if rng.random() < 0.3
+        else cut(packed, rng)
+        if rng.random() < 0.5
+        else flip(packed, rng)
+    )
+
+
+def carriage_returns(data, rng):
+    return data.replace(b"\n", rng.choice((b"\r\n", b"\r", b"\n\n", b" \n", b"\n\r")))
+
+
+def nothing(data, _rng):
+    return data
+
+
+DAMAGES = (
+    cut, cut_out, flip, flip, insert, insert, on_lines(drop_column), on_lines(double_lines),
+    on_lines(swap_lines), recode, latin, squeeze, carriage_returns, nothing,
+)  # fmt: skip
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    if rng.random() < 0.01:  # costly, so seldom
+        data = on_lines(huge_line)(data, rng)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        data = rng.choice(DAMAGES)(data, rng)
+    return data
+
+
+# --- one case ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def limit(seconds):
+    def stop(*_):
+        raise TimeoutError(f"more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def attempts(path: Path, whole: Path, rng: random.Random, *, tables: bool):
+    """Everything that can be done with a file, as (what, function)."""
+    encoding = rng.choice((None, None, None, "latin-1", "gb18030", "utf-16", "utf-7", "utf-8-sig"))
+    yield "read", lambda: read(path, Options(encoding=encoding))
+    yield "check", lambda: check(path)
+    yield "both", lambda: gather(path, [])
+    yield "score", lambda: score(whole, path, align_by=rng.choice(("tokens", "position")))
+    for kind in FORMATS:
+        if kind == "table" and not tables:
+            continue
+        task = rng.choice((None, None, *TASKS))
+        options = Options(
+            task=task,
+            input_format=kind,
+            tag_column=rng.choice((None, None, 1, 2, -1, 99)),
+            comments=rng.random() < 0.3,
+        )
+        yield f"read {kind}", lambda options=options: read(path, options)
+        if kind in ("columns", "table"):
+            yield f"pair {kind}", lambda options=options: read_pair(path, options)
+
+
+def run_case(
+    data: bytes, whole: bytes, rng: random.Random, folder: Path, tally: Counter, *, tables
+):
+    """Put one damaged file through everything; return what went wrong."""
+    path = folder / f"case{rng.choice(SUFFIXES)}"
+    path.write_bytes(data)
+    answer = folder / "whole"
+    answer.write_bytes(whole)
+    problems = []
+    for what, attempt in attempts(path, answer, rng, tables=tables):
+        try:
+            with limit(HANG):
+                attempt()
+            tally["result"] += 1
+        except InputError as error:
+            tally["error"] += 1
+            if "\n" in str(error) or not str(error) or len(str(error)) > 5_000:
+                problems.append(f"{what}: not a line: {str(error)[:200]!r}")
+        except Exception:
+            problems.append(f"{what}: {traceback.format_exc(limit=-4)}")
+    path.unlink()
+    return problems
+
+
+def peak() -> float:
+    """The most memory this process has held, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def fuzz(n: int, seed: int, *, table_share: float = 0.1, say=None) -> tuple[list[str], Counter]:
+    """Run `n` cases; return what went wrong, and how often there was a result or an error."""
+    points = starting_points()
+    tally: Counter = Counter()
+    wrong = []
+    with tempfile.TemporaryDirectory() as name:
+        for number in range(n):
+            rng = random.Random(f"{seed}/{number}")  # noqa: S311  # damage, not secrets
+            whole = rng.choice(points)
+            data = damaged(whole, rng)
+            found = run_case(data, whole, rng, Path(name), tally, tables=rng.random() < table_share)
+            wrong += [f"case {seed}/{number}: {problem}" for problem in found]
+            if say and (number + 1) % 1000 == 0:
+                say(number + 1, len(wrong))
+    return wrong, tally
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--n", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--table-share", type=float, default=0.1)
+    options = parser.parse_args()
+    begin, before = time.perf_counter(), peak()
+
+    def say(done, wrong):
+        sys.stderr.write(f"{done} cases, {wrong} wrong, {time.perf_counter() - begin:.0f} s\n")
+
+    wrong, tally = fuzz(options.n, options.seed, table_share=options.table_share, say=say)
+    for problem in wrong[:20]:
+        sys.stdout.write(f"{problem}\n")
+    sys.stdout.write(
+        f"{options.n} damaged files, {sum(tally.values()) + len(wrong)} readings: "
+        f"{tally['result']} results, {tally['error']} one-line errors, {len(wrong)} wrong; "
+        f"{time.perf_counter() - begin:.0f} s, memory at most {peak() / 1e6:.0f} MB "
+        f"({before / 1e6:.0f} MB before)\n"
+    )
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
