@@ -52,7 +52,12 @@ test: check
 	$(BIN)/python -m pytest -q -m 'not (neural or spark or cluster or browser)'
 	$(MAKE) --no-print-directory docs wheel
 
-test-extras: $(STAMPS)/dev
+# What needs PyTorch, Dask or a browser; a test without what it needs skips and says why.
+$(STAMPS)/extras: $(STAMPS)/dev
+	$(PIP) install -e '.[dev,crf,cluster]' torch==2.13.0
+	@touch $@
+
+test-extras: $(STAMPS)/extras
 	$(BIN)/python -m pytest -q -m 'neural or spark or cluster or browser' || [ $$? -eq 5 ]
 
 bench: $(STAMPS)/dev

@@ -13,9 +13,14 @@ from probative.inference.intervals import interval
 from probative.inference.posteriors import posterior
 
 if TYPE_CHECKING:
+    from probative.comparison import compare
+    from probative.crossval.runner import compare_models
+    from probative.crossval.splitter import BlockRegularizedCV
     from probative.evaluation import score
+    from probative.inference.bayes import bayes_test
     from probative.inference.bootstrap import bootstrap_difference
     from probative.inference.differences import difference
+    from probative.inference.effective import effective_counts
     from probative.inference.fold_tests import (
         block_regularized_t_test,
         five_by_two_f_test,
@@ -23,22 +28,29 @@ if TYPE_CHECKING:
     )
     from probative.inference.mcnemar import mcnemar_test
     from probative.inference.multiplicity import adjust_pvalues
+    from probative.inference.planning import plan
     from probative.inference.randomization import randomization_test
 
 __all__ = [
+    "BlockRegularizedCV",
     "Counts",
     "InputError",
     "PairedCounts",
     "__version__",
     "adjust_pvalues",
+    "bayes_test",
     "block_regularized_t_test",
     "bootstrap_difference",
+    "compare",
+    "compare_models",
     "difference",
+    "effective_counts",
     "five_by_two_f_test",
     "five_by_two_t_test",
     "interval",
     "mcnemar_test",
     "metrics",
+    "plan",
     "posterior",
     "randomization_test",
     "score",
@@ -46,13 +58,19 @@ __all__ = [
 
 # What not every program uses is imported when it is first asked for.
 _LATER = {
+    "BlockRegularizedCV": "crossval.splitter",
     "adjust_pvalues": "inference.multiplicity",
+    "bayes_test": "inference.bayes",
     "block_regularized_t_test": "inference.fold_tests",
     "bootstrap_difference": "inference.bootstrap",
+    "compare": "comparison",
+    "compare_models": "crossval.runner",
     "difference": "inference.differences",
+    "effective_counts": "inference.effective",
     "five_by_two_f_test": "inference.fold_tests",
     "five_by_two_t_test": "inference.fold_tests",
     "mcnemar_test": "inference.mcnemar",
+    "plan": "inference.planning",
     "randomization_test": "inference.randomization",
     "score": "evaluation",
 }

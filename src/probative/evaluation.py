@@ -10,18 +10,19 @@ import numpy as np
 from probative._validation import open_probability
 from probative.counts import Counts
 from probative.inference.intervals import interval
+from probative.inference.macro import macro_interval
 from probative.matching.evidence import Evidence, gather
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
-from probative.metrics import score as metric_score
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["score"]
+__all__ = ["score", "scores_of"]
 
 PRF = ("precision", "recall", "f1")
+_MACRO_CELLS = 50_000_000
 
 
 def score(
@@ -75,7 +76,11 @@ def score(
     """
     level = open_probability("level", level)
     systems = [] if pred is None else [pred, *more]
-    evidence = gather(gold, systems, names=names, **how)
+    return scores_of(gather(gold, systems, names=names, **how), level=level, overlap=overlap)
+
+
+def scores_of(evidence: Evidence, *, level: float, overlap: bool = False) -> Scores:
+    """Score what has been gathered."""
     return Scores(
         task=evidence.task,
         systems=tuple(
@@ -95,7 +100,7 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
     units = items.counts(i, by="sentence")
     if evidence.task == "segmentation":
         scores = _segmentation_scores(evidence, i, units, level)
-    elif evidence.task == "labels" and len(items.labels) == len(_all_labels(evidence)):
+    elif evidence.all_classes:
         # Over all classes every error is a false positive and a false negative at once: micro
         # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
@@ -109,18 +114,13 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
     return SystemScores(
         name=evidence.names[i],
         counts=counts,
-        scores=scores,
+        scores=(*scores, *_macro(evidence, i, level)) if several else scores,
         by_label=_by_label(evidence, i, level) if several else (),
-        macro=_macro(items.counts(i, by="label")) if several else None,
         splitting_bias=(
             counts.predicted / counts.positives if evidence.task == "segmentation" else None
         ),
         overlap=_overlap(evidence, i) if overlap and evidence.task == "entities" else None,
     )
-
-
-def _all_labels(evidence: Evidence) -> set[str]:
-    return set(evidence.gold.names).union(*(side.names for side in evidence.systems))
 
 
 def _interval(evidence: Evidence, units: Counts, metric: str, level: float) -> Interval:
@@ -139,10 +139,13 @@ def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ..
     return tuple(found)
 
 
-def _macro(by_label: Counts) -> dict[str, float]:
-    return {
-        metric: float(np.mean(metric_score(by_label, metric, zero_division=0))) for metric in PRF
-    }
+def _macro(evidence: Evidence, i: int, level: float) -> tuple[Interval, ...]:
+    """Means over the labels, unless there are so many that a table of all units is too large."""
+    items = evidence.items
+    if items.n_units * len(items.labels) > _MACRO_CELLS:
+        return ()
+    units = items.by_unit_and_label(i)
+    return tuple(macro_interval(units, metric, level=level) for metric in PRF)
 
 
 def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:

@@ -194,3 +194,9 @@ def test_says_itself_in_a_line_and_a_dictionary():
         "pvalue": test.pvalue,
         "n_units": 367,
     }
+
+
+def test_a_pvalue_too_small_to_write_is_not_called_zero():
+    test = pv.randomization_test(pv.PairedCounts([0, 0, 2000, 0, 9, 9, 9, 9]))
+    assert test.pvalue == 0
+    assert "below 1e-300" in test.note

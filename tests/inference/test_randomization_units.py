@@ -12,8 +12,11 @@ from inference.exchanges import difference_of, law_by_unit, pvalue_of, walk_poly
 
 import probative as pv
 from probative.inference._contest import contest
-from probative.inference._exchange_units import Inversion, UnitExchange, tilt_onto
+from probative.inference._convolution import Convolution
+from probative.inference._exchange_units import UnitExchange
+from probative.inference._inversion import Inversion
 from probative.inference._spectrum import significant_frequencies
+from probative.inference._tilt import TiltedWalk, tilt_onto
 from probative.inference._walk import Lattice, Walk, walk_of_units
 from probative.metrics import METRICS
 
@@ -43,15 +46,16 @@ def sentences(n, most, agree, lift, seed):
     )
 
 
-def inverted_tail(paired, metric, threshold, beta=1.0):
-    """The tail probability by Fourier inversion, however short the walk is."""
+def tails_by_both_ways(paired, metric, threshold, beta=1.0):
+    """The tail probability by Fourier inversion and coin by coin, however short the walk is."""
     game = contest(paired.total(), metric, beta)
     number = paired.multiplicity if paired.multiplicity is not None else np.ones(len(paired.cases))
     exchange = UnitExchange.of(walk_of_units(paired.cases, number.astype(np.int64)), game, 2.0**30)
     if not len(exchange.walk.steps):
-        return exchange.tail(threshold)
-    tau = tilt_onto(exchange.walk, exchange.contest, threshold)
-    return Inversion(exchange.walk, tau, 2.0**30).tail(exchange.contest, threshold)
+        return [exchange.tail(threshold)]
+    walk = TiltedWalk(exchange.walk, tilt_onto(exchange.walk, exchange.contest, threshold))
+    first = walk.first_extreme(exchange.contest, threshold)
+    return [Inversion(walk, 2.0**30).tail(first), Convolution(walk).tail(first)]
 
 
 def test_check_of_the_methods():
@@ -93,10 +97,10 @@ def test_agrees_with_all_exchanges_written_out():
             expected = float(pvalue_of(law, observed, alternative))
             test = pv.randomization_test(paired, metric, alternative=alternative, beta=float(beta))
             threshold = {"greater": observed, "less": -observed}.get(alternative, abs(observed))
-            inverted = inverted_tail(paired, metric, threshold, float(beta))
+            tails = tails_by_both_ways(paired, metric, threshold, float(beta))
             if alternative == "two-sided":
-                inverted = min(1.0, 2 * inverted)
-            for found in (test.pvalue, inverted):
+                tails = [min(1.0, 2 * tail) for tail in tails]
+            for found in (test.pvalue, *tails):
                 worst = max(worst, abs(found - expected))
                 worst_relative = max(worst_relative, abs(found / expected - 1))
     assert worst < 1e-12
@@ -121,11 +125,14 @@ def test_the_walk_has_a_mass_of_one(n, most, agree):
     game = contest(paired.total(), "f1", 1.0)
     walk = walk_of_units(paired.cases, np.ones(n, dtype=np.int64))
     for tau in (np.zeros(2), np.array([0.02, -0.01]), tilt_onto(walk, game, Fraction(1, 50))):
-        inversion = Inversion(walk, tau, 2.0**30)
-        # a tilted walk is summed as it is: without the weights that undo the tilt
-        inversion.tau[:] = 0
-        inversion.log_gain = 0.0
-        assert inversion.tail(game, Fraction(-2)) == pytest.approx(1, abs=1e-12)
+        tilted = TiltedWalk(walk, tau)
+        everything = tilted.first_extreme(game, Fraction(-2))
+        # the tilted walk as it is: without the weights that undo the tilt
+        tilted.tau[:] = 0
+        tilted.log_gain = 0.0
+        assert Inversion(tilted, 2.0**30).tail(everything) == pytest.approx(1, abs=1e-12)
+        if n < 1000:
+            assert Convolution(tilted).tail(everything) == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -188,15 +195,38 @@ def test_far_tails_against_exact_rational_arithmetic(better, other, smallest, la
     assert found == pytest.approx(float(expected), rel=1e-11, abs=0)
 
 
+@pytest.mark.parametrize("n", [5, 50, 250])
+def test_the_most_extreme_of_all_outcomes(n):
+    """B is better on every unit: of all exchanges only two are as extreme."""
+    rows = [[0, 1, 1, 0, 2, 0, 0], [0, 0, 3, 0, 1, 0, 0], [0, 2, 0, 0, 1, 1, 1]]
+    number = [n, n // 2, n // 3]
+    paired = pv.PairedCounts([*rows, [0, 0, 0, 0, 3, 1, 1]], [*number, 100])
+    found = pv.randomization_test(paired, "f1").pvalue
+    assert found == pytest.approx(2 * 0.5 ** sum(number), rel=1e-11, abs=0)
+
+
 def test_large_walks_need_no_grid_of_their_size():
     """0 to 40 entities a sentence, hardly any agreement: still a few thousand frequencies."""
     paired = sentences(5000, 40, 0.3, 0.002, seed=4)
     walk = walk_of_units(paired.cases, np.ones(5000, dtype=np.int64))
-    inversion = Inversion(walk, np.zeros(2), 2.0**30)
+    inversion = Inversion(TiltedWalk(walk, np.zeros(2)), 2.0**30)
     assert np.prod(inversion.shape) > 10**6
     assert len(inversion.phi) < 3000
     exact = pv.randomization_test(paired, "f1")
     sampled = pv.randomization_test(paired, "f1", method="sampled", n_resamples=20_000, rng=5)
+    assert abs(sampled.pvalue - exact.pvalue) < 4 * sampled.standard_error
+
+
+def test_few_units_with_large_counts_are_convolved():
+    """Three dozen documents: all frequencies matter, and the coins are added one by one."""
+    rng = np.random.default_rng(8)
+    documents = np.concatenate([rng.integers(0, 40, (36, 4)), rng.integers(0, 99, (36, 4))], axis=1)
+    paired = pv.PairedCounts(documents)
+    exact = pv.randomization_test(paired, "f1", method="exact")
+    one, other = tails_by_both_ways(paired, "f1", abs(difference_of(documents.sum(axis=0), "f1")))
+    assert exact.pvalue == pytest.approx(2 * one, rel=1e-11)
+    assert exact.pvalue == pytest.approx(2 * other, rel=1e-11)
+    sampled = pv.randomization_test(paired, "f1", method="sampled", n_resamples=10**5, rng=9)
     assert abs(sampled.pvalue - exact.pvalue) < 4 * sampled.standard_error
 
 

@@ -80,7 +80,7 @@ def test_other_metrics_agree_with_simulation(metric):
 
 
 @settings(max_examples=30)
-@given(st.integers(1, 10**6), st.floats(0, 1))
+@given(st.integers(1, 10**6), st.one_of(st.sampled_from([0.0, 1.0]), st.floats(1e-12, 1 - 1e-12)))
 def test_binomial_weights(trials, chance):
     from scipy.stats import binom
 

@@ -20,11 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from typer import Abort, Exit, TyperException
 
-    from probative.cli.app import GROUPS, build_app
+    from probative.cli.app import build_app
     from probative.errors import InputError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if not words or (len(words) == 1 and words[0] in GROUPS):
+    if not words or words == ["study"]:
         words.append("--help")
     try:
         status = build_app(words)(words, prog_name="probative", standalone_mode=False)

@@ -3,43 +3,62 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from probative._version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["build_app"]
 
 # Each command stands in the module of its name. Only the one that is called is loaded: building
 # the parsers of all of them takes longer than most commands run.
-COMMANDS = ("score", "check", "interval", "demo")
-GROUPS = ("study",)
+COMMANDS = ("score", "compare", "crossval", "split", "interval", "plan", "check", "demo")
+STUDIES = ("coverage", "tests", "chunking", "planning", "macro")
 
 
 def build_app(arguments: Sequence[str]) -> typer.Typer:
     """Return the program with the command that the arguments name, or with all for the others."""
-    app = typer.Typer(
-        name="probative",
+    words = [word for word in arguments if not word.startswith("-")]
+    app = _group("How good is this NLP system, and is that one really better?")
+    app.callback()(_options)
+    for name in _called(words[:1], (*COMMANDS, "study")):
+        if name == "study":
+            app.add_typer(_studies(words[1:2]), name="study")
+        else:
+            app.command(name)(_command(f"probative.cli.{name}", name))
+    return app
+
+
+def _studies(words: Sequence[str]) -> typer.Typer:
+    studies = _group("The experiments of the source papers, and others that tell what to expect.")
+    studies.callback()(lambda: None)  # it stays a group, however few commands are loaded
+    for name in _called(words, STUDIES):
+        studies.command(name)(_command(f"probative.cli.studies.{name}", name))
+    return studies
+
+
+def _group(words: str) -> typer.Typer:
+    return typer.Typer(
+        help=words,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    app.callback()(_options)
-    called = next((word for word in arguments if not word.startswith("-")), None)
-    for name in (*COMMANDS, *GROUPS):
-        if called in (*COMMANDS, *GROUPS) and name != called:
-            continue
-        module = import_module(f"probative.cli.{name}")
-        if name in GROUPS:
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(name)(getattr(module, name))
-    return app
+
+
+def _called(words: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+    """The name that was called, or all where it is none of them."""
+    return words if words and words[0] in names else names
+
+
+def _command(module: str, name: str) -> Callable[..., Any]:
+    command: Callable[..., Any] = getattr(import_module(module), name)
+    return command
 
 
 def _show_version(wanted: bool) -> None:

@@ -19,6 +19,8 @@ __all__ = [
     "Html",
     "IgnoreType",
     "InputFormat",
+    "Jobs",
+    "KeepDocuments",
     "Level",
     "Metric",
     "Only",
@@ -26,12 +28,17 @@ __all__ = [
     "Prior",
     "Quiet",
     "Repair",
+    "Repetitions",
+    "Resume",
+    "Rope",
     "Scheme",
     "Seed",
     "TagColumn",
     "Task",
     "TrainWords",
     "UnitColumn",
+    "Weight",
+    "column_numbers",
     "integer",
     "number",
     "whole",
@@ -199,4 +206,54 @@ TrainWords = Annotated[
         metavar="FILE",
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
+]
+
+
+# Cross-validation.
+Repetitions = Annotated[
+    int, typer.Option("--m", metavar="N", parser=whole, help="Repetitions, each of two folds.")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", parser=integer, help="Fits at once; -1 for all cores."),
+]
+KeepDocuments = Annotated[
+    bool, typer.Option("--keep-documents", help="Never cut a document that the corpus marks.")
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="DIR",
+        help="Keep what is done in this folder, and continue what is there.",
+    ),
+]
+Rope = Annotated[
+    float,
+    typer.Option(
+        "--rope",
+        metavar="NUMBER",
+        parser=number,
+        help="Differences up to this size, a fraction of 1, count as none.",
+    ),
+]
+Weight = Annotated[
+    str,
+    typer.Option(
+        "--weight", metavar="HOW", help="effective, averaged, a number, or correlations R1,R2."
+    ),
+]
+
+
+def column_numbers(parameter: str, text: str | None) -> list[int]:
+    """Read the numbers of columns, from 1, separated by commas."""
+    found = words([text] if text else None, ())
+    for word in found:
+        if not word.isdecimal() or int(word) < 1:
+            raise typer.BadParameter(f"{word!r} is not a column number", param_hint=parameter)
+    return [int(word) for word in found]
+
+
+Replicates = Annotated[
+    int, typer.Option("--replicates", metavar="N", parser=whole, help="Test sets to draw.")
 ]

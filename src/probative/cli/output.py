@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
 
-__all__ = ["check_format", "emit", "progress", "remark"]
+__all__ = ["check_format", "emit", "progress", "remark", "warnings_as_remarks"]
 
 
 def check_format(form: str) -> None:
@@ -39,7 +40,7 @@ def emit(
 ) -> None:
     """Write the files that were asked for, then print the document."""
     from probative.reporting.files import write_whole
-    from probative.reporting.render import as_html, render
+    from probative.reporting.render import UNLIMITED, as_html, render
 
     if figure:
         from probative.reporting.figures import save_figure
@@ -50,7 +51,7 @@ def emit(
         write_whole(html, as_html(document))
         remark(f"wrote {html}", quiet=quiet)
     terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else 200
+    width = shutil.get_terminal_size().columns if terminal else UNLIMITED
     typer.echo(render(document, form, colour=terminal and _colour_wanted(), width=width), nl=False)
 
 
@@ -59,7 +60,8 @@ def remark(message: str, *, quiet: bool = False) -> None:
     if not quiet:
         from probative.reporting.escape import plain
 
-        typer.echo(plain(message), err=True)
+        for line in message.split("\n"):
+            typer.echo(plain(line), err=True)
 
 
 @contextmanager
@@ -76,6 +78,16 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int],
     ) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def warnings_as_remarks(*, quiet: bool = False) -> Iterator[None]:
+    """Tell warnings as remarks, once each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for message in dict.fromkeys(str(w.message) for w in caught):
+        remark(f"warning: {message}", quiet=quiet)
 
 
 def _colour_wanted() -> bool:

@@ -17,10 +17,22 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["cdf", "log_pdf", "nodes", "rule", "sf", "slope", "spread"]
+__all__ = [
+    "DROP",
+    "cdf",
+    "fast_cdf",
+    "log_pdf",
+    "nodes",
+    "rule",
+    "sf",
+    "slope",
+    "spread",
+    "step",
+    "window",
+]
 
 # The rule ends where the density has fallen to exp(-DROP) of its peak.
-_DROP = 36.0
+DROP = 36.0
 # A trapezoid rule with step h errs by the density's Fourier transform at 2π/h. Near a normal
 # density that is exp(-2π²sd²/h²), 5e-20 at h = sd/1.5; for small shapes, whose singularities act as
 # if they lay π/2 off the real line, it is exp(-π²/h), 4e-19 at h = 0.23.
@@ -31,6 +43,13 @@ _LARGEST_STEP = 0.23
 def cdf(a: Array, b: Array, y: Array) -> Array:
     """Return the probability that the log odds of Beta(a, b) are at most y."""
     return _lower_tail(a, b, y)
+
+
+def fast_cdf(a: Array, b: Array, y: Array) -> Array:
+    """Return `cdf` with absolute accuracy only: tiny probabilities keep few digits."""
+    right = y > 0
+    tail = special.betainc(np.where(right, b, a), np.where(right, a, b), special.expit(-np.abs(y)))
+    return np.asarray(np.where(right, 1 - tail, tail))
 
 
 def sf(a: Array, b: Array, y: Array) -> Array:
@@ -45,7 +64,7 @@ def log_pdf(a: Array, b: Array, y: Array) -> Array:
 
 def slope(a: Array, b: Array, y: Array) -> Array:
     """Return the derivative of `log_pdf` in y."""
-    return a * special.expit(-y) - b * special.expit(y)
+    return np.asarray(a * special.expit(-y) - b * special.expit(y))
 
 
 def spread(a: Array, b: Array) -> Array:
@@ -65,16 +84,27 @@ def rule(a: Array, b: Array, finest: Array | float = np.inf) -> tuple[Array, Arr
     return np.log(a / b)[..., None] + offset, weight / weight.sum(axis=-1, keepdims=True)
 
 
+def window(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return the log odds outside which the density of Beta(a, b) is negligible."""
+    peak = np.log(a / b)
+    return peak + _reach(a, b, -1.0), peak + _reach(a, b, 1.0)
+
+
 def nodes(low: Array, high: Array, sd: Array, finest: Array | float) -> Array:
     """Return equally spaced points, for a density of standard deviation sd between the limits.
 
     As many for each row as the widest needs.
     """
+    h = step(sd, finest)
+    size = max(2, int(np.ceil(np.max((high - low) / h, initial=0))) + 1)
+    return low[..., None] + (high - low)[..., None] * np.linspace(0, 1, size)
+
+
+def step(sd: Array, finest: Array | float) -> Array:
+    """Return the step of a trapezoid rule for a density times a function `finest` wide."""
     # widths of factors, and the two limits on the step, combine like those of normal densities
     squares = _STEPS_PER_SD**2 * (sd**-2 + np.asarray(finest) ** -2.0) + _LARGEST_STEP**-2
-    step = 1 / np.sqrt(squares)
-    size = int(np.ceil(np.max((high - low) / step, initial=0))) + 1
-    return low[..., None] + (high - low)[..., None] * np.linspace(0, 1, size)
+    return np.asarray(1 / np.sqrt(squares))
 
 
 def _lower_tail(a: Array, b: Array, y: Array) -> Array:
@@ -91,7 +121,7 @@ def _lower_tail(a: Array, b: Array, y: Array) -> Array:
 def _complement(a: Array, b: Array, x: Array) -> Array:
     """1 - I_x(a, b); SciPy's own betaincc is several times slower, so only where it must be."""
     rest = 1 - special.betainc(a, b, x)
-    small = rest < 0.01
+    small = rest < 1e-4
     rest[small] = special.betaincc(a[small], b[small], x[small])
     return np.asarray(rest)
 
@@ -129,9 +159,9 @@ def _reach(a: Array, b: Array, side: float) -> Array:
     """
     rate = b if side > 0 else a
     peak = np.log(a / b)
-    offset = side * np.maximum(np.sqrt(2 * _DROP * (1 / a + 1 / b)), _DROP / rate)
+    offset = side * np.maximum(np.sqrt(2 * DROP * (1 / a + 1 / b)), DROP / rate)
     for _ in range(60):
-        gap = _log_ratio(a, b, offset) + _DROP
+        gap = _log_ratio(a, b, offset) + DROP
         move = gap / slope(a, b, peak + offset)
         offset = offset - move
         if np.all(np.abs(move) <= 1e-3 * np.abs(offset)):
@@ -140,7 +170,7 @@ def _reach(a: Array, b: Array, side: float) -> Array:
 
 
 def _stirling_rest(z: Array) -> Array:
-    """log Gamma(z) minus Stirling's formula."""
+    """Log Gamma(z) minus Stirling's formula."""
     large = np.maximum(z, 10.0)
     series = (
         1 / 12

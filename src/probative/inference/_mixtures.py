@@ -53,6 +53,11 @@ class Mixture:
         tails = _log_odds.cdf(self.a, self.b, y[..., None] - self.shift)
         return np.asarray(np.sum(self.weight * tails, axis=-1))
 
+    def fast_lower_tail(self, y: Array) -> Array:
+        """Probability of at most y, with absolute accuracy only."""
+        tails = _log_odds.fast_cdf(self.a, self.b, y[..., None] - self.shift)
+        return np.asarray(np.sum(self.weight * tails, axis=-1))
+
     def log_pdf(self, y: Array) -> Array:
         """Log density."""
         return np.asarray(special.logsumexp(self.log_terms(y), axis=-1))
@@ -65,7 +70,9 @@ class Mixture:
 
     def quantile(self, q: Array) -> Array:
         """Where the lower tail is q: Newton's method on its logarithm, kept within brackets."""
-        own = special.logit(special.betaincinv(self.a[..., 0], self.b[..., 0], q))
+        a, b = self.a[..., 0], self.b[..., 0]
+        with np.errstate(divide="ignore"):
+            own = np.log(special.betaincinv(a, b, q)) - np.log(special.betainccinv(b, a, q))
         own = np.clip(own, -700, 700)
         low, high = own + self.shift.min(axis=-1), own + self.shift.max(axis=-1)
         centre = np.sum(self.weight * self.shift, axis=-1)

@@ -13,18 +13,25 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-__all__ = ["TooLargeError", "characteristic_function", "significant_frequencies"]
+__all__ = [
+    "BYTES_A_FREQUENCY",
+    "TooLargeError",
+    "characteristic_function",
+    "significant_frequencies",
+    "significant_share",
+]
 
 _BOXES_A_SIDE = 32
 _STEPS_AT_ONCE = 16
 _NUMBERS_AT_ONCE = 2**16
-_BYTES_A_FREQUENCY = 96
+BYTES_A_FREQUENCY = 256
 
 
 class TooLargeError(Exception):
@@ -33,6 +40,17 @@ class TooLargeError(Exception):
     def __init__(self, needed: float) -> None:
         super().__init__(f"at least {needed:.2g} bytes")
         self.needed = needed
+
+
+def significant_share(times: NDArray[np.int64], tilt: NDArray[np.float64], floor: float) -> float:
+    """About the share of all frequencies where log|phi| exceeds `floor`.
+
+    Over the frequencies, the logarithm of a coin's factor has the mean log((1+|t|)/2) and, where
+    t = 0, the variance π²/12; their sum is taken for normal.
+    """
+    mean = times @ np.log((1 + np.abs(tilt)) / 2)
+    variance = np.pi**2 / 12 * (times @ (1 - np.abs(tilt)))
+    return float(special.ndtr((mean - floor) / np.sqrt(variance + 1e-9)))
 
 
 def significant_frequencies(
@@ -61,8 +79,8 @@ def significant_frequencies(
         half = spacing * (size - 1) / 2
         bound = _modulus_bound(corners * spacing + half, half, steps, times, tilt, floor)
         corners, bound = corners[bound > floor], bound[bound > floor]
-        if len(corners) * _BYTES_A_FREQUENCY > memory_limit:
-            raise TooLargeError(len(corners) * float(np.prod(size)) * _BYTES_A_FREQUENCY)
+        if len(corners) * BYTES_A_FREQUENCY > memory_limit:
+            raise TooLargeError(len(corners) * float(np.prod(size)) * BYTES_A_FREQUENCY)
         if np.all(size == 1):
             return corners, bound
         parts = np.minimum(size, 2)

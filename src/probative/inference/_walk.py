@@ -31,10 +31,9 @@ class Walk:
         """Where the walk ends on average."""
         return np.asarray(self.base + self.times @ self.steps / 2)
 
-    @property
-    def n_outcomes(self) -> float:
-        """How many ways there are to take the steps, equal ones not told apart."""
-        return float(np.exp(np.sum(np.log1p(self.times))))
+    def has_at_most(self, outcomes: int) -> bool:
+        """Whether there are so few ways to take the steps, equal ones not told apart."""
+        return bool(np.sum(np.log1p(self.times)) <= np.log(outcomes))
 
     def projected(self, a: int, b: int) -> Walk:
         """The walk of -(a·x + b·f) alone, as the second coordinate."""

@@ -105,12 +105,16 @@ def bootstrap_difference(
 
 
 def _as_units(paired: PairedCounts) -> PairedCounts:
+    """Distinct units, or distinct items where there are no units, with their multiplicity."""
+    width = 8 if paired.has_negatives else 7
     if paired.has_units:
-        return paired.grouped()
-    rows = np.eye(8) if paired.has_negatives else np.eye(8)[:, :7]
-    if np.any(paired.cases != np.round(paired.cases)):
-        raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
-    return PairedCounts(rows, paired.cases)
+        grouped = paired.grouped()
+        rows, number = grouped.cases[:, :width], grouped.multiplicity
+    else:
+        if np.any(paired.cases != np.round(paired.cases)):
+            raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
+        rows, number = np.eye(8)[:, :width], paired.cases
+    return PairedCounts(rows[number > 0], number[number > 0])
 
 
 def _sufficient_statistics(units: PairedCounts, metric: str, beta: float) -> NDArray[np.float64]:

@@ -26,6 +26,7 @@ __all__ = [
     "design_effect_of_difference",
     "effective_divisor",
     "undefined_note",
+    "variance_of_difference",
 ]
 
 
@@ -89,14 +90,59 @@ def design_effect_of_difference(
     """
     if not paired.has_units:
         raise InputError("paired: one table; expected one row a unit")
-    number = np.ones(len(paired.cases)) if paired.multiplicity is None else paired.multiplicity
-    by_unit, by_item = np.zeros(len(number)), np.zeros(8)
+    by_unit, number = _unit_shifts(paired, metric, beta)
+    by_item, items = _item_shifts(paired, metric, beta)
+    return _variance_ratio(by_unit, number, by_item, items)
+
+
+def variance_of_difference(
+    paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
+) -> tuple[float, int]:
+    """The variance of the difference over test sets like this one, and the units it rests on.
+
+    Units are the rows where there are any, else single items.
+
+    Parameters
+    ----------
+    paired
+        One table, or a row a unit.
+    metric, beta
+        The score.
+    """
+    if paired.has_units:
+        shift, number = _unit_shifts(paired, metric, beta)
+    else:
+        shift, number = _item_shifts(paired, metric, beta)
+    n = int(number.sum())
+    return (float(n / (n - 1) * (number @ shift**2)) if n > 1 else float("nan")), n
+
+
+def _unit_shifts(
+    paired: PairedCounts, metric: str, beta: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How far each row moves the difference B minus A, and how many units it stands for."""
+    rows = paired.cases
+    number = np.ones(len(rows)) if paired.multiplicity is None else paired.multiplicity
+    return _shifts(paired, rows, metric, beta), number
+
+
+def _item_shifts(
+    paired: PairedCounts, metric: str, beta: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How far an item of each case moves the difference B minus A, and how many there are."""
+    return _shifts(paired, np.eye(8), metric, beta), paired.total().cases
+
+
+def _shifts(
+    paired: PairedCounts, rows: NDArray[np.float64], metric: str, beta: float
+) -> NDArray[np.float64]:
+    table, one = paired.total().cases[None], np.ones(1)
+    shift = np.zeros(len(rows))
     for system, sign in (("a", -1), ("b", 1)):
-        x, y = _contributions(paired.cases, system, metric, beta, paired.has_negatives)
-        item_x, item_y = _contributions(np.eye(8), system, metric, beta, paired.has_negatives)
-        by_unit += sign * _influence(x, y, x, y, number)
-        by_item += sign * _influence(item_x, item_y, x, y, number)
-    return _variance_ratio(by_unit, number, by_item, paired.total().cases)
+        x, y = _contributions(rows, system, metric, beta, paired.has_negatives)
+        total = _contributions(table, system, metric, beta, paired.has_negatives)
+        shift += sign * _influence(x, y, *total, one)
+    return shift
 
 
 def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float:
@@ -112,7 +158,7 @@ def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float
         for pair in ("aa", "ab", "bb")
     }
     scale = np.sqrt(products["aa"] * products["bb"])
-    return products["ab"] / scale if scale > 0 else 0.0
+    return float(products["ab"] / scale) if scale > 0 else 0.0
 
 
 def effective_divisor(effect: float, n_units: int, level: float) -> float:

@@ -111,9 +111,7 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
 def _paired_posterior(
     table: PairedCounts, metric: str, level: float, beta: float, prior: float
 ) -> tuple[float, float]:
-    from probative.inference.paired_posterior import (  # type: ignore[import-not-found]
-        PairedPosterior,
-    )
+    from probative.inference.paired_posterior import PairedPosterior
 
     low, high = PairedPosterior(table, metric, prior=prior, beta=beta).interval(level)
     return float(low), float(high)

@@ -12,8 +12,8 @@ from probative._validation import one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
-from probative.inference.posteriors import posterior
 from probative.inference.clusters import design_effect, effective_divisor, undefined_note
+from probative.inference.posteriors import posterior
 from probative.inference.wilson_direct import wilson_direct
 from probative.metrics import METRICS, f1_from_jaccard, ratio, score
 from probative.results import Interval

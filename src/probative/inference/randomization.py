@@ -132,9 +132,12 @@ def randomization_test(
     notes = _undefined_scores(table, metric, beta)
     if method != "sampled":
         try:
+            pvalue = _exact_pvalue(exchange, observed, alternative)
+            if pvalue == 0:
+                notes.append("the p-value is not 0 but below 1e-300")
             return result(
                 method="exact",
-                pvalue=_exact_pvalue(exchange, observed, alternative),
+                pvalue=pvalue,
                 note="; ".join(notes) or None,
                 null=_null_distribution(exchange, observed) if null else None,
             )

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Evidence", "gather"]
 
+_ENDINGS = {".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"}
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -72,6 +74,14 @@ class Evidence:
         if self.task != "labels":
             return "sentence"
         return "item" if self.gold.units is None else "unit"
+
+    @property
+    def all_classes(self) -> bool:
+        """Whether every class of single-label data counts: then accuracy is what micro F1 is."""
+        if self.task != "labels":
+            return False
+        used = set(self.gold.names).union(*(side.names for side in self.systems))
+        return len(self.items.labels) == len(used)
 
     @cached_property
     def token_accuracy(self) -> tuple[tuple[int, int], ...] | None:
@@ -197,7 +207,13 @@ def _name(side: Any) -> str:
 
 
 def _short(path: str | Path) -> str:
-    return "standard input" if str(path) == "-" else Path(path).name
+    """What a file is called without its folder and its endings."""
+    if str(path) == "-":
+        return "standard input"
+    name = Path(path).name
+    while Path(name).suffix.lower() in _ENDINGS and Path(name).stem:
+        name = Path(name).stem
+    return name
 
 
 def _named(names: Sequence[str] | None, found: list[str]) -> tuple[str, ...]:

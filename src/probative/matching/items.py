@@ -78,6 +78,16 @@ class Items:
         counts = Counts(tp, fp, fn, None if decisions is None else decisions - tp - fp - fn)
         return counts if by is not None else counts[0]
 
+    def by_unit_and_label(self, system: int = 0) -> Counts:
+        """The counts of a system, a row a unit and a column a label."""
+        group = self.unit.astype(np.intp) * len(self.labels) + self.label
+        size = self.n_units * len(self.labels)
+        says, answer = self.says[system], self.answer
+        cells = (says & answer, says & ~answer, ~says & answer)
+        return Counts(*(_number(group, which, size) for which in cells)).reshape(
+            self.n_units, len(self.labels)
+        )
+
     def paired(self, a: int, b: int, *, by: str | None = "sentence") -> PairedCounts:
         """The eight cases of two systems, a row a sentence or document, or one table.
 

@@ -6,12 +6,21 @@ CSV or HTML.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from probative._version import __version__
 
-__all__ = ["Document", "Drawing", "Table", "number", "payload", "points", "signature"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Document", "Drawing", "Strong", "Table", "number", "payload", "points", "signature"]
+
+
+class Strong(str):
+    """Text that stands out: bold, where the form has it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,9 @@ class Document:
         Sentences below the tables: assumptions, warnings, verdicts.
     drawings
         Figures for the HTML page.
+    page, content
+        The template of the HTML page, and a function that gives what it shows besides all this:
+        figures take time, and not everybody wants the page.
     """
 
     title: str
@@ -69,7 +81,9 @@ class Document:
     tables: tuple[Table, ...]
     records: tuple[dict[str, Any], ...]
     notes: tuple[str, ...] = ()
-    drawings: tuple[Drawing, ...] = field(default=())
+    drawings: tuple[Drawing, ...] = ()
+    page: str = "page.html"
+    content: Callable[[], Mapping[str, Any]] = dict
 
 
 def signature(*choices: str) -> str:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import TYPE_CHECKING
 
 from probative._validation import one_of
 from probative.reporting import escape
+from probative.reporting.document import Strong
 
 if TYPE_CHECKING:
     from probative.reporting.document import Document, Table
 
-__all__ = ["FORMATS", "as_html", "render"]
+__all__ = ["FORMATS", "UNLIMITED", "as_html", "render"]
+
+UNLIMITED = 200  # columns where no terminal sets a limit: tables fit, sentences stay on one line
 
 
-def render(document: Document, form: str, *, colour: bool = False, width: int = 200) -> str:
+def render(document: Document, form: str, *, colour: bool = False, width: int = UNLIMITED) -> str:
     """Return the document in the form asked for, one of `FORMATS`, ending in a line break."""
     one_of("format", form, FORMATS)
     if form == "text":
@@ -24,7 +28,7 @@ def render(document: Document, form: str, *, colour: bool = False, width: int = 
     return _RENDERERS[form](document)
 
 
-def as_text(document: Document, *, colour: bool = False, width: int = 200) -> str:
+def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED) -> str:
     """Tables for the terminal."""
     from rich import box
     from rich.cells import cell_len
@@ -53,15 +57,23 @@ def as_text(document: Document, *, colour: bool = False, width: int = 200) -> st
                 min_width=min(max(map(cell_len, whole), default=0), 40),
             )
         for row in table.rows:
-            grid.add_row(*(Text(escape.plain(cell)) for cell in row))
+            grid.add_row(
+                *(
+                    Text(escape.plain(cell), style="bold" if isinstance(cell, Strong) else "")
+                    for cell in row
+                )
+            )
         needed = console.measure(grid, options=console.options.update(width=10_000)).minimum
         console.print(grid, width=max(width, needed), crop=False)
         for note in table.notes:
-            console.print(Text(escape.plain(note)))
+            console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
+        console.print()
     for note in document.notes:
-        console.print(Text(escape.plain(note)))
+        console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
+        console.print()
     text = console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
-    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
+    lines = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+    return re.sub(r"\n{3,}", "\n\n", lines) + "\n"
 
 
 def as_json(document: Document) -> str:
@@ -86,9 +98,7 @@ def as_markdown(document: Document) -> str:
     for table in document.tables:
         lines = [f"**{escape.markdown(table.title)}**", ""] if table.title else []
         ruler = [":---" if table.holds_words(i) else "---:" for i in range(len(table.columns))]
-        head, *body = (
-            [escape.markdown(cell) for cell in row] for row in (table.columns, *table.rows)
-        )
+        head, *body = ([_markdown(cell) for cell in row] for row in (table.columns, *table.rows))
         lines += ["| " + " | ".join(cells) + " |" for cells in (head, ruler, *body)]
         parts.append("\n".join(lines))
         parts.extend(escape.markdown(note) for note in table.notes)
@@ -112,13 +122,23 @@ def _latex_table(table: Table, notes: tuple[str, ...]) -> str:
         r"\toprule",
         " & ".join(map(escape.latex, table.columns)) + r" \\",
         r"\midrule",
-        *(" & ".join(map(escape.latex, row)) + r" \\" for row in table.rows),
+        *(" & ".join(map(_latex, row)) + r" \\" for row in table.rows),
         r"\bottomrule",
         r"\end{tabular}",
         rf"\caption{{{escape.latex(caption)}}}" if caption else "",
         r"\end{table}",
     ]
     return "\n".join(line for line in lines if line) + "\n"
+
+
+def _markdown(cell: str) -> str:
+    safe = escape.markdown(cell)
+    return f"**{safe}**" if isinstance(cell, Strong) and cell else safe
+
+
+def _latex(cell: str) -> str:
+    safe = escape.latex(cell)
+    return rf"\textbf{{{safe}}}" if isinstance(cell, Strong) and cell else safe
 
 
 def as_html(document: Document) -> str:
@@ -132,7 +152,8 @@ def as_html(document: Document) -> str:
         lstrip_blocks=True,
     )
     environment.filters["plain"] = escape.plain
-    return environment.get_template("page.html").render(document=document)
+    environment.tests["strong"] = lambda cell: isinstance(cell, Strong)
+    return environment.get_template(document.page).render(document=document, **document.content())
 
 
 _RENDERERS = {"json": as_json, "markdown": as_markdown, "latex": as_latex, "csv": as_csv}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from probative.counts import Counts
     from probative.results import Interval, Scores, SystemScores
 
-__all__ = ["conlleval_report", "scores_document"]
+__all__ = ["conlleval_report", "label_table", "scores_document"]
 
 
 def scores_document(found: Scores, *, choices: Sequence[str] = ()) -> Document:
@@ -32,13 +32,13 @@ def scores_document(found: Scores, *, choices: Sequence[str] = ()) -> Document:
     content = found.to_dict()
     del content["level"]
     tables = [_overview(found)]
-    tables += [_labels(found, system) for system in found.systems if system.by_label]
+    tables += [label_table(found, system) for system in found.systems if system.by_label]
     tables += [_overlaps(system) for system in found.systems if system.overlap]
     return Document(
         title=f"Scores of {', '.join(system.name for system in found.systems)}",
         payload=payload("score", signed, **content),
         tables=tuple(tables),
-        records=tuple(record for system in found.systems for record in _records(system)),
+        records=tuple(found.records()),
         notes=(*_remarks(found), signed),
     )
 
@@ -99,6 +99,7 @@ def _overview(found: Scores) -> Table:
         title=f"Scores in points with {100 * found.level:g} % intervals",
         notes=tuple(notes),
         text_columns=2 if several else 1,
+        closing_words=noted,
     )
 
 
@@ -117,7 +118,8 @@ def _tally(counts: Counts) -> str:
     )
 
 
-def _labels(found: Scores, system: SystemScores) -> Table:
+def label_table(found: Scores, system: SystemScores) -> Table:
+    """The scores of a system, a row a label."""
     several = len(found.systems) > 1
     rows = [
         (
@@ -128,9 +130,6 @@ def _labels(found: Scores, system: SystemScores) -> Table:
         )
         for entry in system.by_label
     ]
-    if system.macro is not None:
-        means = [points(system.macro[name]) for name in ("precision", "recall", "f1")]
-        rows.append(("mean of the labels", *means, "", "", "", "", ""))
     return Table(
         ("label", "precision", "recall", "f1", "f1 low", "f1 high", "tp", "fp", "fn"),
         tuple(rows),
@@ -157,19 +156,6 @@ def _overlaps(system: SystemScores) -> Table:
         rows,
         title=f"Overlaps: {system.name}",
     )
-
-
-def _records(system: SystemScores) -> list[dict[str, Any]]:
-    rows = [
-        {"system": system.name, "label": "", **system.counts.to_dict(), **score.to_dict()}
-        for score in system.scores
-    ]
-    rows += [
-        {"system": system.name, "label": entry.label, **entry.counts.to_dict(), **score.to_dict()}
-        for entry in system.by_label
-        for score in entry.scores
-    ]
-    return rows
 
 
 def conlleval_report(found: Scores) -> str:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Bar", "density", "forest", "histogram"]
 
-_WIDTH = 560.0
+_WIDTH = 560.0  # of a figure that has the page to itself
+_HALF = 400.0  # of one that shares it
 _MARGIN = 14.0
 _ROW = 26.0
 _AXIS = 40.0  # room for ticks and the name of the axis
@@ -74,7 +75,7 @@ def density(
 ) -> Drawing:
     """A posterior of the difference, the region of equivalence shaded, the shares written in."""
     height = 130.0
-    scale = _Scale.around([*x, 0.0], _MARGIN, _WIDTH - _MARGIN)
+    scale = _Scale.around([*x, 0.0], _MARGIN, _HALF - _MARGIN)
     top, bottom = _MARGIN + 18, _MARGIN + 18 + height
     peak = max(y) or 1.0
     parts = scale.axis(bottom, axis)
@@ -92,10 +93,10 @@ def density(
     parts.append(f'<polyline class="curve" points="{path}"/>')
     parts.append(_line(scale(0), top - 4, scale(0), bottom, "zero"))
     anchors = {1: ["middle"], 2: ["start", "end"], 3: ["start", "middle", "end"]}[len(shares)]
-    places = {"start": _MARGIN, "middle": _WIDTH / 2, "end": _WIDTH - _MARGIN}
+    places = {"start": _MARGIN, "middle": _HALF / 2, "end": _HALF - _MARGIN}
     for anchor, (words, share) in zip(anchors, shares, strict=True):
         parts.append(_text(places[anchor], _MARGIN + 4, f"{words} {share:.3f}", "share", anchor))
-    return _drawing(parts, bottom + _AXIS, title, description)
+    return _drawing(parts, bottom + _AXIS, title, description, _HALF)
 
 
 def histogram(
@@ -109,7 +110,7 @@ def histogram(
 ) -> Drawing:
     """A null distribution with the observed difference marked; what is as extreme is coloured."""
     height = 120.0
-    scale = _Scale.around([*edges, observed], _MARGIN, _WIDTH - _MARGIN)
+    scale = _Scale.around([*edges, observed], _MARGIN, _HALF - _MARGIN)
     top, bottom = _MARGIN + 18, _MARGIN + 18 + height
     heights = [
         p / (b - a) if b > a else 0.0
@@ -127,11 +128,11 @@ def histogram(
             f'height="{size:.1f}"/>'
         )
     parts.append(_line(scale(observed), top - 6, scale(observed), bottom, "observed"))
-    anchor = "end" if scale(observed) > _WIDTH / 2 else "start"
+    anchor = "end" if scale(observed) > _HALF / 2 else "start"
     parts.append(
         _text(scale(observed), _MARGIN + 4, f"observed {points(observed)}", "share", anchor)
     )
-    return _drawing(parts, bottom + _AXIS, title, description)
+    return _drawing(parts, bottom + _AXIS, title, description, _HALF)
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class _Scale:
         return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
 
     def axis(self, y: float, name: str) -> list[str]:
-        step = _round_step((self.high - self.low) / 6)
+        step = _round_step((self.high - self.low) / (self.right - self.left) * 60)
         first, last = ceil(self.low / step), floor(self.high / step)
         digits = max(0, -floor(log10(100 * step)))
         parts = [_line(self.left, y, self.right, y, "axis")]
@@ -194,9 +195,11 @@ def _short(words: str) -> str:
     return shown if shown == words else shown + "…"
 
 
-def _drawing(parts: list[Any], height: float, title: str, description: str) -> Drawing:
+def _drawing(
+    parts: list[Any], height: float, title: str, description: str, width: float = _WIDTH
+) -> Drawing:
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:g} {height:g}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
         f'role="img" aria-label="{escape(plain(description), quote=True)}">'
     )
     return Drawing(head + "".join(parts) + "</svg>", title, description)

@@ -5,7 +5,10 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 """
 
 from probative.results.base import Interval, Result, jsonable
-from probative.results.comparisons import Comparison
+from probative.results.bayes import BayesTest
+from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
+from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
+from probative.results.plans import Plan
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
 from probative.results.tests import (
     Difference,
@@ -15,16 +18,24 @@ from probative.results.tests import (
 )
 
 __all__ = [
+    "BayesTest",
     "Comparison",
+    "Comparisons",
     "Difference",
+    "Example",
     "FileCheck",
+    "FoldCounts",
     "Interval",
+    "LabelDifference",
     "LabelScores",
+    "ModelComparison",
     "NullDistribution",
+    "Plan",
     "RandomizationTest",
     "Result",
     "Scores",
     "SignificanceTest",
+    "SplitBalance",
     "SystemScores",
     "jsonable",
 ]

@@ -27,6 +27,22 @@ class Result:
         values = ((f.name, getattr(self, f.name)) for f in fields(self) if f.repr)
         return {name: jsonable(value) for name, value in values if value is not None}
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return the result as flat dictionaries, one a line of a table."""
+        flat = {k: v for k, v in self.to_dict().items() if not isinstance(v, (list, dict))}
+        return [flat]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the result as a data frame of pandas, Polars or PyArrow."""
+        from probative.reporting.notebook import to_frame
+
+        return to_frame(self.records(), backend)
+
+    def _repr_html_(self) -> str:
+        from probative.reporting.notebook import table_html
+
+        return table_html(self.records(), str(self))
+
 
 @dataclass(frozen=True, eq=False)
 class Interval(Result):
@@ -54,6 +70,12 @@ class Interval(Result):
     high: Any
     note: Any = None
     design_effect: float | None = None
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the interval as a dictionary, or one a table."""
+        if np.ndim(self.estimate):
+            return [one.to_dict() for one in self]
+        return super().records()
 
     def __getitem__(self, index: int) -> Interval:
         return replace(

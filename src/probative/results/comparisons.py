@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probative.results.base import Result
+from probative.results.scores import Scores
 
-__all__ = ["Comparison"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Comparison", "Comparisons", "Example", "LabelDifference"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelDifference(Result):
+    """The difference of two systems on one label, B minus A, with its interval."""
+
+    label: str
+    score_a: float
+    score_b: float
+    difference: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +41,8 @@ class Comparison(Result):
     method
         How the interval was made.
     pvalue, p_adjusted
-        Of the randomisation test; adjusted by Holm's method where there are several comparisons.
+        Of the two-sided randomisation test; adjusted by Holm's method where there are more than
+        two systems.
     test, by
         Whether the test was exact or sampled, and what was exchanged.
     design_effect
@@ -35,7 +52,7 @@ class Comparison(Result):
     rope
         Half the width of the region of practical equivalence.
     posterior
-        Which posterior: "paired", or another where the score has no paired one.
+        "paired", or "normal" for macro averages, which have no exact one.
     score_a, score_b, level
         The two scores, and the level of the interval.
     identical
@@ -43,10 +60,14 @@ class Comparison(Result):
     units_needed, observed_units, power
         How many units a difference of this size would need to show with that power, and how many
         there are; None where it cannot be told.
+    by_label
+        The difference on every label, where there are several.
     note
         What the reader must know, or None.
-    null, density
-        The null distribution of the test and the posterior density of the difference, for figures.
+    null, density, above
+        For figures and gates: the null distribution of the test, a function that gives the
+        posterior density of the difference as two arrays, and one that gives the probability of
+        a difference above a threshold.
     """
 
     a: str
@@ -73,9 +94,17 @@ class Comparison(Result):
     units_needed: int | None = None
     observed_units: int | None = None
     power: float = 0.8
+    by_label: tuple[LabelDifference, ...] = ()
     note: str | None = None
     null: Any = field(default=None, repr=False)
-    density: Any = field(default=None, repr=False)
+    density: Callable[[], tuple[Any, Any]] | None = field(default=None, repr=False)
+    above: Callable[[float], float] | None = field(default=None, repr=False)
+
+    def plot(self) -> Any:
+        """Draw the posterior of the difference; returns matplotlib's axes."""
+        from probative.reporting.compare_figures import posterior_figure
+
+        return posterior_figure(self).axes[0]
 
     def __str__(self) -> str:
         return (
@@ -83,3 +112,69 @@ class Comparison(Result):
             f"[{self.low:+.4f}, {self.high:+.4f}], p = {self.pvalue:.4g}, "
             f"P({self.b} better) = {self.p_b_better:.4f}"
         )
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence on which two systems differ.
+
+    Attributes
+    ----------
+    a, b
+        The systems.
+    sentence
+        Its number, from 1.
+    words, separator
+        Its tokens (or characters), and what stands between them.
+    gold, spans_a, spans_b
+        The spans of the answer and of the systems, as (start, end, label).
+    errors_a, errors_b
+        How many spans each system has too many or too few.
+    """
+
+    a: str
+    b: str
+    sentence: int
+    words: tuple[str, ...]
+    separator: str
+    gold: tuple[tuple[int, int, str], ...]
+    spans_a: tuple[tuple[int, int, str], ...]
+    spans_b: tuple[tuple[int, int, str], ...]
+    errors_a: int
+    errors_b: int
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons(Scores):
+    """The scores of several systems, and what is known of their differences.
+
+    Attributes
+    ----------
+    comparisons
+        A `Comparison` for each pair and metric.
+    verdicts
+        A sentence a pair, on the first metric.
+    examples
+        Sentences on which systems differ most.
+    confusions
+        For each system: the right label, the one given instead, and how often; None stands for no
+        span at all.
+    """
+
+    comparisons: tuple[Comparison, ...] = ()
+    verdicts: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = field(default=(), repr=False)
+    confusions: tuple[Any, ...] = field(default=(), repr=False)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary a comparison."""
+        return [record for comparison in self.comparisons for record in comparison.records()]
+
+    def plot(self) -> Any:
+        """Draw scores and differences with their intervals; returns matplotlib's axes."""
+        from probative.reporting.compare_figures import comparison_figure
+
+        return comparison_figure(self).axes
+
+    def __str__(self) -> str:
+        return " ".join(self.verdicts)

@@ -50,12 +50,11 @@ class SystemScores(Result):
     counts
         Its counts over everything.
     scores
-        The scores with their intervals, in the order in which they should be read.
+        The scores with their intervals, in the order in which they should be read. With several
+        labels also macro_precision, macro_recall and macro_f1, the means over the labels; an
+        undefined score counts as 0 in them.
     by_label
         The same a label; empty where there is only one.
-    macro
-        Precision, recall and F1 as unweighted means over the labels, without interval; an
-        undefined precision or recall counts as 0 in them. None where there is only one label.
     splitting_bias
         For word segmentation: words returned for every word of the answer. Above 1 the system
         splits too much.
@@ -69,7 +68,6 @@ class SystemScores(Result):
     counts: Counts
     scores: tuple[Interval, ...]
     by_label: tuple[LabelScores, ...] = ()
-    macro: dict[str, float] | None = None
     splitting_bias: float | None = None
     overlap: dict[str, dict[str, float]] | None = None
 
@@ -124,6 +122,24 @@ class Scores(Result):
 
     def __len__(self) -> int:
         return len(self.systems)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary a score: of every system, and of every label."""
+        return [
+            {"system": system.name, "label": label, **counts.to_dict(), **score.to_dict()}
+            for system in self.systems
+            for label, counts, scores in (
+                ("", system.counts, system.scores),
+                *((entry.label, entry.counts, entry.scores) for entry in system.by_label),
+            )
+            for score in scores
+        ]
+
+    def plot(self) -> Any:
+        """Draw the scores with their intervals; returns matplotlib's axes."""
+        from probative.reporting.compare_figures import scores_figure
+
+        return scores_figure(self).axes
 
     def __str__(self) -> str:
         return "; ".join(str(system) for system in self.systems)

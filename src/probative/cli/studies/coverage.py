@@ -1,4 +1,4 @@
-"""``probative study``: the experiments of the papers."""
+"""``probative study coverage``."""
 
 from __future__ import annotations
 
@@ -13,17 +13,9 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["app"]
-
-app = typer.Typer(no_args_is_help=True, help="The experiments of the source papers, repeatable.")
+__all__ = ["coverage"]
 
 
-@app.callback()
-def _group() -> None:
-    """Keep "study" a group of commands, however few there are."""
-
-
-@app.command()
 def coverage(
     n: Annotated[
         list[str] | None,

@@ -1,0 +1,1 @@
+"""The commands of ``probative study``, each in the module of its name."""

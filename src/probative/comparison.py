@@ -1,0 +1,361 @@
+"""From inputs to a verdict: read, match, count, test, judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import one_of, open_probability, positive, random_generator
+from probative.errors import InputError
+from probative.evaluation import scores_of
+from probative.examples import confusions_of, examples_of
+from probative.inference import clusters
+from probative.inference.differences import difference
+from probative.inference.macro import macro_difference, macro_test
+from probative.inference.multiplicity import adjust_pvalues
+from probative.inference.paired_posterior import PairedPosterior
+from probative.inference.planning import plan
+from probative.inference.randomization import randomization_test
+from probative.matching.evidence import Evidence, gather
+from probative.metrics import METRICS
+from probative.results import Comparison, Comparisons, LabelDifference
+from probative.verdict import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.counts import PairedCounts
+    from probative.matching.items import Items
+    from probative.results import Plan
+
+__all__ = ["AVERAGES", "UNITS", "compare", "compare_evidence", "plan_from_files"]
+
+AVERAGES = ("micro", "macro")
+UNITS = ("sentence", "document", "unit", "item")
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What all pairs of a comparison have in common."""
+
+    unit: str
+    level: float
+    rope: float
+    beta: float
+    prior: float
+    power: float
+    generator: np.random.Generator
+
+
+def compare(
+    gold: Any,
+    a: Any = None,
+    b: Any = None,
+    *more: Any,
+    names: Sequence[str] | None = None,
+    metric: str | Sequence[str] | None = None,
+    average: str = "micro",
+    by: str | None = None,
+    level: float = 0.95,
+    rope: float = 0.0,
+    beta: float = 1.0,
+    prior: float = 1.0,
+    power: float = 0.8,
+    all_pairs: bool = False,
+    rng: Any = 0,
+    **how: Any,
+) -> Comparisons:
+    """Compare the outputs of two or more systems on one test set, and judge.
+
+    Parameters
+    ----------
+    gold, a, b, more
+        The right answer, the baseline, the challenger and any others, in any form that `score`
+        takes. Without systems, `gold` is a file or a data frame that holds them in its columns.
+    names
+        What the systems are called; by default after their files.
+    metric
+        One or several of precision, recall, f1, fbeta, jaccard and accuracy. By default f1;
+        recall for word segmentation; accuracy for labels of several classes.
+    average
+        "micro" pools all labels. "macro" takes the mean over the labels; its tests are sampled and
+        its intervals approximate.
+    by
+        What is exchanged and resampled: sentence, document, unit or item. By default sentences
+        for sequences, the units of a table that has them, else single items.
+    level
+        The level of the intervals.
+    rope
+        Half the width of the region of practical equivalence, a fraction of 1.
+    beta, prior
+        The weight of recall in F-beta; the prior weight of a cell.
+    power
+        The power of the test that the number of units needed is computed for.
+    all_pairs
+        Compare every pair, instead of each system with the first.
+    rng
+        A seed or generator for what is sampled: tests of macro averages, and exact tests that
+        would not fit into memory.
+    **how
+        How to read and match, as for `score`.
+
+    Returns
+    -------
+    Comparisons
+        Scores with intervals, a `Comparison` a pair and metric, and a verdict a pair.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> gold = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]] * 40
+    >>> old = [["B-PER", "O", "O"], ["O", "B-LOC", "O"]] * 25 + gold[:30]
+    >>> new = [["B-PER", "I-PER", "O"], ["O", "B-ORG", "O"]] * 5 + gold[:70]
+    >>> result = pv.compare(gold, old, new, names=["old", "new"])
+    >>> print(result.verdicts[0])  # doctest: +ELLIPSIS
+    new scores 25.0 points higher than old (F1 93.8 against 68.8; 95 % interval of the ...
+    """
+    systems = [system for system in (a, b, *more) if system is not None]
+    return compare_evidence(
+        gather(gold, systems, names=names, **how),
+        metric=metric,
+        average=average,
+        by=by,
+        level=level,
+        rope=rope,
+        beta=beta,
+        prior=prior,
+        power=power,
+        all_pairs=all_pairs,
+        rng=rng,
+    )
+
+
+def compare_evidence(
+    evidence: Evidence,
+    *,
+    metric: str | Sequence[str] | None = None,
+    average: str = "micro",
+    by: str | None = None,
+    level: float = 0.95,
+    rope: float = 0.0,
+    beta: float = 1.0,
+    prior: float = 1.0,
+    power: float = 0.8,
+    all_pairs: bool = False,
+    rng: Any = 0,
+) -> Comparisons:
+    """Compare the systems of what has been gathered; the parameters are those of `compare`."""
+    level, power = open_probability("level", level), open_probability("power", power)
+    rope = positive("rope", rope, zero=True)
+    one_of("average", average, AVERAGES)
+    if len(evidence.names) < 2:
+        raise InputError(f"b: {len(evidence.names)} system; expected at least two to compare")
+    metrics = _metrics(evidence, metric, average)
+    choices = _Choices(_unit(evidence, by), level, rope, beta, prior, power, random_generator(rng))
+
+    last = len(evidence.names)
+    pairs = list(combinations(range(last), 2)) if all_pairs else [(0, j) for j in range(1, last)]
+    comparisons: list[Comparison] = []
+    for name in metrics:
+        judge = _macro_comparison if average == "macro" else _comparison
+        found = [judge(evidence, i, j, name, choices) for i, j in pairs]
+        if last > 2:
+            adjusted = adjust_pvalues([c.pvalue for c in found]).tolist()
+            found = [replace(c, p_adjusted=p) for c, p in zip(found, adjusted, strict=True)]
+        comparisons += found
+    scores = scores_of(evidence, level=level)
+    return Comparisons(
+        **{field.name: getattr(scores, field.name) for field in fields(scores)},
+        comparisons=tuple(comparisons),
+        verdicts=tuple(verdict(c) for c in comparisons[: len(pairs)]),
+        examples=examples_of(evidence, pairs),
+        confusions=confusions_of(evidence),
+    )
+
+
+def plan_from_files(
+    gold: Any,
+    a: Any = None,
+    b: Any = None,
+    *,
+    metric: str | None = None,
+    by: str | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    **how: Any,
+) -> tuple[Plan, str, tuple[str, ...]]:
+    """A `plan` from the inputs of a comparison; also the unit's name, and what was recognised."""
+    evidence = gather(gold, [side for side in (a, b) if side is not None], **how)
+    if len(evidence.names) != 2:
+        raise InputError(f"b: {len(evidence.names)} systems; expected two")
+    unit = _unit(evidence, by)
+    (name,) = _metrics(evidence, metric, "micro")
+    scored = "recall" if name == "accuracy" and evidence.all_classes else name
+    found = plan(
+        _paired(evidence.items, 0, 1, unit),
+        scored,
+        difference=difference,
+        power=power,
+        units=units,
+        level=level,
+        beta=beta,
+    )
+    return replace(found, metric=name), unit, evidence.notes
+
+
+def _unit(evidence: Evidence, by: str | None) -> str:
+    """What is exchanged, by the name that its users give it."""
+    if by is None:
+        return evidence.unit
+    one_of("by", by, UNITS)
+    if by == "document" and evidence.items.document is None:
+        raise InputError("by: no documents are marked in the answer; expected 'sentence' or 'item'")
+    if by not in ("item", "document", evidence.unit):
+        raise InputError(f"by: there are no {by}s here; expected {evidence.unit!r} or 'item'")
+    return by
+
+
+def _metrics(
+    evidence: Evidence, metric: str | Sequence[str] | None, average: str
+) -> tuple[str, ...]:
+    names = (metric,) if isinstance(metric, str) else tuple(metric or ())
+    for name in names:
+        one_of("metric", name, METRICS)
+    if names:
+        return names
+    if evidence.task == "segmentation":
+        return ("recall",)
+    return ("accuracy",) if evidence.all_classes and average == "micro" else ("f1",)
+
+
+def _paired(items: Items, i: int, j: int, unit: str) -> PairedCounts:
+    by = {"item": None, "document": "document"}.get(unit, "sentence")
+    return items.paired(i, j, by=by)
+
+
+def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
+    """Everything that is known of one pair in one score of the pooled items."""
+    paired = _paired(evidence.items, i, j, choices.unit).grouped()
+    # over all classes of single-label data, accuracy is the share of answers that were found
+    scored = "recall" if metric == "accuracy" and evidence.all_classes else metric
+    level, beta, rope = choices.level, choices.beta, choices.rope
+    gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
+    by = "unit" if paired.has_units else "item"
+    test = randomization_test(paired, scored, by=by, beta=beta, rng=choices.generator, null=True)
+    table = paired.total()
+    if gap.design_effect is not None:
+        table = table / clusters.effective_divisor(gap.design_effect, paired.n_units, level)
+    posterior = PairedPosterior(table, scored, prior=choices.prior, beta=beta)
+    a_better, equivalent, b_better = posterior.probabilities(rope)
+    needed = plan(paired, scored, power=choices.power, level=level, beta=beta)
+    return Comparison(
+        a=evidence.names[i],
+        b=evidence.names[j],
+        metric=metric,
+        difference=gap.estimate,
+        low=gap.low,
+        high=gap.high,
+        method=gap.method,
+        pvalue=test.pvalue,
+        p_adjusted=None,
+        test=test.method,
+        by=choices.unit,
+        design_effect=gap.design_effect,
+        p_a_better=a_better,
+        p_equivalent=equivalent,
+        p_b_better=b_better,
+        rope=rope,
+        posterior="paired",
+        score_a=gap.a,
+        score_b=gap.b,
+        level=level,
+        identical=not table.cases[:4].any(),
+        units_needed=needed.units,
+        observed_units=needed.observed_units,
+        power=choices.power,
+        by_label=_by_label(evidence, i, j, "f1" if evidence.all_classes else scored, choices),
+        note="; ".join(note for note in (gap.note, test.note) if note) or None,
+        null=test.null,
+        density=lambda: _posterior_curve(posterior),
+        above=lambda threshold: float(1 - posterior.cdf(threshold)),
+    )
+
+
+def _by_label(
+    evidence: Evidence, i: int, j: int, metric: str, choices: _Choices
+) -> tuple[LabelDifference, ...]:
+    items = evidence.items
+    if len(items.labels) < 2:
+        return ()
+    found = []
+    for label in items.labels:
+        paired = _paired(items.only([label]), i, j, choices.unit).grouped()
+        gap = difference(paired, metric, level=choices.level, beta=choices.beta)
+        found.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
+    return tuple(found)
+
+
+def _macro_comparison(
+    evidence: Evidence, i: int, j: int, metric: str, choices: _Choices
+) -> Comparison:
+    """The same for the mean over the labels, with approximations where nothing exact exists."""
+    if choices.unit == "document":
+        raise InputError("by: macro averages are compared by sentence, unit or item")
+    items, level, beta, rope = evidence.items, choices.level, choices.beta, choices.rope
+    a, b = items.by_unit_and_label(i), items.by_unit_and_label(j)
+    gap, error = macro_difference(a, b, metric, level=level, beta=beta)
+    test = macro_test(a, b, metric, by=choices.unit, rng=choices.generator, beta=beta)
+
+    def above(threshold: float) -> float:
+        if not error > 0:
+            return float(gap.estimate > threshold)
+        return float(special.ndtr((gap.estimate - threshold) / error))
+
+    grid = gap.estimate + max(error, 1e-9) * np.linspace(-4, 4, 161)
+    density = np.exp(-0.5 * ((grid - gap.estimate) / max(error, 1e-9)) ** 2)
+    identical = not items.paired(i, j, by=None).cases[:4].any()
+    return Comparison(
+        a=evidence.names[i],
+        b=evidence.names[j],
+        metric=gap.metric,
+        difference=gap.estimate,
+        low=gap.low,
+        high=gap.high,
+        method=gap.method,
+        pvalue=test.pvalue,
+        p_adjusted=None,
+        test=test.method,
+        by=choices.unit,
+        design_effect=None,
+        p_a_better=0.5 if identical else 1 - above(-rope),
+        p_equivalent=0.0 if identical else above(-rope) - above(rope),
+        p_b_better=0.5 if identical else above(rope),
+        rope=rope,
+        posterior="normal",
+        score_a=gap.a,
+        score_b=gap.b,
+        level=level,
+        identical=identical,
+        observed_units=items.n_units,
+        power=choices.power,
+        by_label=_by_label(evidence, i, j, metric, choices),
+        note="macro average: sampled test, interval and posterior by the delta method",
+        density=lambda: (grid, density),
+        above=above,
+    )
+
+
+def _posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
+    """The density of the difference where it matters, for a figure: smooth, so few points do."""
+    from scipy.interpolate import CubicSpline
+
+    low, high = posterior.interval(0.9998)
+    coarse, fine = np.linspace(low, high, 25), np.linspace(low, high, 121)
+    return fine, np.exp(CubicSpline(coarse, np.log(posterior.pdf(coarse)))(fine))

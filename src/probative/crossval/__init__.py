@@ -1,0 +1,1 @@
+"""Block-regularised cross-validation: splits, and the runner that trains and validates."""

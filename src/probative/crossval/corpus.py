@@ -1,0 +1,290 @@
+"""A corpus to train on: sentences, their spans, and the lines in which they stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.errors import InputError, suggestion
+from probative.matching.schemes import decode
+from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.columns import column_of, layout, tagged
+from probative.reading.recognise import Options, format_of, read
+from probative.reading.source import Source, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from probative.reading.columns import Layout
+
+__all__ = ["REGULARIZED", "Corpus", "read_corpora", "read_corpus"]
+
+REGULARIZED = ("entities", "labels", "tokens")
+_COLUMNS = ("columns", "conllu")
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Sentences with spans, or items with labels.
+
+    Attributes
+    ----------
+    name, task, form
+        The file; ``entities``, ``segmentation`` or ``labels``; its format.
+    sentences
+        The tokens, or the characters, of every sentence. For labels, the lines of the items.
+    spans
+        The (start, end, label) of every sentence; for labels, the label of every item.
+    documents
+        The number of every sentence's document; None where none are marked.
+    notes
+        What was recognised.
+    source, raw, header
+        The file's content, the lines of a sentence as they stand there, and a table's first
+        line.
+    """
+
+    name: str
+    task: str
+    form: str
+    sentences: list[Any] = field(repr=False)
+    spans: list[Any] = field(repr=False)
+    documents: NDArray[Any] | None = None
+    notes: tuple[str, ...] = ()
+    source: Source | None = field(default=None, repr=False)
+    raw: Callable[[int], bytes] | None = field(default=None, repr=False)
+    header: bytes = b""
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def chosen(self, *, only: Sequence[str] = (), ignore_type: bool = False) -> Corpus:
+        """The corpus with spans of these labels only, or with spans of one and the same type.
+
+        Parameters
+        ----------
+        only
+            The labels that are kept; by default all.
+        ignore_type
+            Whether to forget the types, so that boundaries are all there is to learn.
+        """
+        if not (only or ignore_type):
+            return self
+        if self.task == "labels":
+            raise InputError("--only, --ignore-type: apply to spans, and this corpus has labels")
+        present = {label for spans in self.spans for _, _, label in spans}
+        for label in only:
+            if label not in present:
+                raise InputError(
+                    f"has no span labelled {label!r}; there are {', '.join(sorted(present))}"
+                    + suggestion(label, present),
+                    self.name,
+                )
+        spans = [
+            [(start, end, "_" if ignore_type else label) for start, end, label in sentence
+             if not only or label in only]
+            for sentence in self.spans
+        ]  # fmt: skip
+        return replace(self, spans=spans)
+
+    def units(self, regularize: Sequence[str]) -> dict[str, list[int]] | list[str]:
+        """Counts of units, an entry a sentence; or the classes of labels.
+
+        Parameters
+        ----------
+        regularize
+            ``entities``: spans of every label; ``labels``: classes; ``tokens``: tokens (or
+            characters).
+        """
+        if self.task == "labels":
+            return list(self.spans)
+        units: dict[str, list[int]] = {}
+        if "entities" in regularize or "labels" in regularize:
+            counts = [Counter(label for _, _, label in spans) for spans in self.spans]
+            units |= {
+                label: [count[label] for count in counts] for label in sorted(set().union(*counts))
+            }
+        if "tokens" in regularize:
+            units["tokens"] = [len(sentence) for sentence in self.sentences]
+        return units
+
+
+def read_corpora(paths: Sequence[Path | str], **how: Any) -> Corpus:
+    """Read several files of one kind as one corpus.
+
+    Parameters
+    ----------
+    paths
+        The files.
+    **how
+        As for `read_corpus`.
+    """
+    parts = [read_corpus(path, **how) for path in paths]
+    if len(parts) == 1:
+        return parts[0]
+    if len({part.task for part in parts}) > 1:
+        raise InputError(f"is a corpus for {parts[-1].task}, unlike the others", parts[-1].name)
+    documents = None
+    if all(part.documents is not None for part in parts):
+        # a document is known by its file and its number there
+        pairs = [
+            (i, d) for i, part in enumerate(parts) for d in np.asarray(part.documents).tolist()
+        ]
+        documents = np.unique(np.array(pairs), axis=0, return_inverse=True)[1].reshape(-1)
+    return Corpus(
+        " + ".join(part.name for part in parts),
+        parts[0].task,
+        parts[0].form,
+        [sentence for part in parts for sentence in part.sentences],
+        [spans for part in parts for spans in part.spans],
+        documents,
+        tuple(note for part in parts for note in part.notes),
+    )
+
+
+def read_corpus(
+    path: Path | str,
+    *,
+    scheme: str | None = None,
+    features: Sequence[int] = (),
+    **how: Any,
+) -> Corpus:
+    """Read a corpus of any format that is known.
+
+    Parameters
+    ----------
+    path
+        The file.
+    scheme
+        The tag scheme of a column file; by default the one recognised.
+    features
+        Further columns (from 1) whose values a token's features shall see, such as its part of
+        speech; then a token is a tuple.
+    **how
+        `task`, `input_format`, `encoding`, `tag_column`, `comments` and `column`, as
+        `probative.reading.Options` has them.
+    """
+    options = Options(**how)
+    source = load(path, encoding=options.encoding)
+    form = options.input_format or format_of(source, options.task)
+    if form in _COLUMNS and options.task in (None, "entities"):
+        shape = layout(source, comments=options.comments)
+        return _tagged_corpus(source, form, shape, options.tag_column, scheme, features)
+    if features:
+        raise source.error(
+            f"features: column numbers apply to column files with tags, not to {form}"
+        )
+    found = read(path, replace(options, input_format=form))
+    if isinstance(found, Segmented):
+        return _segmented_corpus(source, form, found)
+    if isinstance(found, Labels):
+        return _label_corpus(source, form, found)
+    return _span_corpus(source, form, found, scheme)
+
+
+def _tagged_corpus(
+    source: Source,
+    form: str,
+    shape: Layout,
+    tag_column: int | None,
+    scheme: str | None,
+    features: Sequence[int],
+) -> Corpus:
+    text = shape.text
+    spans = decode(tagged(shape, tag_column), scheme=scheme)
+    sentences: list[Any] = [list(text.words(i)) for i in range(text.n_sentences)]
+    for column in features:
+        values = _column(shape, column)
+        first = text.first.tolist()
+        sentences = [
+            [
+                (*(t if isinstance(t, tuple) else (t,)), values[first[i] + k])
+                for k, t in enumerate(s)
+            ]
+            for i, s in enumerate(sentences)
+        ]
+    return Corpus(
+        source.name,
+        "entities",
+        form,
+        sentences,
+        _by_sentence(spans),
+        text.document,
+        spans.notes,
+        source,
+        text.raw,
+    )
+
+
+def _column(shape: Layout, column: int) -> list[str]:
+    if not 1 <= column <= shape.width:
+        raise shape.table.source.error(
+            f"there is no column {column} for features; expected 1 to {shape.width}"
+        )
+    codes, values = column_of(shape, column - 1)
+    names = [value.decode("utf-8", "replace") for value in values]
+    return [names[code] for code in codes.tolist()]
+
+
+def _span_corpus(source: Source, form: str, found: Any, scheme: str | None) -> Corpus:
+    spans = decode(found, scheme=scheme) if isinstance(found, Tagged) else found
+    sentences = [spans.text.words(i) for i in range(spans.n_sentences)]
+    lines = source.data.split(b"\n")
+    at = spans.text.line.tolist() if spans.text.line is not None else []
+    return Corpus(
+        source.name,
+        "entities",
+        form,
+        sentences,
+        _by_sentence(spans),
+        None,
+        spans.notes,
+        source,
+        lambda i: lines[at[i] - 1],
+    )
+
+
+def _segmented_corpus(source: Source, form: str, words: Segmented) -> Corpus:
+    spans = words.spans()
+    return Corpus(
+        source.name,
+        "segmentation",
+        form,
+        [words.sentence_text(i) for i in range(words.n_sentences)],
+        _by_sentence(spans),
+        words.document,
+        words.notes,
+        source,
+        spans.text.raw,
+    )
+
+
+def _label_corpus(source: Source, form: str, found: Labels) -> Corpus:
+    lines = [line for line in source.data.split(b"\n") if line.strip()]
+    rows = lines[len(lines) - len(found) :]
+    if len(lines) - len(found) not in (0, 1):
+        raise source.error(
+            f"has {len(lines)} lines for {len(found)} items; expected an item a line"
+        )
+    return Corpus(
+        source.name,
+        "labels",
+        form,
+        rows,
+        [found.names[code] for code in found.codes.tolist()],
+        found.units,
+        found.notes,
+        source,
+        lambda i: rows[i],
+        lines[0] if len(lines) > len(found) else b"",
+    )
+
+
+def _by_sentence(spans: Spans) -> list[list[tuple[int, int, str]]]:
+    return [spans.of(i) for i in range(spans.n_sentences)]

@@ -1,0 +1,161 @@
+"""Folds as files, for people who train elsewhere, and their predictions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._version import __version__
+from probative.crossval.blocks import splits
+from probative.crossval.splitter import BlockRegularizedCV
+from probative.errors import InputError
+from probative.reporting.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.crossval.corpus import Corpus
+
+__all__ = ["MANIFEST", "read_manifest", "sha256", "write_folds"]
+
+MANIFEST = "manifest.json"
+
+
+def write_folds(
+    corpus: Corpus,
+    folder: Path | str,
+    *,
+    m: int = 3,
+    random_state: int | None = None,
+    regularize: Sequence[str] = ("entities", "tokens"),
+    keep_documents: bool = False,
+    reading: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Write the training and validation files of every fold, and a manifest.
+
+    Parameters
+    ----------
+    corpus
+        What is split.
+    folder
+        Where to; a new or an empty folder.
+    m
+        Repetitions: there will be 2m folds.
+    random_state
+        The seed; one is drawn and recorded where none is given.
+    regularize
+        What the blocks shall have equal shares of; see `Corpus.units`.
+    keep_documents
+        Whether documents are left whole.
+    reading
+        How the corpus was read, for whoever reads its folds.
+
+    Returns
+    -------
+    dict
+        The manifest: seed, sizes, checksums and balance.
+    """
+    target = Path(folder)
+    if corpus.source is None or corpus.raw is None:
+        raise InputError(
+            "cannot be split into files; expected a corpus in a text file", corpus.name
+        )
+    if keep_documents and corpus.documents is None:
+        raise InputError("marks no documents that could be kept whole", corpus.name)
+    _new_folder(target)
+    seed = int(np.random.default_rng().integers(2**31)) if random_state is None else random_state
+    cv = BlockRegularizedCV(m, random_state=seed, regularize=corpus.units(regularize))
+    groups = corpus.documents if keep_documents else None
+    block = cv.blocks(corpus.sentences, groups=groups)
+    folds = []
+    width = len(str(2 * m))
+    suffix = Path(corpus.name.removesuffix(".gz")).suffix or ".txt"
+    for number, halves in enumerate(splits(block, m), 1):
+        fold: dict[str, Any] = {"fold": number}
+        for part, positions in zip(("train", "validation"), halves, strict=True):
+            path = target / f"fold-{number:0{width}d}-{part}{suffix}"
+            content = _joined(corpus, positions, (reading or {}).get("encoding"))
+            write_whole(path, content)
+            fold[part] = {
+                "file": path.name,
+                "sentences": len(positions),
+                "sha256": hashlib.sha256(content).hexdigest(),
+            }
+        folds.append(fold)
+    manifest = {
+        "probative": __version__,
+        "corpus": Path(corpus.name).name,
+        "corpus_sha256": hashlib.sha256(corpus.source.data).hexdigest(),
+        "task": corpus.task,
+        "reading": {"input_format": corpus.form, "task": corpus.task, **(reading or {})},
+        "sentences": len(corpus),
+        "m": m,
+        "seed": seed,
+        "regularize": list(regularize),
+        "keep_documents": keep_documents,
+        "balance": cv.balance(corpus.sentences, groups=groups).to_dict(),
+        "folds": folds,
+    }
+    write_whole(target / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+    return manifest
+
+
+def _new_folder(target: Path) -> None:
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        found = next(target.iterdir(), None)
+    except OSError as error:
+        raise InputError(f"cannot be used: {error.strerror}", target) from None
+    if found is not None:
+        raise InputError(f"holds {found.name!r}; expected a new or an empty folder", target)
+
+
+def _joined(corpus: Corpus, positions: NDArray[np.intp], encoding: str | None) -> bytes:
+    """The lines of some sentences, put together as the corpus does it."""
+    if corpus.source is None or corpus.raw is None:
+        raise ValueError("this corpus has no lines")
+    data = corpus.source.data
+    end = b"\r\n" if b"\r\n" in data[:10_000] else b"\n"
+    between = end + end if corpus.form in ("columns", "conllu") else end
+    parts = [corpus.raw(i).rstrip(b"\r\n") for i in positions.tolist()]
+    if corpus.header:
+        parts.insert(0, corpus.header.rstrip(b"\r\n"))
+    content = between.join(parts) + between
+    return content if encoding is None else content.decode().encode(encoding)
+
+
+def read_manifest(folder: Path | str) -> dict[str, Any]:
+    """Read the manifest of a folder that `write_folds` made; changed files are refused."""
+    path = Path(folder) / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        for fold in manifest["folds"]:
+            validation = fold["validation"]
+            if sha256(path.parent / validation["file"]) != validation["sha256"]:
+                raise InputError(
+                    "was changed since the folds were made (its checksum differs); expected the "
+                    "file that 'probative split' wrote",
+                    path.parent / validation["file"],
+                )
+    except OSError as error:
+        where = error.filename or path
+        raise InputError(
+            f"cannot be read ({error.strerror}); expected a folder that 'probative split' wrote",
+            where,
+        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("is no manifest of folds", path) from None
+    return dict(manifest)
+
+
+def sha256(path: Path) -> str:
+    """The checksum of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,234 @@
+"""Train and validate two models on every fold, and judge them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import one_of, open_probability
+from probative._validation import positive as positive_number
+from probative.crossval.blocks import splits
+from probative.crossval.fits import MODELS, check_model, outcomes
+from probative.crossval.folder import ResultsFolder, digest, recorded_seed
+from probative.crossval.splitter import BlockRegularizedCV
+from probative.crossval.tasks import LabelTask, task_for
+from probative.errors import InputError
+from probative.metrics import METRICS
+from probative.results.crossval import FoldCounts, ModelComparison
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from probative.counts import PairedCounts
+    from probative.crossval.tasks import SpanTask
+
+__all__ = ["compare_models", "judged"]
+
+
+def compare_models(
+    model_a: Any,
+    model_b: Any,
+    X: Any,
+    y: Any,
+    *,
+    m: int = 3,
+    metric: str | Sequence[str] | None = None,
+    positive: Any = None,
+    groups: Any = None,
+    regularize: Any = None,
+    random_state: int | None = None,
+    names: tuple[str, str] = ("A", "B"),
+    n_jobs: int | None = None,
+    folder: Path | str | None = None,
+    report: Callable[[int, int], None] = lambda done, total: None,
+    **how: Any,
+) -> ModelComparison:
+    """Train two models on the folds of m×2 block-regularised cross-validation and compare them.
+
+    Parameters
+    ----------
+    model_a, model_b
+        The baseline and the challenger: objects with ``fit(X, y)`` and ``predict(X)``. They are
+        copied for every fold and stay as they are.
+    X, y
+        Instances and a label each; or sentences and the spans of each, (start, end, label).
+    m
+        Repetitions, each of two folds: 4m fits.
+    metric
+        One metric or several. By default precision, recall and f1; accuracy where all classes of
+        a single-label problem count, since micro-averaged F1 is the accuracy there.
+    positive
+        The class that counts as "yes". By default the 1, True or "yes" of two classes; else all
+        classes count.
+    groups
+        The group (document) of every instance; none is cut.
+    regularize
+        What the blocks shall have equal shares of, as for `BlockRegularizedCV`; by default the
+        classes, or the spans of each label and the tokens.
+    random_state
+        The seed of the split, and of scikit-learn models whose own is left open.
+    names
+        What the models are called.
+    n_jobs
+        How many fits run at once, as in joblib; ``joblib.parallel_config`` chooses where. The
+        result depends on neither.
+    folder
+        A folder for what is done. A run that was stopped continues there.
+    report
+        Called with the number of fits done and of all.
+    **how
+        `rope`, `prior`, `level`, `beta` and `weight`, as for `bayes_test`.
+
+    Returns
+    -------
+    ModelComparison
+        Counts of every fold, and for every metric a Bayes test with the paired posterior and
+        one with independent posteriors.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> class Threshold:
+    ...     def __init__(self, least):
+    ...         self.least = least
+    ...     def fit(self, X, y):
+    ...         return self
+    ...     def predict(self, X):
+    ...         return [int(x > self.least) for x in X]
+    >>> X = list(range(40))
+    >>> y = [int(x > 20) for x in X]
+    >>> result = pv.compare_models(Threshold(10), Threshold(22), X, y, random_state=0)
+    >>> result.folds[0].counts
+    Counts(tp=9, fp=4, fn=0, tn=7)
+    """
+    check_model("model_a", model_a)
+    check_model("model_b", model_b)
+    _check_options(**how)
+    task = task_for(X, y, positive)
+    metrics = _metrics(metric, task)
+
+    seed = _seed(random_state, recorded_seed(folder))
+    units = task.units(X, y) if regularize is None else regularize
+    cv = BlockRegularizedCV(m, random_state=seed, regularize=units)
+    block = cv.blocks(X, y, groups)
+    run = {"task": task.name, "m": m, "seed": seed, "data": digest((X, y)), "split": digest(block)}
+    run |= {"model_a": digest(model_a), "model_b": digest(model_b)}
+    folds = list(splits(block, m))
+    found = outcomes(
+        (model_a, model_b),
+        X,
+        y,
+        folds,
+        task,
+        seed=seed,
+        n_jobs=n_jobs,
+        folder=None if folder is None else ResultsFolder(folder, run),
+        report=report,
+    )
+    cases, records = [], []
+    for number, (train, validation) in enumerate(folds, 1):
+        gold = (
+            [y[i] for i in validation.tolist()]
+            if isinstance(y, (list, tuple))
+            else np.asarray(y)[validation]
+        )
+        paired = task.cases(gold, *(found[number, which]["predictions"] for which in MODELS))
+        cases.append(paired)
+        records += [
+            FoldCounts(
+                number, name, len(train), len(validation), counts, found[number, which]["seconds"]
+            )
+            for which, name, counts in zip(MODELS, names, (paired.a, paired.b), strict=True)
+        ]
+    return judged(
+        cases,
+        metrics,
+        names=names,
+        task=task.name,
+        folds=tuple(records),
+        seed=seed,
+        balance=cv.balance(X, y, groups),
+        **how,
+    )
+
+
+def judged(
+    paired: Sequence[PairedCounts],
+    metrics: Sequence[str],
+    *,
+    names: tuple[str, str],
+    task: str,
+    folds: tuple[FoldCounts, ...],
+    weight: Any = "effective",
+    **known: Any,
+) -> ModelComparison:
+    """Judge two models by the cases of their folds."""
+    from probative.inference.bayes import bayes_test
+    from probative.inference.effective import effective_counts
+
+    how = {key: known.pop(key) for key in ("rope", "prior", "level", "beta") if key in known}
+    a, b = [table.a for table in paired], [table.b for table in paired]
+    tests = []
+    for metric in metrics:
+        tests.append(bayes_test(list(paired), metric=metric, weight=weight, **how))
+        tests.append(bayes_test(a, b, metric, weight=weight, **how))
+    return ModelComparison(
+        a=names[0],
+        b=names[1],
+        task=task,
+        m=len(paired) // 2,
+        folds=folds,
+        paired=tuple(paired),
+        effective_a=effective_counts(a, weight=weight),
+        effective_b=effective_counts(b, weight=weight),
+        tests=tuple(tests),
+        **known,
+    )
+
+
+def _check_options(
+    *,
+    rope: float = 0.0,
+    prior: float = 1.0,
+    level: float = 0.95,
+    beta: float = 1.0,
+    weight: Any = "effective",
+) -> None:
+    """Refuse what the test would refuse, before hours of training."""
+    from probative.inference.effective import fold_weight
+
+    positive_number("rope", rope, zero=True)
+    positive_number("prior", prior)
+    positive_number("beta", beta)
+    open_probability("level", level)
+    fold_weight(1, weight)
+
+
+def _metrics(metric: str | Sequence[str] | None, task: LabelTask | SpanTask) -> tuple[str, ...]:
+    if metric is None:
+        return task.metrics
+    names = (metric,) if isinstance(metric, str) else tuple(metric)
+    for name in names:
+        one_of("metric", name, METRICS)
+    if isinstance(task, LabelTask) and task.positive is None:
+        wrong = [name for name in names if name not in ("accuracy", "precision", "recall", "f1")]
+        if wrong:
+            raise InputError(
+                f"metric: {wrong[0]} needs one class that counts as yes; name it in positive"
+            )
+        return ("accuracy",)  # micro-averaged over all classes, the four are one
+    return names
+
+
+def _seed(random_state: Any, recorded: int | None) -> int:
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31)) if recorded is None else recorded
+    if (
+        isinstance(random_state, bool)
+        or not isinstance(random_state, (int, np.integer))
+        or random_state < 0
+    ):
+        raise InputError(f"random_state: {random_state!r} is not a whole number >= 0")
+    return int(random_state)

@@ -1,0 +1,163 @@
+"""A scikit-learn splitter for m×2 block-regularised cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.crossval.balance import measured
+from probative.crossval.blocks import balanced_blocks, blocks_of_groups, number_of_blocks, splits
+from probative.crossval.units import Units, length_of, units_of
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from probative.results.crossval import SplitBalance
+
+__all__ = ["BlockRegularizedCV"]
+
+
+class BlockRegularizedCV:
+    """Split data into the 2m folds of m×2 block-regularised cross-validation.
+
+    The data are cut into 2^⌈log2(m+1)⌉ blocks of equal size; in each of the m repetitions one half
+    of the blocks trains and the other validates, and the other way round. Two training sets of
+    different repetitions share a quarter of the data, the two of one repetition nothing. It can
+    be passed as `cv` to whatever takes a scikit-learn splitter; scikit-learn is not needed.
+
+    Parameters
+    ----------
+    m
+        Repetitions, each of two folds.
+    random_state
+        A seed, for the same split every time; a NumPy generator; or None.
+    regularize
+        What the blocks shall have equal shares of: a class an instance; or a matrix of unit
+        counts (entity types, chunk lengths, tokens), a row an instance; or a dictionary or a
+        data frame of such counts by the names of the units. By default the classes in `y`,
+        where it holds classes; False for none.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> cv = pv.BlockRegularizedCV(m=3, random_state=0)
+    >>> y = ["spam", "ham", "ham", "ham"] * 4
+    >>> for train, validation in cv.split(y, y):
+    ...     print(validation, sum(y[i] == "spam" for i in validation))
+    [ 4  5  6  8 10 11 13 15] 2
+    [ 0  1  2  3  7  9 12 14] 2
+    [ 1  3  6  8 10 12 14 15] 2
+    [ 0  2  4  5  7  9 11 13] 2
+    [ 1  3  4  5 11 12 13 14] 2
+    [ 0  2  6  7  8  9 10 15] 2
+    """
+
+    def __init__(self, m: int = 3, *, random_state: Any = None, regularize: Any = None):
+        self.m = m
+        self.random_state = random_state
+        self.regularize = regularize
+
+    def __repr__(self) -> str:
+        chosen = "" if self.regularize is None else ", regularize=..."
+        return f"BlockRegularizedCV(m={self.m!r}, random_state={self.random_state!r}{chosen})"
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """Return the number of folds, 2m; the arguments are there for scikit-learn."""
+        return 2 * _repetitions(self.m)
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield the positions of the training and of the validation instances of each fold.
+
+        Parameters
+        ----------
+        X
+            The instances: anything with a length.
+        y
+            Their classes; used only if `regularize` is None.
+        groups
+            The group (document) of every instance. None is cut; the blocks are then as equal as
+            the groups allow.
+        """
+        yield from splits(self.blocks(X, y, groups), _repetitions(self.m))
+
+    def blocks(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[np.intp]:
+        """Return the block of every instance; arguments as for `split`."""
+        return self._cut(X, y, groups)[0]
+
+    def balance(self, X: Any, y: Any = None, groups: Any = None) -> SplitBalance:
+        """Report how equal the halves are, next to what random splits give.
+
+        Parameters
+        ----------
+        X, y, groups
+            As for `split`. With a seed in `random_state` this is the split that `split` makes.
+        """
+        block, units, group = self._cut(X, y, groups)
+        return measured(block, units, group, self.m, _generator(self.random_state))
+
+    def _cut(
+        self, X: Any, y: Any, groups: Any
+    ) -> tuple[NDArray[np.intp], Units, NDArray[np.intp] | None]:
+        m, n = _repetitions(self.m), length_of("X", X)
+        n_blocks = number_of_blocks(m)
+        if n < n_blocks:
+            raise InputError(f"X: {n} instances; expected at least {n_blocks}, one a block")
+        rng = _generator(self.random_state)
+        units = units_of(self.regularize, y, n, n_blocks)
+        _warn_of_rare(units, n_blocks)
+        if groups is None:
+            return balanced_blocks(units.kind, units.rows, m, rng), units, None
+        group, n_groups = _groups(groups, n)
+        if n_groups < n_blocks:
+            raise InputError(
+                f"groups: {n_groups} groups; expected at least {n_blocks}, one a block"
+            )
+        sizes = np.bincount(group, minlength=n_groups).astype(np.float64)
+        return blocks_of_groups(units.by_group(group, n_groups), sizes, m, rng)[group], units, group
+
+
+def _repetitions(m: Any) -> int:
+    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= 127:
+        raise InputError(f"m: {m!r} is not a whole number from 1 to 127")
+    return int(m)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"random_state: {random_state!r} is not a seed or a generator of NumPy"
+        ) from None
+
+
+def _groups(groups: Any, n: int) -> tuple[NDArray[np.intp], int]:
+    names = np.asarray(groups)
+    if names.shape != (n,):
+        raise InputError(f"groups: shape {names.shape}; expected one an instance, ({n},)")
+    distinct, group = np.unique(names, return_inverse=True)
+    return group.reshape(-1), len(distinct)
+
+
+def _warn_of_rare(units: Units, n_blocks: int) -> None:
+    rare = [
+        f"{name!r} ({total:g})"
+        for name, total in zip(units.names, units.totals.tolist(), strict=True)
+        if 0 < total < n_blocks
+    ]
+    if rare:
+        shown = ", ".join(rare[:5]) + (f" and {len(rare) - 5} more" if len(rare) > 5 else "")
+        warnings.warn(
+            f"fewer members than the {n_blocks} blocks: {shown}; some training halves may have "
+            f"none of them, and scores that rest on them vary from fold to fold",
+            stacklevel=4,
+        )

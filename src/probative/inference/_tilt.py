@@ -1,0 +1,136 @@
+"""A walk tilted towards what was observed, and where it may be found.
+
+Tilting by tau gives the end point z a probability in proportion to exp(<tau, z>)·P(z): the coin of
+a step d then falls on it with log-odds <tau, d>. Any tail probability of the walk is one of the
+tilted walk, weighed by exp(-<tau, z>); tilted so that its mean lies on the edge of a region, the
+walk is there often enough to give the probability of the region with all its digits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative.inference._walk import Lattice, Walk
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from probative.inference._contest import Contest
+
+__all__ = ["NEGLIGIBLE", "TiltedWalk", "tilt_onto"]
+
+NEGLIGIBLE = -41.0  # the logarithm of 1.6e-18
+_STEEPEST = 12.0  # a coin with log-odds of 24 is as good as thrown
+
+
+def tilt_onto(walk: Walk, contest: Contest, threshold: Fraction) -> NDArray[np.float64]:
+    """A tilt along the gradient of the difference that brings the mean to the threshold.
+
+    Any tilt gives the same probability; a good one gives it to more digits, so that a rough
+    solution will do.
+    """
+    tau = np.zeros(2)
+    if threshold <= 0:
+        return tau
+    goal = float(threshold)
+    for _ in range(4):
+        direction = contest.gradient(*_tilted_mean(walk, tau))
+        largest = np.max(np.abs(walk.steps @ direction))
+        if largest == 0:
+            break
+        low, high = 0.0, 2 * _STEEPEST / largest
+        for _ in range(24):
+            middle = (low + high) / 2
+            short = contest.difference(*_tilted_mean(walk, middle * direction)) < goal
+            low, high = (middle, high) if short else (low, middle)
+        tau = high * direction
+    return tau
+
+
+def _tilted_mean(walk: Walk, tau: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(walk.centre + (walk.times * np.tanh(walk.steps @ tau / 2)) @ walk.steps / 2)
+
+
+class TiltedWalk:
+    """A tilted walk in lattice coordinates (i, j), in the window where it is not negligible.
+
+    Attributes
+    ----------
+    steps, times, tilt
+        The steps, how often each may be taken, and t = 2q - 1 for coins that fall with chance q.
+    tau, origin
+        The tilt, and the point near the tilted mean that distances are measured from.
+    midpoint
+        The mean of the walk before it was tilted.
+    rows, columns
+        The values of i and j in the window.
+    log_gain
+        The logarithm of what the tilt multiplied the probability of the origin by.
+    """
+
+    def __init__(self, walk: Walk, tau: NDArray[np.float64]) -> None:
+        self.walk = walk
+        self.lattice = Lattice.spanned_by(walk)
+        a, c, e = self.lattice.a, self.lattice.c, self.lattice.e
+        self.tau = np.array([tau[0] * a + tau[1] * c, tau[1] * e])
+        self.steps, self.times = self.lattice.coordinates(walk.steps), walk.times
+        half_odds = walk.steps @ tau / 2
+        self.tilt = np.tanh(half_odds)
+        self.midpoint = self.times @ self.steps / 2
+        mean = self.midpoint + (self.times * self.tilt) @ self.steps / 2
+        self.origin = np.round(mean).astype(np.int64)
+        self.rows, self.columns = (_window(s, self.times, half_odds) for s in self.steps.T)
+        untilting = self.times @ _log_cosh(half_odds)
+        self.log_gain = float(self.tau @ (self.origin - self.midpoint) - untilting)
+
+    def first_extreme(self, contest: Contest, threshold: Fraction) -> NDArray[np.int64]:
+        """The column where each row's extreme points begin; one beyond the last where none are."""
+        walk, lattice = self.walk, self.lattice
+        x = walk.base[0] + lattice.a * self.rows
+        offset = walk.base[1] + lattice.c * self.rows
+        least, most = walk.reachable(x)
+        low, high = int(self.columns[0]), int(self.columns[-1])
+        first = contest.first_extreme(
+            x, lambda j: np.clip(offset + lattice.e * j, least, most), low, high, threshold
+        )
+        # unreachable points have no probability, but the tilt could give them a large weight
+        return np.asarray(np.clip(-((offset - least) // max(lattice.e, 1)), first, high + 1))
+
+
+def _window(
+    steps: NDArray[np.int64], times: NDArray[np.int64], half_odds: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The whole numbers outside which a tilted walk on a line is negligible."""
+    mean = float(times @ (steps * (1 + np.tanh(half_odds)))) / 2
+    low, high = int(times @ np.minimum(steps, 0)), int(times @ np.maximum(steps, 0))
+    if low < high:
+        low = max(low, math.floor(mean - _reach(-steps, times, half_odds)))
+        high = min(high, math.ceil(mean + _reach(steps, times, half_odds)))
+    return np.arange(low, high + 1)
+
+
+def _reach(
+    steps: NDArray[np.int64], times: NDArray[np.int64], half_odds: NDArray[np.float64]
+) -> float:
+    """How far above its mean a tilted walk may be found.
+
+    Chernoff's bound, P(Z - mean >= h) <= exp(K(s) - s·h), holds for every s > 0.
+    """
+    deviation = np.sqrt(times @ (steps / np.cosh(half_odds)) ** 2) / 2
+    s = min(9 / deviation, 30 / np.max(np.abs(steps))) * np.geomspace(1 / 16, 2, 16)[:, None]
+    x = s * steps / 2
+    log_mean = _log_cosh(half_odds + x) - _log_cosh(half_odds) - x * np.tanh(half_odds)
+    return float(np.min((log_mean @ times - NEGLIGIBLE) / s[:, 0]))
+
+
+def _log_cosh(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Accurate for small and for large x."""
+    size = np.abs(x)
+    near = 0.5 * np.log1p(np.sinh(np.minimum(size, 1)) ** 2)
+    far = size + np.log1p(np.exp(-2 * size)) - math.log(2)
+    return np.asarray(np.where(size < 1, near, far))

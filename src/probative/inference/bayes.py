@@ -1,0 +1,246 @@
+"""The Bayes test: with what probability is B's score higher than A's?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import one_of, open_probability, positive, random_generator
+from probative.counts import Counts, PairedCounts
+from probative.errors import InputError
+from probative.inference.effective import effective_counts, fold_weight
+from probative.inference.independent import IndependentPosterior
+from probative.inference.paired_posterior import PAIRED_METRICS, PairedPosterior
+from probative.inference.posteriors import posterior
+from probative.metrics import score
+from probative.results import BayesTest
+
+if TYPE_CHECKING:
+    from probative.inference.beta_posterior import Posterior
+    from probative.inference.effective import Weight
+
+__all__ = ["bayes_test"]
+
+METHODS = ("exact", "sampled")
+
+
+def bayes_test(
+    a: Counts | PairedCounts | Sequence[Counts] | Sequence[PairedCounts],
+    b: Counts | Sequence[Counts] | None = None,
+    metric: str = "f1",
+    *,
+    rope: float = 0.0,
+    prior: float = 1.0,
+    weight: Weight = "effective",
+    level: float = 0.95,
+    beta: float = 1.0,
+    method: str = "exact",
+    n_resamples: int = 1_000_000,
+    rng: Any = None,
+) -> BayesTest:
+    """Test whether a score of B is higher than that of A, by their posterior distributions.
+
+    H0 says that B's score is at most A's, H1 that it is higher.
+
+    Parameters
+    ----------
+    a, b
+        Counts of the two systems, or lists of the counts of the folds of a cross-validation.
+        Array-valued counts are as many tests. Or `PairedCounts`, or a list of them, alone: then
+        the posterior knows which items both systems saw and got right.
+    metric
+        precision, recall, f1, fbeta, jaccard, accuracy (and, for separate counts, specificity and
+        npv).
+    rope
+        Half the width of the region of practical equivalence, as a fraction of 1: differences of
+        at most this size count as none.
+    prior
+        The weight λ of the prior, as for `posterior`.
+    weight
+        How folds are added up; see `effective_counts`. Not used for single tables.
+    level
+        The level of the intervals.
+    beta
+        The weight of recall in F-beta.
+    method
+        "exact" integrates, "sampled" draws from the posteriors and states the standard error.
+    n_resamples, rng
+        The number of draws and their seed, for "sampled".
+
+    Returns
+    -------
+    BayesTest
+        Probabilities of the hypotheses and of the three outcomes, the decision for the more
+        probable hypothesis, the intervals of both scores and of their difference.
+
+    References
+    ----------
+    Wang and Li, "Bayes Test of Precision, Recall, and F1 Measure for Comparison of Two Natural
+    Language Processing Models" (ACL 2019).
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> a = [pv.Counts(2088, 154, 1058), pv.Counts(2109, 189, 1066)] * 3
+    >>> b = [pv.Counts(2075, 151, 1071), pv.Counts(2114, 175, 1061)] * 3
+    >>> print(pv.bayes_test(a, b, "precision"))
+    precision: P(H0) = 0.2612, P(H1) = 0.7388, decision H1; B - A = 0.0033 [-0.0069, 0.0136]
+    >>> paired = pv.PairedCounts([30, 20, 80, 10, 400, 60, 70, 3000])
+    >>> print(pv.bayes_test(paired, metric="f1", rope=0.01))
+    f1: P(H0) = 0.0000, P(H1) = 1.0000, decision H1; B - A = 0.0606 [0.0375, 0.0840]
+    """
+    rope = positive("rope", rope, zero=True)
+    level = open_probability("level", level)
+    one_of("method", method, METHODS)
+    if method == "sampled" and (n_resamples != int(n_resamples) or n_resamples < 2):
+        raise InputError(f"n_resamples: {n_resamples!r} is not a whole number >= 2")
+    choices = {"prior": positive("prior", prior), "beta": positive("beta", beta)}
+    table, counts_a, counts_b, factor = _tables(a, b, weight)
+    if table is not None:
+        one_of("metric", metric, PAIRED_METRICS)
+
+    of_a, of_b = (posterior(counts, metric, **choices) for counts in (counts_a, counts_b))
+    if method == "sampled":
+        outcome = _sampled(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
+    else:
+        outcome = _exact(of_a, of_b, table, metric, rope, level, choices)
+    estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
+    p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
+    return BayesTest(
+        metric=metric,
+        decision=_plain(np.where(p_h1 > p_h0, "H1", "H0")),
+        interval_a=_pair(of_a.interval(level)),
+        interval_b=_pair(of_b.interval(level)),
+        difference=_plain(estimates[1] - estimates[0]),
+        rope=rope,
+        posterior="independent" if table is None else "paired",
+        weight=factor,
+        prior=choices["prior"],
+        level=level,
+        method=method,
+        **outcome,
+    )
+
+
+def _tables(a: Any, b: Any, weight: Weight) -> tuple[PairedCounts | None, Counts, Counts, float]:
+    """The paired table, if there is one, the two systems' counts, and the weight applied."""
+    first, factor = _one_table("a", a, weight)
+    if isinstance(first, PairedCounts):
+        if b is not None:
+            raise InputError(
+                f"b: found {b!r:.40} beside PairedCounts, which hold both systems; expected "
+                f"nothing, and the metric as metric=..."
+            )
+        total = first.total()
+        return total, total.a, total.b, factor
+    if b is None:
+        raise InputError("b: missing; expected the counts of B, or PairedCounts alone")
+    second, _ = _one_table("b", b, weight)
+    if not isinstance(second, Counts):
+        raise InputError("b: found PairedCounts; expected Counts, as for a")
+    if isinstance(a, Counts) != isinstance(b, Counts) or (
+        not isinstance(a, Counts) and len(a) != len(b)
+    ):
+        raise InputError("b: expected as many folds as a has")
+    return None, first, second, factor
+
+
+def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedCounts, float]:
+    """The counts, or what a list of folds amounts to, and the weight that was applied."""
+    if isinstance(counts, (Counts, PairedCounts)):
+        return counts, 1.0
+    if not isinstance(counts, Sequence) or isinstance(counts, str):
+        raise InputError(
+            f"{name}: found {type(counts).__name__}; expected Counts, PairedCounts or a list of "
+            f"them"
+        )
+    table: Counts | PairedCounts = effective_counts(counts, weight=weight)
+    return table, fold_weight(len(counts) // 2, weight)
+
+
+def _exact(
+    of_a: Posterior,
+    of_b: Posterior,
+    table: PairedCounts | None,
+    metric: str,
+    rope: float,
+    level: float,
+    choices: dict[str, float],
+) -> dict[str, Any]:
+    difference: IndependentPosterior | PairedPosterior
+    if table is None:
+        difference = IndependentPosterior(of_a, of_b)
+    else:
+        difference = PairedPosterior(table, metric, prior=choices["prior"], beta=choices["beta"])
+    a_better, equivalent, b_better = difference.probabilities(rope)
+    p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
+    low, high = difference.interval(level)
+    return {
+        "p_h0": p_h0,
+        "p_h1": p_h1,
+        "p_a_better": a_better,
+        "p_equivalent": equivalent,
+        "p_b_better": b_better,
+        "low": low,
+        "high": high,
+        "error": difference.error,
+    }
+
+
+def _sampled(
+    of_a: Posterior,
+    of_b: Posterior,
+    table: PairedCounts | None,
+    metric: str,
+    rope: float,
+    level: float,
+    choices: dict[str, float],
+    size: int,
+    rng: Any,
+) -> dict[str, Any]:
+    """The same by drawing, one table after the other, as the literature does."""
+    generator = random_generator(rng)
+    shape = np.broadcast_shapes(of_a.shape, of_b.shape)
+    a, b = of_a._flat(shape), of_b._flat(shape)
+    rows = []
+    for i in range(math.prod(shape)):
+        if table is None:
+            d = (b[[i]].rvs(size, generator) - a[[i]].rvs(size, generator))[:, 0]
+        else:
+            d = _paired_draws(table, metric, choices, size, generator)
+        p_h0, tail = np.mean(d <= 0), (1 - level) / 2
+        rows.append(
+            {
+                "p_h0": p_h0,
+                "p_h1": 1 - p_h0,
+                "p_a_better": np.mean(d < -rope) if rope else p_h0,
+                "p_equivalent": np.mean(np.abs(d) <= rope) if rope else 0.0,
+                "p_b_better": np.mean(d > rope),
+                "low": np.quantile(d, tail),
+                "high": np.quantile(d, 1 - tail),
+                "error": np.sqrt(p_h0 * (1 - p_h0) / size),
+            }
+        )
+    return {name: _plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
+
+
+def _paired_draws(
+    table: PairedCounts, metric: str, choices: dict[str, float], size: int, rng: np.random.Generator
+) -> Any:
+    """Differences of the scores of tables drawn from the eight-case posterior."""
+    cells = table.total().cases + choices["prior"] / (4 if metric == "accuracy" else 2)
+    shares = PairedCounts(rng.standard_gamma(cells, (size, 8)))
+    a, b = (score(counts, metric, beta=choices["beta"]) for counts in (shares.a, shares.b))
+    return b - a
+
+
+def _pair(limits: tuple[Any, Any]) -> Any:
+    low, high = limits
+    return (low, high) if np.ndim(low) == 0 else np.stack([low, high], axis=-1)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if np.ndim(value) == 0 else value

@@ -1,0 +1,1 @@
+"""Models to compare: each needs an extra of its own."""

@@ -1,0 +1,83 @@
+"""Models by name, as the command line gives them."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+from probative.errors import InputError
+
+__all__ = ["model_of"]
+
+_NUMBERS = {"window": int, "c1": float, "c2": float, "max_iterations": int, "min_count": int}
+
+
+def model_of(spec: str, parameter: str = "model") -> Any:
+    """Make the model that a text stands for.
+
+    Parameters
+    ----------
+    spec
+        ``crf:SCHEME`` with options after commas, such as ``crf:iobes,c2=1,ngrams=1+2``; or
+        ``python:MODULE:FACTORY``, whose factory is called without arguments and returns an
+        object with fit and predict.
+    parameter
+        What messages call it.
+
+    Examples
+    --------
+    >>> from probative.learners.specs import model_of
+    >>> model_of("crf:iobes,c2=1").c2
+    1.0
+    """
+    kind, _, rest = spec.partition(":")
+    if kind == "crf" and rest:
+        return _crf(rest, parameter)
+    module, colon, factory = rest.partition(":")
+    if kind == "python" and colon and ":" not in factory:
+        return _own(module, factory, parameter)
+    raise InputError(
+        f"{parameter}: unknown {spec!r}; expected crf:SCHEME[,c2=NUMBER,...] or "
+        f"python:MODULE:FACTORY"
+    )
+
+
+def _crf(text: str, parameter: str) -> Any:
+    from probative.learners.crf import CRFChunker
+
+    scheme, *settings = text.split(",")
+    options: dict[str, Any] = {}
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        try:
+            if name == "ngrams":
+                options[name] = tuple(int(size) for size in value.split("+"))
+            else:
+                options[name] = _NUMBERS[name](value)
+        except (KeyError, ValueError):
+            raise InputError(
+                f"{parameter}: {setting!r} is no option of a CRF; expected NAME=NUMBER with one of "
+                f"{', '.join(_NUMBERS)}, or ngrams=1+2+3"
+            ) from None
+    try:
+        return CRFChunker(scheme, **options)
+    except InputError as error:
+        raise InputError(f"{parameter}: {error}") from None
+
+
+def _own(module: str, factory: str, parameter: str) -> Any:
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # the user's module lies where the command was called
+    try:
+        make = getattr(import_module(module), factory)
+    except ImportError as error:
+        raise InputError(f"{parameter}: module {module!r} cannot be imported: {error}") from None
+    except AttributeError:
+        raise InputError(f"{parameter}: module {module!r} has no {factory!r}") from None
+    try:
+        return make()
+    except Exception as error:
+        raise InputError(
+            f"{parameter}: {module}:{factory}() failed: {type(error).__name__}: {error}"
+        ) from error

@@ -1,0 +1,71 @@
+"""Which labels are taken for which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative.reading.annotations import Labels, Spans
+
+__all__ = ["label_confusions", "span_confusions"]
+
+Confusions = tuple[tuple[str | None, str | None, int], ...]
+
+
+def span_confusions(gold: Spans, system: Spans) -> Confusions:
+    """Pairs of labels of spans with the same limits; None where a side has no such span.
+
+    The most frequent confusions come first; agreement is not among them. Of several spans of one
+    side with the same limits the first label counts.
+    """
+    sizes = [int(max(g.max(initial=0), s.max(initial=0))) + 1 for g, s in _columns(gold, system)]
+    places = [_key(side, sizes) for side in (gold, system)]
+    found = [np.unique(place, return_index=True) for place in places]
+    everywhere = np.union1d(found[0][0], found[1][0])
+    codes = []
+    for side, (place, first) in zip((gold, system), found, strict=True):
+        code = np.full(len(everywhere), -1)
+        code[np.searchsorted(everywhere, place)] = side.label[first]
+        codes.append(code)
+    return _counted(codes[0], codes[1], gold.labels, system.labels)
+
+
+def label_confusions(gold: Labels, system: Labels) -> Confusions:
+    """Pairs of the right label and another one, the most frequent first."""
+    return _counted(gold.codes, system.codes, gold.names, system.names)
+
+
+def _columns(gold: Spans, system: Spans) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    return [
+        (gold.sentence, system.sentence),
+        (gold.start, system.start),
+        (gold.end, system.end),
+    ]
+
+
+def _key(side: Spans, sizes: list[int]) -> NDArray[np.int64]:
+    key = side.sentence.astype(np.int64)
+    for column, size in zip((side.start, side.end), sizes[1:], strict=True):
+        key = key * size + column
+    return key
+
+
+def _counted(
+    gold: NDArray[Any],
+    system: NDArray[Any],
+    gold_names: tuple[str, ...],
+    system_names: tuple[str, ...],
+) -> Confusions:
+    width = len(system_names) + 1
+    pairs, number = np.unique((gold + 1) * width + system + 1, return_counts=True)
+    rows = []
+    for pair, n in zip(pairs.tolist(), number.tolist(), strict=True):
+        g, s = divmod(pair, width)
+        names = gold_names[g - 1] if g else None, system_names[s - 1] if s else None
+        if names[0] != names[1]:
+            rows.append((*names, n))
+    return tuple(sorted(rows, key=lambda row: (-row[2], str(row[0]), str(row[1]))))

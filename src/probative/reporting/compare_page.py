@@ -1,0 +1,243 @@
+"""What the page of a comparison shows besides its tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative.reporting.document import Table, points
+from probative.reporting.svg import Bar, density, forest, histogram
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.reporting.document import Drawing
+    from probative.results import Comparison, Comparisons, Example
+
+__all__ = ["page_content"]
+
+_PAIRS = 6  # pairs with figures of their own
+_CONFUSIONS = 12
+
+
+def page_content(found: Comparisons, scores: Table, differences: Table) -> dict[str, Any]:
+    """Everything that the template asks for."""
+    main = found.comparisons[0].metric
+    first = [c for c in found.comparisons if c.metric == main]
+    return {
+        "verdicts": found.verdicts[:_PAIRS],
+        "facts": _facts(found),
+        "recognised": found.notes,
+        "score_table": scores,
+        "difference_table": differences,
+        "score_drawings": [_score_forest(found, main)],
+        "difference_drawings": [_difference_forest(first)],
+        "pairs": [
+            {"title": f"{c.b} against {c.a}", "drawings": _pair_drawings(c)}
+            for c in first[:_PAIRS]
+            if not c.identical and c.difference == c.difference
+        ],
+        "label_tables": [_label_table(c) for c in first[:_PAIRS] if c.by_label],
+        "confusion_tables": _confusion_tables(found),
+        "examples": [_shown(example) for example in found.examples],
+        "methods": _methods(found),
+    }
+
+
+def _facts(found: Comparisons) -> str:
+    parts = [found.task, f"{found.units:,} {found.unit}s"]
+    if found.scheme:
+        parts.append(f"tags in {found.scheme}")
+    return ", ".join(parts).capitalize() + "."
+
+
+def _score_forest(found: Comparisons, metric: str) -> Drawing:
+    shown = metric if any(s.metric == metric for s in found.systems[0].scores) else None
+    bars = []
+    for i, system in enumerate(found.systems):
+        score = next((s for s in system.scores if s.metric == shown), system.scores[0])
+        bars.append(Bar(system.name, score.estimate, score.low, score.high, marked=i == 0))
+    name = _words(shown or found.systems[0].scores[0].metric)
+    said = "; ".join(
+        f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
+        for bar in bars
+    )
+    return forest(
+        bars,
+        axis=f"{name}, points",
+        title=f"{name} with {100 * found.level:g} % intervals; the baseline in orange.",
+        description=f"{name} of each system: {said}",
+    )
+
+
+def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
+    bars = [Bar(f"{c.b} − {c.a}", c.difference, c.low, c.high) for c in comparisons]
+    metric = _words(comparisons[0].metric)
+    said = "; ".join(
+        f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
+        for bar in bars
+    )
+    return forest(
+        bars,
+        axis=f"difference in {metric}, points",
+        title=f"Differences in {metric} with {100 * comparisons[0].level:g} % intervals; right of "
+        f"the dashed line the first-named system is better.",
+        description=f"Differences in {metric}: {said}",
+        zero=True,
+    )
+
+
+def _pair_drawings(c: Comparison) -> list[Drawing]:
+    metric = _words(c.metric)
+    drawings = []
+    if c.density is not None:
+        shares = [("P(A better)", c.p_a_better), ("P(B better)", c.p_b_better)]
+        if c.rope > 0:
+            shares.insert(1, ("P(equivalent)", c.p_equivalent))
+        said = ", ".join(f"{words} = {share:.3f}" for words, share in shares)
+        grid, curve = c.density()
+        drawings.append(
+            density(
+                [float(x) for x in grid],
+                [float(y) for y in curve],
+                rope=c.rope,
+                shares=shares,
+                axis=f"difference in {metric}, points",
+                title="Posterior of the difference"
+                + (", the region of equivalence shaded." if c.rope > 0 else "."),
+                description=f"Posterior density of the difference in {metric}: {said}",
+            )
+        )
+    if c.null is not None:
+        drawings.append(
+            histogram(
+                [float(x) for x in c.null.edges],
+                [float(p) for p in c.null.probabilities],
+                observed=c.difference,
+                axis=f"difference in {metric} if A and B were exchangeable, points",
+                title=f"Null distribution of the {c.test} test by {c.by}; orange: at least as "
+                f"extreme as observed.",
+                description=f"Null distribution of the difference in {metric}; observed "
+                f"{points(c.difference)}, p = {c.pvalue:.4g}",
+            )
+        )
+    return drawings
+
+
+def _label_table(c: Comparison) -> Table:
+    return Table(
+        ("label", c.a, c.b, "difference", "low", "high"),
+        tuple(
+            (
+                entry.label,
+                *(
+                    points(value)
+                    for value in (
+                        entry.score_a,
+                        entry.score_b,
+                        entry.difference,
+                        entry.low,
+                        entry.high,
+                    )
+                ),
+            )
+            for entry in c.by_label
+        ),
+        title=f"{c.b} against {c.a}",
+        notes=(f"{100 * c.level:g} % intervals, each on its own: not adjusted for their number.",),
+    )
+
+
+def _confusion_tables(found: Comparisons) -> list[Table]:
+    tables = []
+    for system, rows in zip(found.systems, found.confusions, strict=False):
+        if not rows:
+            continue
+        shown = tuple(
+            (right or "(nothing)", given or "(nothing)", f"{n:,}")
+            for right, given, n in rows[:_CONFUSIONS]
+        )
+        notes: tuple[str, ...] = ()
+        if len(rows) > _CONFUSIONS:
+            notes = (f"The {_CONFUSIONS} most frequent of {len(rows):,}.",)
+        tables.append(
+            Table(("answer", "given", "times"), shown, system.name, notes, text_columns=2)
+        )
+    return tables
+
+
+def _shown(example: Example) -> dict[str, Any]:
+    right = set(example.gold)
+    lines = [("answer", _marked(example, example.gold, right))]
+    lines.append((example.a, _marked(example, example.spans_a, right)))
+    lines.append((example.b, _marked(example, example.spans_b, right)))
+    head = (
+        f"Sentence {example.sentence:,}: {example.errors_a} errors of {example.a}, "
+        f"{example.errors_b} of {example.b}"
+    )
+    return {"head": head, "lines": lines}
+
+
+def _marked(
+    example: Example, spans: Sequence[tuple[int, int, str]], right: set[tuple[int, int, str]]
+) -> list[dict[str, str]]:
+    """The sentence in parts, the spans marked; of overlapping spans the first is shown."""
+    parts: list[dict[str, str]] = []
+    at, space = 0, example.separator
+    for start, end, label in sorted(spans):
+        if start < at:
+            continue
+        if start > at:
+            parts.append({"text": space.join(example.words[at:start]) + space, "kind": ""})
+        parts.append(
+            {
+                "text": space.join(example.words[start:end]),
+                "kind": "right" if (start, end, label) in right else "wrong",
+                "label": "" if label in ("word", "span", "") else label,
+            }
+        )
+        parts.append({"text": space or "\u2009", "kind": ""})
+        at = end
+    parts.append({"text": space.join(example.words[at:]), "kind": ""})
+    return parts
+
+
+def _methods(found: Comparisons) -> list[tuple[str, str]]:
+    """Each number's recipe and what it assumes."""
+    c = found.comparisons[0]
+    words = {**_METHODS, **(_PAIRED if c.posterior == "paired" else _MACRO)}
+    if found.unit == "item":
+        del words["Clusters"]
+    if c.p_adjusted is None:
+        del words["Several systems"]
+    filled = {"level": f"{100 * c.level:g} %", "unit": found.unit, "by": c.by, "test": c.test}
+    return [(term, text.format(**filled)) for term, text in words.items()]
+
+
+_METHODS = {
+    "Scores": "Precision, recall and accuracy with {level} intervals by Wilson's method; F1 by "
+    "way of tp / (tp + fp + fn), of which it is an increasing function.",
+    "Clusters": "Items of one {unit} are not independent. Counts are divided by the design effect "
+    "of the {unit}s before an interval or a posterior is made from them.",
+    "Several systems": "p-values are adjusted by Holm's method; intervals are not.",
+    "Words of the verdict": "Strong evidence: posterior probability at least 0.99 and p at most "
+    "0.01. Moderate: at least 0.95 and at most 0.05. Else the difference is not established.",
+    "What it speaks of": "These trained systems on data like this test set. Not other training "
+    "runs, and not other domains.",
+}
+_PAIRED = {
+    "Differences": "B minus A, with {level} intervals that combine the two single ones and the "
+    "correlation of the systems on the same items (MOVER).",
+    "p-values": "Two-sided randomisation test by {by}, {test}: the probability of a difference at "
+    "least this large if the outputs of A and B on each {by} were exchangeable. It is not the "
+    "probability that the systems are equally good.",
+    "Posterior probabilities": "From a Dirichlet posterior over the eight cases of A, B and the "
+    "answer, which knows that both systems saw the same items.",
+}
+_MACRO = {
+    "Macro averages": "Intervals and posterior probabilities by the delta method, p-values by "
+    "sampled exchanges of whole units.",
+}
+
+
+def _words(metric: str) -> str:
+    return {"f1": "F1"}.get(metric, metric.replace("_", " "))

@@ -1,0 +1,206 @@
+"""A comparison of systems as a document: the table for the paper, and the page to look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative.reporting.compare_page import page_content
+from probative.reporting.document import (
+    Document,
+    Strong,
+    Table,
+    number,
+    payload,
+    points,
+    signature,
+)
+from probative.reporting.score_report import label_table
+from probative.results import Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.results import Comparison, Comparisons, SystemScores
+
+__all__ = ["compare_document"]
+
+_SIGNIFICANT = 0.05
+
+
+def compare_document(
+    found: Comparisons, *, choices: Sequence[str] = (), by_label: bool = False
+) -> Document:
+    """Show scores, differences and verdicts.
+
+    Parameters
+    ----------
+    found
+        The comparison.
+    choices
+        What the signature adds to what it says anyway.
+    by_label
+        Whether to print a table a label, too; JSON and the page always have it.
+    """
+    signed = _signature(found, choices)
+    content = found.to_dict()
+    del content["level"]
+    score_table, difference_table = _scores(found), _differences(found)
+    tables = [score_table, difference_table]
+    if by_label:
+        tables += [label_table(found, system) for system in found.systems if system.by_label]
+    names = [system.name for system in found.systems]
+    return Document(
+        title=_listed(names),
+        payload=payload("compare", signed, **content),
+        tables=tuple(tables),
+        records=tuple(_records(found)),
+        notes=(*found.verdicts, signed),
+        page="comparison.html",
+        content=lambda: page_content(found, score_table, difference_table),
+    )
+
+
+def _signature(found: Comparisons, choices: Sequence[str]) -> str:
+    c = found.comparisons[0]
+    metrics = dict.fromkeys(entry.metric for entry in found.comparisons)
+    return signature(
+        found.task,
+        *([found.scheme] if found.scheme else []),
+        *choices,
+        ",".join(metrics),
+        c.method,
+        f"level:{found.level:g}",
+        f"{c.test}-by-{c.by}",
+        f"{c.posterior}-posterior",
+        f"rope:{c.rope:g}",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) == 2:
+        return f"{names[1]} against {names[0]}"
+    return f"{len(names)} systems: {', '.join(names)}"
+
+
+def _scores(found: Comparisons) -> Table:
+    """Systems by scores, the best in bold, those that differ from the baseline marked."""
+    macro = found.comparisons[0].metric.startswith("macro_")
+    metrics = [
+        score.metric
+        for score in found.systems[0].scores
+        if score.metric.startswith("macro_") == macro
+    ]
+    best = {metric: _best(found.systems, metric) for metric in metrics}
+    marked = _marked(found)
+    rows = []
+    for system in found.systems:
+        cells = []
+        for score in (system[metric] for metric in metrics):
+            text = points(score.estimate)
+            if (system.name, score.metric) in marked:
+                text += "†"
+            is_best = score.estimate == best[score.metric]
+            cells.append(Strong(text) if is_best else text)
+            cells.append(f"{points(score.low, 1)} to {points(score.high, 1)}")
+        rows.append((system.name, *cells))
+    level = f"{100 * found.level:g} %"
+    notes = [f"{found.task.capitalize()}, {found.units:,} {found.unit}s. The best is in bold."]
+    if marked:
+        notes.append(f"† differs from {found.systems[0].name}, {_significance(found)}.")
+    return Table(
+        ("system", *(head for m in metrics for head in (_words(m), level))),
+        tuple(rows),
+        title="Scores in points",
+        notes=tuple(notes),
+    )
+
+
+def _best(systems: Sequence[SystemScores], metric: str) -> float | None:
+    values = [s.estimate for system in systems for s in system.scores if s.metric == metric]
+    defined = [value for value in values if value == value]
+    return max(defined, default=None) if len(systems) > 1 else None
+
+
+def _marked(found: Comparisons) -> set[tuple[str, str]]:
+    """Systems and metrics whose difference from the baseline is significant."""
+    baseline = found.systems[0].name
+    return {
+        (c.b, c.metric)
+        for c in found.comparisons
+        if c.a == baseline and _pvalue(c) <= _SIGNIFICANT and not c.identical
+    }
+
+
+def _significance(found: Comparisons) -> str:
+    c = found.comparisons[0]
+    adjusted = "Holm-adjusted " if c.p_adjusted is not None else ""
+    return f"{adjusted}p ≤ {_SIGNIFICANT:g} ({c.test} randomisation test by {c.by})"
+
+
+def _pvalue(c: Comparison) -> float:
+    return c.pvalue if c.p_adjusted is None else c.p_adjusted
+
+
+def _differences(found: Comparisons) -> Table:
+    several = any(c.p_adjusted is not None for c in found.comparisons)
+    rope = found.comparisons[0].rope
+    equivalent = (f"P(within {points(rope, 1)})",) if rope > 0 else ()
+    noted = any(c.note for c in found.comparisons)
+    columns = (
+        "comparison",
+        "score",
+        "difference",
+        "low",
+        "high",
+        "p",
+        *(("p adjusted",) if several else ()),
+        "P(A better)",
+        *equivalent,
+        "P(B better)",
+        *(("note",) if noted else ()),
+    )
+    rows = tuple(
+        (
+            f"{c.b} − {c.a}",
+            _words(c.metric),
+            *(points(value) for value in (c.difference, c.low, c.high)),
+            _p(c.pvalue),
+            *((_p(c.p_adjusted),) if several else ()),
+            number(c.p_a_better),
+            *((number(c.p_equivalent),) if rope > 0 else ()),
+            number(c.p_b_better),
+            *((c.note or "",) if noted else ()),
+        )
+        for c in found.comparisons
+    )
+    c = found.comparisons[0]
+    by = {True: "exact", False: "sampled"}[c.test == "exact"]
+    note = (
+        f"A is the second name of a comparison, B the first. p: {by} two-sided randomisation test "
+        f"by {c.by}; it is not the probability that the systems are equally good."
+    )
+    return Table(
+        columns,
+        rows,
+        title=f"Differences in points with {100 * found.level:g} % intervals",
+        notes=(note,),
+        text_columns=2,
+        closing_words=noted,
+    )
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    if value < 0.0001:
+        return f"{value:.1e}".replace("-", "−") if value > 0 else "< 1e−300"
+    return number(value, 4)
+
+
+def _words(metric: str) -> str:
+    return metric.replace("_", " ")
+
+
+def _records(found: Comparisons) -> list[dict[str, Any]]:
+    scores = [{"kind": "score", **record} for record in Scores.records(found)]
+    return scores + [{"kind": "comparison", **record} for record in found.records()]

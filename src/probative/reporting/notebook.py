@@ -1,0 +1,58 @@
+"""How results show themselves in a notebook, and as data frames."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from probative._validation import one_of
+from probative.errors import InputError
+from probative.reporting.escape import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["BACKENDS", "table_html", "to_frame"]
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def table_html(records: Sequence[dict[str, Any]], caption: str) -> str:
+    """Records as a small HTML table, everything escaped."""
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    head = "".join(f"<th>{_cell(column)}</th>" for column in columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{_cell(record.get(c))}</td>" for c in columns) + "</tr>"
+        for record in records
+    )
+    return (
+        f"<table><caption>{_cell(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
+    """Records as a data frame of pandas, Polars or PyArrow."""
+    one_of("backend", backend, BACKENDS)
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    data = {column: [record.get(column) for record in records] for column in columns}
+    try:
+        if backend == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(data)
+        if backend == "polars":
+            import polars as pl
+
+            return pl.DataFrame(data, strict=False)
+        import pyarrow as pa
+
+        return pa.table(data)
+    except ImportError:
+        raise InputError(f"backend: {backend} is not installed here") from None
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "" if value is None else escape(plain(str(value)))

@@ -1,0 +1,49 @@
+"""A plan as a document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probative.reporting.document import Document, Table, number, payload, points, signature
+
+if TYPE_CHECKING:
+    from probative.results import Plan
+
+__all__ = ["plan_document"]
+
+
+def plan_document(plan: Plan, unit: str) -> Document:
+    """Show which difference, power and number of units belong together."""
+    signed = signature("plan", plan.metric, f"by-{unit}", f"level:{plan.level:g}")
+    units = "–" if plan.units is None else f"{plan.units:,}"
+    table = Table(
+        ("score", "difference", "power", f"{unit}s", "observed"),
+        (
+            (
+                plan.metric,
+                points(plan.difference),
+                number(plan.power),
+                units,
+                f"{plan.observed_units:,}",
+            ),
+        ),
+        title="What belongs together (difference in points)",
+    )
+    return Document(
+        title="How much data would settle it?",
+        payload=payload("plan", signed, **plan.to_dict()),
+        tables=(table,),
+        records=(plan.to_dict(),),
+        notes=(_sentence(plan, unit), signed),
+    )
+
+
+def _sentence(plan: Plan, unit: str) -> str:
+    if plan.units is None:
+        return "No number of units would do: there is no difference, or nothing varies."
+    return (
+        f"A true difference of {points(plan.difference)} points shows at the "
+        f"{100 * (1 - plan.level):g} % level with probability {number(plan.power, 2)} on "
+        f"{plan.units:,} {unit}s like the {plan.observed_units:,} of the pilot (normal "
+        f"approximation)."
+    )

@@ -1,0 +1,57 @@
+"""Simulations as documents: one row a condition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probative.reporting.document import Document, Table, number, payload, signature
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from probative.results import Result
+
+__all__ = ["study_document"]
+
+
+def study_document(
+    name: str,
+    results: Sequence[Result],
+    columns: Mapping[str, str],
+    *,
+    title: str,
+    notes: Sequence[str],
+    choices: Sequence[str],
+) -> Document:
+    """Show a study.
+
+    Parameters
+    ----------
+    name
+        The name of the study.
+    results
+        What it found, a result a condition.
+    columns
+        The heads of the table, by the names of the results' fields.
+    title, notes, choices
+        The head of the table, sentences below it, and what the signature says.
+    """
+    records = [result.to_dict() for result in results]
+    rows = tuple(
+        tuple(
+            number(record[key], 4) if isinstance(record[key], float) else _plain(record[key])
+            for key in columns
+        )
+        for record in records
+    )
+    return Document(
+        title=title,
+        payload=payload(f"study {name}", signature(name, *choices), conditions=records),
+        tables=(Table(tuple(columns.values()), rows, title=title),),
+        records=tuple(records),
+        notes=tuple(notes),
+    )
+
+
+def _plain(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,77 @@
+"""What a Bayes test of two models says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from probative.results.base import Result
+
+__all__ = ["BayesTest"]
+
+
+@dataclass(frozen=True, eq=False)
+class BayesTest(Result):
+    """What the posteriors say about a score of two systems, A and B.
+
+    Attributes
+    ----------
+    metric
+        The score.
+    p_h0, p_h1
+        The probabilities that B's score is at most A's, and that it is higher.
+    decision
+        "H1" where it is the more probable hypothesis, else "H0".
+    interval_a, interval_b
+        The equal-tailed intervals of the two scores.
+    difference
+        B's score minus A's, as observed.
+    low, high
+        The equal-tailed interval of the difference.
+    p_a_better, p_equivalent, p_b_better
+        The probabilities that A is better by more than `rope`, that neither is, that B is.
+    rope
+        Half the width of the region of practical equivalence.
+    posterior
+        "independent": the two systems' own posteriors; "paired": that of the eight cases.
+    weight
+        The factor by which the summed counts of folds were multiplied; 1 for single tables.
+    prior, level
+        The weight of the prior and the level of the intervals.
+    method
+        "exact" or "sampled".
+    error
+        The standard error of p_h0 where it was sampled, or an estimate of the numerical error.
+
+    For many tables the numbers are arrays, and the intervals have a row of two a table.
+    """
+
+    metric: str
+    p_h0: Any
+    p_h1: Any
+    decision: Any
+    interval_a: Any
+    interval_b: Any
+    difference: Any
+    low: Any
+    high: Any
+    p_a_better: Any
+    p_equivalent: Any
+    p_b_better: Any
+    posterior: str
+    weight: float
+    rope: float = 0.0
+    prior: float = 1.0
+    level: float = 0.95
+    method: str = "exact"
+    error: Any = 0.0
+
+    def __str__(self) -> str:
+        if np.ndim(self.p_h0):
+            return f"{self.metric}: Bayes tests of {np.size(self.p_h0)} pairs of tables"
+        return (
+            f"{self.metric}: P(H0) = {self.p_h0:.4f}, P(H1) = {self.p_h1:.4f}, decision "
+            f"{self.decision}; B - A = {self.difference:.4f} [{self.low:.4f}, {self.high:.4f}]"
+        )

@@ -1,0 +1,132 @@
+"""Does a planned sample size give the power that was asked for?
+
+New test sets are drawn from a pilot's units with replacement, as many as the plan says, and the
+exact randomisation test is run on each. The share of significant ones is the power.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import random_generator, whole_number
+from probative.counts import PairedCounts
+from probative.demonstration import shared_task
+from probative.inference.planning import plan
+from probative.inference.randomization import randomization_test
+from probative.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["PowerCheck", "planning_study", "power_check"]
+
+
+@dataclass(frozen=True, eq=False)
+class PowerCheck(Result):
+    """The power that a plan promised, and the power that simulation finds.
+
+    Attributes
+    ----------
+    pilot
+        What the pilot was.
+    difference, units
+        The plan: the difference of the pilot, and the number of units.
+    planned, simulated, standard_error
+        The power asked for, the one found, and its Monte-Carlo error.
+    replicates
+        How many test sets were drawn.
+    """
+
+    pilot: str
+    difference: float
+    units: int
+    planned: float
+    simulated: float
+    standard_error: float
+    replicates: int
+
+
+def power_check(
+    paired: PairedCounts,
+    pilot: str,
+    *,
+    power: float = 0.8,
+    level: float = 0.95,
+    replicates: int = 1000,
+    rng: Any = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> PowerCheck:
+    """Plan from a pilot, and see how often the exact test by unit finds the difference."""
+    generator = random_generator(rng)
+    whole_number("replicates", replicates)
+    wanted = plan(paired, "f1", power=power, level=level)
+    grouped = paired.grouped()
+    share = grouped.multiplicity / grouped.multiplicity.sum()
+    rows = grouped.cases if grouped.has_negatives else grouped.cases[:, :7]
+    units = wanted.units or 0
+    found = 0
+    for done in range(replicates):
+        report(done, replicates)
+        drawn = generator.multinomial(units, share)
+        sample = PairedCounts(rows[drawn > 0], drawn[drawn > 0])
+        found += randomization_test(sample, "f1", by="unit").pvalue <= 1 - level
+    simulated = found / replicates
+    error = float(np.sqrt(simulated * (1 - simulated) / replicates))
+    return PowerCheck(pilot, wanted.difference, units, power, simulated, error, replicates)
+
+
+def planning_study(
+    *,
+    power: float = 0.8,
+    level: float = 0.95,
+    replicates: int = 1000,
+    rng: Any = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[PowerCheck]:
+    """Check the plan on two systems of the WNUT 2017 shared task, and on a made-up pilot."""
+    task = shared_task()
+    names = list(task.names)
+    pair = task.items.paired(names.index("spinningbytes"), names.index("uh_ritual"))
+    pilots = {"uh_ritual against spinningbytes": pair, "made-up pilot of 400 sentences": _made_up()}
+    study = []
+    for k, (name, paired) in enumerate(pilots.items()):
+
+        def step(done: int, total: int, before: int = k) -> None:
+            report(before * total + done, total * len(pilots))
+
+        study.append(
+            power_check(
+                paired,
+                name,
+                power=power,
+                level=level,
+                replicates=replicates,
+                rng=rng,
+                report=step,
+            )
+        )
+    return study
+
+
+def _made_up() -> PairedCounts:
+    """A pilot with one to six entities a sentence, easy and hard sentences, and B a bit better."""
+    rng = np.random.default_rng(7)
+    entities = rng.integers(1, 7, 400)
+    ease = rng.beta(4, 2, 400)  # what a sentence does to both systems
+    rows = np.zeros((400, 7))
+    for row, n, p in zip(rows, entities, ease, strict=True):
+        found_a, found_b = rng.random((2, n)) < np.array([[p], [min(1.0, p + 0.03)]])
+        spurious = rng.poisson(0.15, 3)
+        row[:] = [
+            np.sum(found_a & ~found_b),
+            spurious[0],
+            np.sum(found_b & ~found_a),
+            spurious[1],
+            np.sum(found_a & found_b),
+            spurious[2],
+            np.sum(~found_a & ~found_b),
+        ]
+    return PairedCounts(rows)

@@ -1,0 +1,270 @@
+"""Size and power of tests, and coverage of intervals, for two systems on clustered items.
+
+A sentence has 1 + Poisson items. With probability sqrt(r) an item copies the case that the
+sentence as a whole was dealt, and is dealt a case of its own otherwise: any two items of a
+sentence then have correlation r in whatever is computed from their cases. The share of cases is
+chosen so that the true difference of the F1 scores is known. At a difference of 0 the systems are
+exchangeable, and every rejection is a mistake.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import one_of, open_probability, positive, whole_number
+from probative.counts import PairedCounts
+from probative.errors import InputError
+from probative.inference.bootstrap import bootstrap_difference
+from probative.inference.differences import difference
+from probative.inference.randomization import randomization_test
+from probative.results import Difference, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["METHODS", "LongRun", "case_probabilities", "clustered_cases", "size_and_power"]
+
+# Shares of the cases where the systems are equally good: A alone right, A alone wrong, the same
+# for B, both right, both wrong, both miss. F1 is 0.84.
+_CASES = np.array([0.06, 0.06, 0.06, 0.06, 0.62, 0.06, 0.08])
+
+
+@dataclass(frozen=True, eq=False)
+class LongRun(Result):
+    """What a method does in the long run under one condition.
+
+    Attributes
+    ----------
+    method, level
+        The test, or the interval that is a test by leaving out 0 or not; rejections are at
+        1 - level.
+    correlation, difference, units
+        The correlation of items of a sentence, the true difference, and the number of sentences.
+    replicates
+        How many test sets were drawn.
+    rejection, rejection_error
+        The share of rejections and its standard error: the size where the difference is 0, else
+        the power.
+    coverage, coverage_error, length
+        The share of intervals that hold the true difference, its standard error, and the mean
+        length; None for a test without an interval.
+    """
+
+    method: str
+    level: float
+    correlation: float
+    difference: float
+    units: int
+    replicates: int
+    rejection: float
+    rejection_error: float
+    coverage: float | None = None
+    coverage_error: float | None = None
+    length: float | None = None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method}, correlation {self.correlation:g}, difference {self.difference:g}: "
+            f"rejects {self.rejection:.4f} ± {self.rejection_error:.4f}"
+        )
+
+
+def _by_test(paired: PairedCounts, level: float, by: str) -> tuple[bool, None]:
+    return randomization_test(paired, "f1", by=by).pvalue <= 1 - level, None
+
+
+def _by_interval(found: Difference) -> tuple[bool, Difference]:
+    return not found.low <= 0 <= found.high, found
+
+
+_JUDGES: dict[str, Callable[[PairedCounts, float, np.random.Generator, int], tuple[bool, Any]]] = {
+    "item-test": lambda p, level, rng, n: _by_test(p, level, "item"),
+    "unit-test": lambda p, level, rng, n: _by_test(p, level, "unit"),
+    "bootstrap": lambda p, level, rng, n: _by_interval(
+        bootstrap_difference(p, "f1", method="percentile", level=level, n_resamples=n, rng=rng)
+    ),
+    "mover": lambda p, level, rng, n: _by_interval(difference(p, "f1", level=level)),
+    "mover-items": lambda p, level, rng, n: _by_interval(difference(p.total(), "f1", level=level)),
+    "bayes": lambda p, level, rng, n: _by_interval(
+        difference(p, "f1", method="bayes", level=level)
+    ),
+    "bayes-items": lambda p, level, rng, n: _by_interval(
+        difference(p.total(), "f1", method="bayes", level=level)
+    ),
+}
+METHODS = tuple(_JUDGES)
+
+
+def size_and_power(
+    correlations: Sequence[float] = (0.0, 0.1, 0.2, 0.4, 0.6),
+    differences: Sequence[float] = (0.0, 0.03),
+    methods: Sequence[str] = METHODS,
+    *,
+    units: int = 200,
+    items: float = 5.0,
+    replicates: int = 1000,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    seed: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[LongRun]:
+    """Simulate how often tests reject and how often intervals cover, on clustered items.
+
+    Parameters
+    ----------
+    correlations
+        Correlations of two items of a sentence, in [0, 1).
+    differences
+        True differences of the F1 scores, B minus A; 0 gives the size of a test, others its power.
+    methods
+        "item-test" and "unit-test", the exact randomisation tests; "bootstrap", the percentile
+        interval by unit; "mover" and "bayes", the intervals of a difference with the design
+        effect, and "-items" without it.
+    units, items
+        Sentences in a test set, and items a sentence on average (at least 1).
+    replicates, level, n_resamples, seed
+        Test sets to draw, the level, resamples of a bootstrap, and the seed. All methods see the
+        same test sets, which do not depend on what else is asked for.
+    report
+        Called with the number of test sets done and of all.
+
+    Examples
+    --------
+    >>> from probative.studies.tests import size_and_power
+    >>> item, unit = size_and_power([0.5], [0.0], ["item-test", "unit-test"], replicates=100)
+    >>> item.rejection > 0.2, unit.rejection < 0.1
+    (True, True)
+    """
+    for method in methods:
+        one_of("methods", method, METHODS)
+    units = whole_number("units", units)
+    replicates = whole_number("replicates", replicates)
+    n_resamples = whole_number("n_resamples", n_resamples)
+    seed = whole_number("seed", seed, least=0)
+    level = open_probability("level", level)
+    if positive("items", items) < 1:
+        raise InputError(f"items: {items!r} is less than 1 a sentence")
+    conditions = [
+        (_checked_correlation(r), d, case_probabilities(d))
+        for r in correlations
+        for d in differences
+    ]
+
+    study = []
+    for place, (r, d, shares) in enumerate(conditions):
+        outcomes: dict[str, list[tuple[bool, Any]]] = {method: [] for method in methods}
+        for replicate in range(replicates):
+            report(place * replicates + replicate, len(conditions) * replicates)
+            # a stream of its own for every test set: neither order nor company matters
+            rng = np.random.default_rng([seed, replicate, *_words(r), *_words(d)])
+            paired = clustered_cases(rng, units, r, items=items, shares=shares)
+            for method in methods:
+                outcomes[method].append(_JUDGES[method](paired, level, rng, n_resamples))
+        study += [
+            _characteristics(method, level, r, d, units, outcomes[method]) for method in methods
+        ]
+    return study
+
+
+def case_probabilities(true_difference: float) -> NDArray[np.float64]:
+    """Shares of cases 0 to 6 for which F1 of B minus F1 of A is this.
+
+    Moving a share s from case 0 to case 2 gives B what it takes from A. Where either system had
+    X true positives and Y predicted and positive ones, the difference becomes
+    2(X+s)/(Y+s) - 2(X-s)/(Y-s) = 4s(Y-X)/(Y²-s²).
+    """
+    x = _CASES[0] + _CASES[4]
+    y = x + _CASES[1] + _CASES[5] + _CASES[[0, 2, 4, 6]].sum()
+    d = float(true_difference)
+    slope = 4 * (y - x)
+    shift = 2 * d * y**2 / (slope + math.sqrt(slope**2 + 4 * d**2 * y**2))
+    if not abs(shift) <= _CASES[0]:
+        raise InputError(f"differences: {true_difference!r} is too large for this study")
+    shares = _CASES.copy()
+    shares[0] -= shift
+    shares[2] += shift
+    return shares
+
+
+def clustered_cases(
+    rng: np.random.Generator,
+    units: int,
+    correlation: float,
+    *,
+    items: float = 5.0,
+    shares: NDArray[np.float64] = _CASES,
+) -> PairedCounts:
+    """Draw a test set of sentences whose items are correlated.
+
+    Parameters
+    ----------
+    rng
+        The generator to draw with.
+    units, items
+        Sentences, and items a sentence on average.
+    correlation
+        The correlation of two items of a sentence.
+    shares
+        The probabilities of cases 0 to 6.
+    """
+    sizes = 1 + rng.poisson(items - 1, units)
+    unit = np.repeat(np.arange(units), sizes)
+    own, dealt = (rng.choice(7, size, p=shares / shares.sum()) for size in (len(unit), units))
+    copies = rng.random(len(unit)) < math.sqrt(correlation)
+    case = np.where(copies, dealt[unit], own)
+    return PairedCounts(np.bincount(unit * 7 + case, minlength=units * 7).reshape(units, 7))
+
+
+def _checked_correlation(correlation: float) -> float:
+    if positive("correlations", correlation, zero=True) >= 1:
+        raise InputError(f"correlations: {correlation!r} is not in [0, 1)")
+    return float(correlation)
+
+
+def _words(value: float) -> list[int]:
+    """A number as whole numbers that a seed can be made of."""
+    top, bottom = abs(value).as_integer_ratio()
+    return [top, bottom, int(value < 0)]
+
+
+def _characteristics(
+    method: str,
+    level: float,
+    correlation: float,
+    true_difference: float,
+    units: int,
+    outcomes: Sequence[tuple[bool, Any]],
+) -> LongRun:
+    n = len(outcomes)
+    rejection, rejection_error = _share(rejected for rejected, _ in outcomes)
+    coverage = coverage_error = length = None
+    if outcomes[0][1] is not None:
+        intervals = [found for _, found in outcomes]
+        coverage, coverage_error = _share(i.low <= true_difference <= i.high for i in intervals)
+        length = float(np.mean([i.high - i.low for i in intervals]))
+    return LongRun(
+        method,
+        level,
+        correlation,
+        float(true_difference),
+        units,
+        n,
+        rejection,
+        rejection_error,
+        coverage,
+        coverage_error,
+        length,
+    )
+
+
+def _share(events: Any) -> tuple[float, float]:
+    """How often something happened, with its standard error."""
+    happened = np.fromiter(events, dtype=bool)
+    p = float(np.mean(happened))
+    return p, math.sqrt(p * (1 - p) / len(happened))

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+import probative as pv
+
+IOB = """# a tweet
+Ada B-PER
+slept O
+
+Rome B-LOC
+is O
+old O
+
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "corpus.conll"
+    sentences = [f"Name{i} B-PER\nsaw O\nRome{i % 7} B-LOC\n" for i in range(30)]
+    sentences += [f"word{i} O\n" for i in range(11)]
+    path.write_text("\n".join(sentences))
+    return path
+
+
+def blocks(path, ending="\n\n"):
+    return [block for block in path.read_text().split(ending) if block.strip()]
+
+
+def test_folds_in_the_format_of_the_corpus_with_a_manifest(run, corpus, tmp_path):
+    target = tmp_path / "folds"
+    answer = json.loads(run("split", corpus, "-o", target, "--seed", 4, "-f", "json", "-q").out)
+    manifest = json.loads((target / "manifest.json").read_text())
+    assert answer["command"] == "split"
+    assert answer["manifest"] == manifest
+    assert answer["signature"].endswith("|split|entities|m:3|regularize:entities,tokens|seed:4")
+    assert (manifest["seed"], manifest["m"], manifest["sentences"]) == (4, 3, 41)
+    assert manifest["balance"]["units"] == ["LOC", "PER", "tokens"]
+    assert len(list(target.iterdir())) == 13
+    everything = sorted(blocks(corpus))
+    for fold in manifest["folds"]:
+        parts = [target / fold[part]["file"] for part in ("train", "validation")]
+        for part, path in zip(("train", "validation"), parts, strict=True):
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == fold[part]["sha256"]
+            assert len(blocks(path)) == fold[part]["sentences"]
+        assert sorted(blocks(parts[0]) + blocks(parts[1])) == everything
+        assert pv.score(parts[1], parts[1], task="entities")[0].counts.tp == 30
+    first = manifest["folds"][0], manifest["folds"][1]
+    assert first[0]["train"]["sha256"] == first[1]["validation"]["sha256"]
+
+
+def test_the_seed_makes_it_repeatable_and_is_recorded(run, corpus, tmp_path):
+    for name in ("x", "y"):
+        assert run("split", corpus, "-o", tmp_path / name, "--seed", 9, "-q").status == 0
+    x, y = ((tmp_path / name / "manifest.json").read_text() for name in ("x", "y"))
+    assert x == y
+    run("split", corpus, "-o", tmp_path / "z", "-q")
+    seed = json.loads((tmp_path / "z" / "manifest.json").read_text())["seed"]
+    run("split", corpus, "-o", tmp_path / "again", "--seed", seed, "-q")
+    folds = [
+        json.loads((tmp_path / name / "manifest.json").read_text())["folds"]
+        for name in ("z", "again")
+    ]
+    assert folds[0] == folds[1]
+
+
+def test_other_repetitions_and_units(run, corpus, tmp_path):
+    run("split", corpus, "-o", tmp_path / "f", "--m", 5, "--regularize", "tokens", "-q")
+    manifest = json.loads((tmp_path / "f" / "manifest.json").read_text())
+    assert len(manifest["folds"]) == 10
+    assert manifest["balance"]["units"] == ["tokens"]
+    assert (tmp_path / "f" / "fold-01-train.conll").exists()
+
+
+def test_comments_crlf_and_documents_stay(run, tmp_path):
+    corpus = tmp_path / "c.conllu"
+    lines = [
+        f"# newdoc id = {i}\r\n# text = a b\r\n1\ta{i}\tB-X\r\n2\tb\tO\r\n\r\n1\tc{i}\tO\r\n\r\n"
+        for i in range(12)
+    ]
+    corpus.write_bytes("".join(lines).encode())
+    outcome = run("split", corpus, "-o", tmp_path / "f", "--keep-documents", "--seed", 1)
+    assert outcome.status == 0
+    manifest = json.loads((tmp_path / "f" / "manifest.json").read_text())
+    assert manifest["keep_documents"] is True
+    data = (tmp_path / "f" / "fold-1-validation.conllu").read_bytes()
+    assert b"# newdoc id" in data
+    assert data.count(b"\n") == data.count(b"\r\n")
+    for i in range(12):
+        assert (f"\ta{i}\t".encode() in data) == (f"\tc{i}\t".encode() in data)
+
+
+def test_segmented_text_json_lines_and_label_tables(run, tmp_path):
+    text = tmp_path / "pku.txt"
+    text.write_text("".join(f"上海{i}  浦东  开发\n" for i in range(20)))
+    spans = tmp_path / "spans.jsonl"
+    line = {"text": "Ada slept", "spans": [[0, 3, "PER"]]}
+    spans.write_text("".join(json.dumps({**line, "id": i}) + "\n" for i in range(20)))
+    table = tmp_path / "reviews.csv"
+    table.write_text("text,label\n" + "".join(f'"so, {i}",{i % 2}\n' for i in range(20)))
+    for path, task, head in (
+        (text, "segmentation", 0),
+        (spans, "entities", 0),
+        (table, "labels", 1),
+    ):
+        target = tmp_path / f"{path.stem}-folds"
+        assert run("split", path, "-o", target, "--seed", 0, "-q").status == 0
+        manifest = json.loads((target / "manifest.json").read_text())
+        assert manifest["task"] == task
+        lines = path.read_text().splitlines()
+        parts = [
+            (target / manifest["folds"][0][part]["file"]).read_text().splitlines()
+            for part in ("train", "validation")
+        ]
+        assert all(part[:head] == lines[:head] for part in parts)
+        assert sorted(parts[0][head:] + parts[1][head:]) == sorted(lines[head:])
+    assert manifest["balance"]["deviation"] == [0, 0]
+
+
+def test_other_encodings_are_kept(run, tmp_path):
+    text = tmp_path / "pku.txt"
+    text.write_bytes("".join(f"上海{i}  浦东\n" for i in range(9)).encode("gb18030"))
+    run(
+        "split", text, "-o", tmp_path / "f", "--task", "segmentation", "--encoding", "gb18030", "-q"
+    )
+    found = (tmp_path / "f" / "fold-1-train.txt").read_bytes().decode("gb18030")
+    assert set(found.splitlines()) <= set(text.read_bytes().decode("gb18030").splitlines())
+
+
+def test_rare_units_are_told(run, tmp_path):
+    path = tmp_path / "c.conll"
+    path.write_text("Ada B-PER\n\n" + "word O\n\n" * 10)
+    outcome = run("split", path, "-o", tmp_path / "f", "--seed", 0)
+    assert "warning: fewer members than the 4 blocks: 'PER' (1)" in outcome.err
+    assert run("split", path, "-o", tmp_path / "g", "--seed", 0, "-q").err == ""
+
+
+def test_what_cannot_be_split(refused, corpus, tmp_path):
+    few = tmp_path / "few.conll"
+    few.write_text(IOB)
+    line = refused("split", few, "-o", tmp_path / "f", "-q")
+    assert line == "probative: X: 2 instances; expected at least 4, one a block"
+    line = refused("split", corpus, "-o", tmp_path / "g", "--regularize", "words")
+    assert "--regularize: unknown 'words'; expected one of entities, labels, tokens" in line
+    line = refused("split", corpus, "-o", tmp_path / "h", "--keep-documents", "-q")
+    assert line.endswith("corpus.conll: marks no documents that could be kept whole")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").touch()
+    line = refused("split", corpus, "-o", tmp_path / "full", "-q")
+    assert line.endswith("full: holds 'x'; expected a new or an empty folder")
+    line = refused("split", corpus, "-o", corpus, "-q")
+    assert "cannot be used" in line
+    assert "no such file" in refused("split", tmp_path / "no", "-o", tmp_path / "i")
