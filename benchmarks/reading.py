@@ -147,8 +147,9 @@ def main() -> bool:
                 Line("file to counts / seqeval strict mode, scoring alone", tags, strict, 1 / 20),
                 Line("two files of a million words / two of a million tokens",
                      best["words"], 2 * tags, 1.25),
-                # a million tokens fit the processor's caches, five million do not
-                Line("ten million tokens / twice five million", best["ten"], 2 * best["five"], 1.25),
+                # a million tokens fit the caches, five million do not
+                Line("ten million tokens / twice five million",
+                     best["ten"], 2 * best["five"], 1.25),
                 Amount("peak memory of the process / size of the file",
                        peak_megabytes(one), size, 25),
             ],

@@ -117,7 +117,7 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
         scores=(*scores, *_macro(evidence, i, level)) if several else scores,
         by_label=_by_label(evidence, i, level) if several else (),
         splitting_bias=(
-            counts.predicted / counts.positives if evidence.task == "segmentation" else None
+            float(counts.predicted / counts.positives) if evidence.task == "segmentation" else None
         ),
         overlap=_overlap(evidence, i) if overlap and evidence.task == "entities" else None,
     )
