@@ -14,6 +14,7 @@ from probative.inference.macro import macro_interval
 from probative.matching.evidence import Evidence, gather
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
+from probative.matching.tag_rules import UNTYPED
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
@@ -115,12 +116,17 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
         name=evidence.names[i],
         counts=counts,
         scores=(*scores, *_macro(evidence, i, level)) if several else scores,
-        by_label=_by_label(evidence, i, level) if several else (),
+        by_label=_by_label(evidence, i, level) if several or _typed(evidence) else (),
         splitting_bias=(
             float(counts.predicted / counts.positives) if evidence.task == "segmentation" else None
         ),
         overlap=_overlap(evidence, i) if overlap and evidence.task == "entities" else None,
     )
+
+
+def _typed(evidence: Evidence) -> bool:
+    """Whether there are tags with types, so that even a single one is worth naming."""
+    return evidence.scheme is not None and evidence.items.labels != (UNTYPED,)
 
 
 def _interval(evidence: Evidence, units: Counts, metric: str, level: float) -> Interval:
