@@ -98,7 +98,7 @@ def crossval(
             prior=prior,
             level=level,
             beta=beta,
-            weight=weight,
+            weight=options.weight_of(weight),
             report=report,
         )
     choices = [
