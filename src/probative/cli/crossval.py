@@ -98,7 +98,7 @@ def crossval(
             prior=prior,
             level=level,
             beta=beta,
-            weight=options.weight_of(weight),
+            weight=weight,
             report=report,
         )
     choices = [

@@ -41,7 +41,6 @@ __all__ = [
     "column_numbers",
     "integer",
     "number",
-    "weight_of",
     "whole",
     "words",
 ]
@@ -244,15 +243,6 @@ Weight = Annotated[
         "--weight", metavar="HOW", help="effective, averaged, a number, or correlations R1,R2."
     ),
 ]
-
-
-def weight_of(text: str) -> str | float | tuple[float, float]:
-    """Read how folds are weighed: a name, a number, or two correlations with a comma."""
-    try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
-        return text
-    return (values[0], values[1]) if len(values) == 2 else values[0] if len(values) == 1 else text
 
 
 def column_numbers(parameter: str, text: str | None) -> list[int]:
