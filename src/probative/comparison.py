@@ -7,15 +7,15 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
 
 from probative._validation import one_of, open_probability, positive, random_generator
+from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.evaluation import scores_of
 from probative.examples import confusions_of, examples_of
 from probative.inference import clusters
 from probative.inference.differences import difference
-from probative.inference.macro import macro_difference, macro_test
+from probative.inference.macro import macro_difference, macro_test, normal_tail
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.paired_posterior import PairedPosterior
 from probative.inference.planning import plan
@@ -28,13 +28,14 @@ from probative.verdict import verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.counts import PairedCounts
     from probative.matching.items import Items
     from probative.results import Plan
 
 __all__ = ["AVERAGES", "UNITS", "compare", "compare_evidence", "plan_from_files"]
 
 AVERAGES = ("micro", "macro")
+# what accuracy is also called where every class of single-label data counts
+_ALL_CLASSES = ("accuracy", "precision", "recall", "f1")
 UNITS = ("sentence", "document", "unit", "item")
 
 
@@ -80,10 +81,11 @@ def compare(
         What the systems are called; by default after their files.
     metric
         One or several of precision, recall, f1, fbeta, jaccard and accuracy. By default f1;
-        recall for word segmentation; accuracy for labels of several classes.
+        recall for word segmentation; accuracy for labels of several classes, of which micro
+        precision, recall and F1 are other names.
     average
-        "micro" pools all labels. "macro" takes the mean over the labels; its tests are sampled and
-        its intervals approximate.
+        "micro" pools all labels. "macro" takes the mean over all labels that the answer or any of
+        the systems uses; its tests are sampled and its intervals approximate.
     by
         What is exchanged and resampled: sentence, document, unit or item. By default sentences
         for sequences, the units of a table that has them, else single items.
@@ -119,8 +121,10 @@ def compare(
     new scores 25.0 points higher than old (F1 93.8 against 68.8; 95 % interval of the ...
     """
     systems = [system for system in (a, b, *more) if system is not None]
+    # a mean over the classes needs both classes of a yes-or-no question
+    evidence = gather(gold, systems, names=names, find_positive=average != "macro", **how)
     return compare_evidence(
-        gather(gold, systems, names=names, **how),
+        evidence,
         metric=metric,
         average=average,
         by=by,
@@ -167,7 +171,7 @@ def compare_evidence(
             adjusted = adjust_pvalues([c.pvalue for c in found]).tolist()
             found = [replace(c, p_adjusted=p) for c, p in zip(found, adjusted, strict=True)]
         comparisons += found
-    scores = scores_of(evidence, level=level)
+    scores = scores_of(evidence, level=level, also=[c.metric for c in comparisons], beta=beta)
     return Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
@@ -197,10 +201,9 @@ def plan_from_files(
         raise InputError(f"b: {len(evidence.names)} systems; expected two")
     unit = _unit(evidence, by)
     (name,) = _metrics(evidence, metric, "micro")
-    scored = "recall" if name == "accuracy" and evidence.all_classes else name
     found = plan(
-        _paired(evidence.items, 0, 1, unit),
-        scored,
+        _paired(evidence, 0, 1, unit),
+        _scored(evidence, name),
         difference=difference,
         power=power,
         units=units,
@@ -226,25 +229,55 @@ def _metrics(
     evidence: Evidence, metric: str | Sequence[str] | None, average: str
 ) -> tuple[str, ...]:
     names = (metric,) if isinstance(metric, str) else tuple(metric or ())
+    pooled = evidence.all_classes and average == "micro"
     for name in names:
         one_of("metric", name, METRICS)
+        if pooled and name not in _ALL_CLASSES:
+            raise InputError(
+                f"metric: {name!r} is not defined over all classes at once; expected one of "
+                f"{', '.join(_ALL_CLASSES)}, or average='macro'"
+            )
     if names:
-        return names
+        return tuple(dict.fromkeys(names))
     if evidence.task == "segmentation":
         return ("recall",)
-    return ("accuracy",) if evidence.all_classes and average == "micro" else ("f1",)
+    return ("accuracy",) if pooled else ("f1",)
 
 
-def _paired(items: Items, i: int, j: int, unit: str) -> PairedCounts:
+def _scored(evidence: Evidence, metric: str) -> str:
+    """Over all classes of single-label data a score is the share of the answers found."""
+    return "recall" if evidence.all_classes else metric
+
+
+def _paired(evidence: Evidence, i: int, j: int, unit: str) -> PairedCounts:
+    """The cases of a pair, a row a unit, or one table where single items are exchanged."""
+    several = len(evidence.items.labels) > 1 and not evidence.all_classes
+    if unit == evidence.unit == "item" and several:
+        unit = "datum"  # the label that it missed and the one that it gave instead belong together
+    paired = _cases(evidence.items, i, j, unit)
+    if not evidence.all_classes:
+        return paired
+    # what was given instead of the right label is no item of its own
+    wrong = [1, 3, 5]
+    cases = paired.cases[..., :7].copy()
+    cases[..., wrong] = 0
+    return PairedCounts(cases)
+
+
+def _cases(items: Items, i: int, j: int, unit: str) -> PairedCounts:
     by = {"item": None, "document": "document"}.get(unit, "sentence")
     return items.paired(i, j, by=by)
 
 
+def _identical(evidence: Evidence, i: int, j: int) -> bool:
+    """Whether the two outputs agree on every item."""
+    return bool(np.array_equal(evidence.items.says[i], evidence.items.says[j]))
+
+
 def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
-    paired = _paired(evidence.items, i, j, choices.unit).grouped()
-    # over all classes of single-label data, accuracy is the share of answers that were found
-    scored = "recall" if metric == "accuracy" and evidence.all_classes else metric
+    paired = _paired(evidence, i, j, choices.unit).grouped()
+    scored = _scored(evidence, metric)
     level, beta, rope = choices.level, choices.beta, choices.rope
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     by = "unit" if paired.has_units else "item"
@@ -276,11 +309,11 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
         score_a=gap.a,
         score_b=gap.b,
         level=level,
-        identical=not table.cases[:4].any(),
+        identical=_identical(evidence, i, j),
         units_needed=needed.units,
         observed_units=needed.observed_units,
         power=choices.power,
-        by_label=_by_label(evidence, i, j, "f1" if evidence.all_classes else scored, choices),
+        by_label=_by_label(evidence, i, j, "f1" if metric == "accuracy" else metric, choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
         null=test.null,
         density=lambda: _posterior_curve(posterior),
@@ -296,7 +329,7 @@ def _by_label(
         return ()
     found = []
     for label in items.labels:
-        paired = _paired(items.only([label]), i, j, choices.unit).grouped()
+        paired = _cases(items.only([label]), i, j, choices.unit).grouped()
         gap = difference(paired, metric, level=choices.level, beta=choices.beta)
         found.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
     return tuple(found)
@@ -306,21 +339,22 @@ def _macro_comparison(
     evidence: Evidence, i: int, j: int, metric: str, choices: _Choices
 ) -> Comparison:
     """The same for the mean over the labels, with approximations where nothing exact exists."""
-    if choices.unit == "document":
-        raise InputError("by: macro averages are compared by sentence, unit or item")
+    if choices.unit != evidence.unit:
+        raise InputError(
+            f"by: macro averages cannot be compared by {choices.unit}; expected {evidence.unit!r}"
+        )
     items, level, beta, rope = evidence.items, choices.level, choices.beta, choices.rope
     a, b = items.by_unit_and_label(i), items.by_unit_and_label(j)
     gap, error = macro_difference(a, b, metric, level=level, beta=beta)
     test = macro_test(a, b, metric, by=choices.unit, rng=choices.generator, beta=beta)
 
     def above(threshold: float) -> float:
-        if not error > 0:
-            return float(gap.estimate > threshold)
-        return float(special.ndtr((gap.estimate - threshold) / error))
+        return normal_tail(threshold - gap.estimate, error)
 
-    grid = gap.estimate + max(error, 1e-9) * np.linspace(-4, 4, 161)
-    density = np.exp(-0.5 * ((grid - gap.estimate) / max(error, 1e-9)) ** 2)
-    identical = not items.paired(i, j, by=None).cases[:4].any()
+    p_a_better, p_b_better = normal_tail(gap.estimate + rope, error), above(rope)
+    grid = gap.estimate + error * np.linspace(-4, 4, 161)
+    density = np.exp(-0.5 * np.linspace(-4, 4, 161) ** 2)
+    how = "macro average: sampled test, interval and posterior by the delta method"
     return Comparison(
         a=evidence.names[i],
         b=evidence.names[j],
@@ -334,20 +368,20 @@ def _macro_comparison(
         test=test.method,
         by=choices.unit,
         design_effect=None,
-        p_a_better=0.5 if identical else 1 - above(-rope),
-        p_equivalent=0.0 if identical else above(-rope) - above(rope),
-        p_b_better=0.5 if identical else above(rope),
+        p_a_better=p_a_better,
+        p_equivalent=max(0.0, 1 - p_a_better - p_b_better),
+        p_b_better=p_b_better,
         rope=rope,
         posterior="normal",
         score_a=gap.a,
         score_b=gap.b,
         level=level,
-        identical=identical,
+        identical=_identical(evidence, i, j),
         observed_units=items.n_units,
         power=choices.power,
         by_label=_by_label(evidence, i, j, metric, choices),
-        note="macro average: sampled test, interval and posterior by the delta method",
-        density=lambda: (grid, density),
+        note="; ".join(note for note in (how, gap.note) if note),
+        density=(lambda: (grid, density)) if error > 0 else None,
         above=above,
     )
 

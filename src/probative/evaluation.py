@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["score", "scores_of"]
 
 PRF = ("precision", "recall", "f1")
-_MACRO_CELLS = 50_000_000
+_MACRO, _MACRO_CELLS = "macro_", 50_000_000
 
 
 def score(
@@ -79,13 +79,22 @@ def score(
     return scores_of(gather(gold, systems, names=names, **how), level=level, overlap=overlap)
 
 
-def scores_of(evidence: Evidence, *, level: float, overlap: bool = False) -> Scores:
-    """Score what has been gathered."""
+def scores_of(
+    evidence: Evidence,
+    *,
+    level: float,
+    overlap: bool = False,
+    also: Sequence[str] = (),
+    beta: float = 1.0,
+) -> Scores:
+    """Score what has been gathered, by the usual metrics and by those that were asked for, too."""
+    systems = [
+        _system(evidence, i, level, overlap=overlap, also=also, beta=beta)
+        for i in range(len(evidence.names))
+    ]
     return Scores(
         task=evidence.task,
-        systems=tuple(
-            _system(evidence, i, level, overlap=overlap) for i in range(len(evidence.names))
-        ),
+        systems=tuple(systems),
         level=level,
         units=evidence.items.n_units,
         unit=evidence.unit,
@@ -95,9 +104,27 @@ def scores_of(evidence: Evidence, *, level: float, overlap: bool = False) -> Sco
     )
 
 
-def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> SystemScores:
+def _system(
+    evidence: Evidence, i: int, level: float, *, overlap: bool, also: Sequence[str], beta: float
+) -> SystemScores:
     items = evidence.items
-    units = items.counts(i, by="sentence")
+    counts = items.counts(i)
+    several = len(items.labels) > 1
+    biased = evidence.task == "segmentation" and counts.positives > 0
+    return SystemScores(
+        name=evidence.names[i],
+        counts=counts,
+        scores=_scores(evidence, i, level, also, beta),
+        by_label=_by_label(evidence, i, level) if several else (),
+        splitting_bias=counts.predicted / counts.positives if biased else None,
+        overlap=_overlap(evidence, i) if overlap and evidence.task == "entities" else None,
+    )
+
+
+def _scores(
+    evidence: Evidence, i: int, level: float, also: Sequence[str], beta: float
+) -> tuple[Interval, ...]:
+    units = evidence.items.counts(i, by="sentence")
     if evidence.task == "segmentation":
         scores = _segmentation_scores(evidence, i, units, level)
     elif evidence.all_classes:
@@ -109,25 +136,23 @@ def _system(evidence: Evidence, i: int, level: float, *, overlap: bool) -> Syste
     else:
         metrics = PRF if units.tn is None else (*PRF, "accuracy")
         scores = tuple(_interval(evidence, units, metric, level) for metric in metrics)
-    counts = items.counts(i)
-    several = len(items.labels) > 1
-    return SystemScores(
-        name=evidence.names[i],
-        counts=counts,
-        scores=(*scores, *_macro(evidence, i, level)) if several else scores,
-        by_label=_by_label(evidence, i, level) if several else (),
-        splitting_bias=(
-            counts.predicted / counts.positives if evidence.task == "segmentation" else None
-        ),
-        overlap=_overlap(evidence, i) if overlap and evidence.task == "entities" else None,
+    known = {score.metric for score in scores}
+    single = [metric for metric in also if metric not in known and not metric.startswith(_MACRO)]
+    return (
+        *scores,
+        *(_interval(evidence, units, metric, level, beta) for metric in single),
+        *_macro_scores(evidence, i, level, also, beta),
     )
 
 
-def _interval(evidence: Evidence, units: Counts, metric: str, level: float) -> Interval:
-    """The interval of a metric; items of one sentence are not independent."""
-    if evidence.unit == "item" or len(units) < 2:
-        return interval(units.sum(), metric, level=level)
-    return interval(units, metric, level=level, clustered=True)
+def _interval(
+    evidence: Evidence, units: Counts, metric: str, level: float, beta: float = 1.0
+) -> Interval:
+    """The interval of a metric; items of one sentence (or datum) are not independent."""
+    alone = evidence.unit == "item" and np.max(units.nu, initial=0) <= 1
+    if alone or len(units) < 2:
+        return interval(units.sum(), metric, level=level, beta=beta)
+    return interval(units, metric, level=level, beta=beta, clustered=True)
 
 
 def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ...]:
@@ -139,13 +164,17 @@ def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ..
     return tuple(found)
 
 
-def _macro(evidence: Evidence, i: int, level: float) -> tuple[Interval, ...]:
+def _macro_scores(
+    evidence: Evidence, i: int, level: float, also: Sequence[str], beta: float
+) -> tuple[Interval, ...]:
     """Means over the labels, unless there are so many that a table of all units is too large."""
     items = evidence.items
-    if items.n_units * len(items.labels) > _MACRO_CELLS:
+    asked = [metric.removeprefix(_MACRO) for metric in also if metric.startswith(_MACRO)]
+    if not asked and not 1 < len(items.labels) <= _MACRO_CELLS // max(1, items.n_units):
         return ()
     units = items.by_unit_and_label(i)
-    return tuple(macro_interval(units, metric, level=level) for metric in PRF)
+    metrics = dict.fromkeys((*PRF, *asked))
+    return tuple(macro_interval(units, metric, level=level, beta=beta) for metric in metrics)
 
 
 def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probative._validation import open_probability, positive
+from probative._validation import one_of, open_probability, positive
 from probative.errors import InputError
 
 if TYPE_CHECKING:
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from probative.results import Comparison
 
-__all__ = ["check_gates", "judge_gates"]
+__all__ = ["GATES", "check_gates", "judge_gates"]
+
+GATES = ("--fail-if-worse", "--require-not-worse", "--require-better")
 
 
 def check_gates(asked: Sequence[str], margin: float, confidence: float) -> str | None:
@@ -42,6 +44,7 @@ def judge_gates(
     """
     if gate is None:
         return True, []
+    one_of("gate", gate, GATES)
     baseline, metric = comparisons[0].a, comparisons[0].metric
     verdicts = [
         _judge(c, gate, margin, confidence)
@@ -52,17 +55,16 @@ def judge_gates(
 
 
 def _judge(c: Comparison, gate: str, margin: float, confidence: float) -> tuple[bool, str]:
-    threshold = margin if gate == "--require-better" else -margin
-    # identical outputs have no difference, whatever a posterior says about their items
-    above = float(threshold < 0) if c.identical or c.above is None else c.above(threshold)
+    # identical outputs are neither better nor worse, whatever a posterior says about their items
     if gate == "--fail-if-worse":
-        below = 0.0 if c.identical else 1 - above
-        passed = below < confidence
-        figure = f"P(B - A < {threshold:g}) = {below:.4f}, {'<' if passed else '>='} {confidence:g}"
+        event, probability = f"B - A < {0 - margin:g}", 1 - c.above(-margin)
+        probability = 0.0 if c.identical else probability
+        passed, signs = probability < confidence, ("<", ">=")
     else:
-        if c.identical and gate == "--require-not-worse":
-            above = 1.0
-        passed = above >= confidence
-        figure = f"P(B - A > {threshold:g}) = {above:.4f}, {'>=' if passed else '<'} {confidence:g}"
-    word = "passed" if passed else "failed"
-    return passed, f"{gate} {word}: {c.b} against {c.a}, {c.metric}: {figure}"
+        threshold = margin if gate == "--require-better" else 0 - margin
+        event, probability = f"B - A > {threshold:g}", c.above(threshold)
+        probability = float(gate == "--require-not-worse") if c.identical else probability
+        passed, signs = probability >= confidence, (">=", "<")
+    word, sign = ("passed", signs[0]) if passed else ("failed", signs[1])
+    figures = f"P({event}) = {probability:.4f} {sign} {confidence:g}"
+    return passed, f"{gate} {word}: {c.b} against {c.a}, {c.metric}: {figures}"

@@ -22,9 +22,14 @@ def verdict(comparison: Comparison) -> str:
     """Say in plain words what a comparison of two systems has shown."""
     c = comparison
     if c.identical:
-        return f"{c.a} and {c.b} gave identical outputs: they were compared, and nothing differs."
+        return (
+            f"{c.a} and {c.b} gave identical outputs: they were compared item by item, and "
+            f"nothing that counts differs."
+        )
     if c.difference != c.difference:
         return f"No verdict on {c.a} and {c.b}: {_name(c)} is undefined for one of them."
+    if _equivalent(c):
+        return f"{_scores(c)} {_equivalence(c)}"
     return " ".join(part for part in (_scores(c), _evidence(c), _outlook(c)) if part)
 
 
@@ -40,10 +45,10 @@ def strength(comparison: Comparison) -> str | None:
 def _scores(c: Comparison) -> str:
     direction = "higher" if c.difference > 0 else "lower"
     size = points(abs(c.difference), 1)
-    if size == "0.0":
-        size = "less than 0.1"
     if c.difference == 0:
         head = f"{c.b} and {c.a} score the same"
+    elif size == "0.0":
+        head = f"{c.b} scores less than 0.1 points {direction} than {c.a}"
     else:
         head = f"{c.b} scores {size} points {direction} than {c.a}"
     return (
@@ -52,19 +57,25 @@ def _scores(c: Comparison) -> str:
     )
 
 
+def _equivalent(c: Comparison) -> bool:
+    return c.rope > 0 and c.p_equivalent >= STRENGTHS[-1][1]
+
+
+def _equivalence(c: Comparison) -> str:
+    return (
+        f"For practical purposes they are equivalent: P(the difference is at most "
+        f"{_size(c.rope)} points) {_probability(c.p_equivalent)}."
+    )
+
+
 def _evidence(c: Comparison) -> str:
     better, likely = max((c.b, c.p_b_better), (c.a, c.p_a_better), key=lambda pair: pair[1])
-    beyond = f" by more than {points(c.rope, 1)} points" if c.rope > 0 else ""
+    beyond = f" by more than {_size(c.rope)} points" if c.rope > 0 else ""
     adjusted = "adjusted " if c.p_adjusted is not None else ""
     figures = (
         f"P({better} better{beyond}) {_probability(likely)}, "
         f"{adjusted}p {_small(_pvalue(c))} by {c.by}"
     )
-    if c.rope > 0 and c.p_equivalent >= STRENGTHS[-1][1]:
-        return (
-            f"For practical purposes they are equivalent: P(the difference is at most "
-            f"{points(c.rope, 1)} points) {_probability(c.p_equivalent)}."
-        )
     word = strength(c)
     if word:
         return f"The evidence that {better} is better{beyond} is {word}: {figures}."
@@ -79,9 +90,10 @@ def _outlook(c: Comparison) -> str:
         return ""
     if c.units_needed <= c.observed_units:
         return ""
+    alone = " in a single test" if c.p_adjusted is not None else ""
     return (
         f"A difference of this size would need about {_round_up(c.units_needed):,} {c.by}s to show "
-        f"(with {100 * c.power:g} % power); there are {c.observed_units:,}."
+        f"(with {100 * c.power:g} % power{alone}); there are {c.observed_units:,}."
     )
 
 
@@ -90,7 +102,13 @@ def _pvalue(c: Comparison) -> float:
 
 
 def _name(c: Comparison) -> str:
-    return {"f1": "F1", "fbeta": "F-beta"}.get(c.metric, c.metric.replace("_", " "))
+    words = c.metric.replace("_", " ")
+    return words.replace("f1", "F1").replace("fbeta", "F-beta")
+
+
+def _size(rope: float) -> str:
+    """A region as it was asked for, not rounded away."""
+    return f"{100 * rope:.4g}"
 
 
 def _signed(value: float) -> str:

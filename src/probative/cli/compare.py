@@ -153,5 +153,5 @@ def compare(
     emit(document, form, html=html, figure=drawn, quiet=quiet)
     holds, lines = judge_gates(found.comparisons, asked, margin, confidence)
     for line in lines:
-        typer.echo(line, err=True)
+        remark(line)
     return 0 if holds else 1

@@ -242,7 +242,7 @@ def _column(shape: Layout, column: int) -> list[str]:
 
 
 def _span_corpus(source: Source, form: str, found: Any, scheme: str | None) -> Corpus:
-    spans = decode(found, scheme=scheme) if isinstance(found, Tagged) else found
+    spans: Any = decode(found, scheme=scheme) if isinstance(found, Tagged) else found
     sentences = [spans.text.words(i) for i in range(spans.n_sentences)]
     lines = source.data.split(b"\n")
     at = spans.text.line.tolist() if spans.text.line is not None else []

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from probative.counts import Counts
 
-__all__ = ["macro_difference", "macro_interval", "macro_score", "macro_test"]
+__all__ = ["macro_difference", "macro_interval", "macro_score", "macro_test", "normal_tail"]
 
 _RARE = 10  # items of a label below which the delta method covers less than it promises
 _AT_ONCE = 1 << 22  # numbers held in memory while exchanges are drawn
@@ -98,16 +98,30 @@ def macro_difference(
     moves = [_shifts(c, metric, beta) for c in (a, b)]
     deviation = _deviation(moves[1] - moves[0])
     estimate = macro_b - macro_a
-    reach = 0.0 if math.isnan(deviation) else _quantile(len(a), level) * deviation
+    low, high, note = -1.0, 1.0, None
+    if math.isnan(deviation):
+        note = "one unit tells nothing of the variance"
+    else:
+        reach = _quantile(len(a), level) * deviation
+        low, high = max(low, estimate - reach), min(high, estimate + reach)
     spread = [float(np.sqrt(np.sum(move**2))) for move in moves]
     together = float(np.sum(moves[0] * moves[1]))
     correlation = together / math.prod(spread) if all(spread) else 0.0
-    low, high = max(-1.0, estimate - reach), min(1.0, estimate + reach)
-    name = f"macro_{metric}"
-    return (
-        Difference(name, "delta", level, estimate, low, high, macro_a, macro_b, correlation),
-        deviation,
+    limits = estimate, low, high
+    found = Difference(
+        f"macro_{metric}", "delta", level, *limits, macro_a, macro_b, correlation, note=note
     )
+    return found, deviation
+
+
+def normal_tail(distance: float, deviation: float) -> float:
+    """The probability that a normal variate exceeds its mean by more than a distance.
+
+    Without deviation it never differs from its mean; NaN where the deviation is not known.
+    """
+    if deviation == 0:
+        return float(distance < 0)
+    return float(special.ndtr(-distance / deviation))
 
 
 def macro_test(

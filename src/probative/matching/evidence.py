@@ -122,6 +122,7 @@ def gather(
     ignore_type: bool = False,
     only: Sequence[str] = (),
     positive: str | None = None,
+    find_positive: bool = True,
     train_words: Any = None,
 ) -> Evidence:
     """Read an answer and the outputs of systems, and find out who proposes what.
@@ -145,8 +146,8 @@ def gather(
         The tag scheme, and what to do where tags break its rules.
     ignore_type, only
         Count boundaries alone; count these labels only.
-    positive
-        The class that counts as "yes", for labels.
+    positive, find_positive
+        The class that counts as "yes", for labels; whether to look for one in two classes.
     train_words
         For word segmentation: a file or list of training sentences, or a lexicon.
     """
@@ -163,7 +164,7 @@ def gather(
     kind = task_of(answer)
     notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
     if isinstance(answer, Labels):
-        return _labels(answer, outputs, named, positive, only, notes)
+        return _labels(answer, outputs, named, positive, only, notes, find_positive=find_positive)
     if isinstance(answer, Segmented):
         lexicon = None
         if train_words is not None:
@@ -220,7 +221,10 @@ def _named(names: Sequence[str] | None, found: list[str]) -> tuple[str, ...]:
     if names is not None:
         if len(names) != len(found):
             raise InputError(f"names: {len(names)} for {len(found)} systems; expected one each")
-        return tuple(names)
+        twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+        if twice is not None:
+            raise InputError(f"names: {twice!r} twice; expected different ones")
+        return tuple(map(str, names))
     # files of one name in several folders: numbers keep them apart
     return tuple(
         name if found.count(name) == 1 else f"{name} ({found[: i + 1].count(name)})"
@@ -244,11 +248,13 @@ def _labels(
     positive: str | None,
     only: Sequence[str],
     notes: Sequence[str],
+    *,
+    find_positive: bool,
 ) -> Evidence:
     if positive is not None and only:
         raise InputError("positive: cannot be combined with only; expected one of the two")
     chosen = positive
-    if chosen is None and not only:
+    if chosen is None and not only and find_positive:
         chosen = positive_class(gold, *systems)
         if chosen is not None:
             notes = [*notes, f"two classes, {chosen!r} is the positive one"]

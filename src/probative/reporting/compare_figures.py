@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.errors import InputError
+from probative.reporting.escape import plain
 from probative.reporting.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def draw_scores(axis: Axes, found: Scores, metric: str) -> None:
     names = [score.metric for score in found.systems[0].scores]
     shown = names.index(metric) if metric in names else 0
     scores = [system.scores[shown] for system in found.systems]
-    _draw_limits(axis, [s.name for s in found.systems], [_points(s) for s in scores])
+    _draw_limits(axis, [_safe(s.name) for s in found.systems], [_points(s) for s in scores])
     axis.set_xlabel(f"{_words(names[shown])} (points), {100 * found.level:g} % intervals")
 
 
@@ -66,25 +66,27 @@ def draw_differences(axis: Axes, comparisons: Sequence[Comparison]) -> None:
     """Draw the difference of every pair with its interval, and the line of no difference."""
     limits = [tuple(100 * v for v in (c.difference, c.low, c.high)) for c in comparisons]
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
-    _draw_limits(axis, [f"{c.b} − {c.a}" for c in comparisons], limits)
+    _draw_limits(axis, [_pair(c) for c in comparisons], limits)
     axis.set_xlabel(f"difference in {_words(comparisons[0].metric)} (points)")
 
 
 def draw_posterior(axis: Axes, comparison: Comparison) -> None:
     """Draw the posterior of the difference, the region of equivalence shaded."""
     c = comparison
-    if c.density is None:
-        raise InputError("density: this comparison has no posterior to draw")
-    grid, density = c.density()
     if c.rope > 0:
         axis.axvspan(-100 * c.rope, 100 * c.rope, color="0.85", zorder=0)
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
-    axis.plot(100 * grid, density, color=COLOURS[0])
-    axis.fill_between(100 * grid, density, alpha=0.15, color=COLOURS[0])
+    if c.density is not None:
+        grid, density = c.density()
+        axis.plot(100 * grid, density, color=COLOURS[0])
+        axis.fill_between(100 * grid, density, alpha=0.15, color=COLOURS[0])
     axis.set_ylim(bottom=0)
     axis.set_yticks([])
-    axis.set_xlabel(f"{c.b} − {c.a}, {_words(c.metric)} (points)")
-    parts = [f"P({c.a} better) = {c.p_a_better:.3f}", f"P({c.b} better) = {c.p_b_better:.3f}"]
+    axis.set_xlabel(f"{_pair(c)}, {_words(c.metric)} (points)")
+    parts = [
+        f"P({_safe(c.a)} better) = {c.p_a_better:.3f}",
+        f"P({_safe(c.b)} better) = {c.p_b_better:.3f}",
+    ]
     if c.rope > 0:
         parts.insert(1, f"P(equivalent) = {c.p_equivalent:.3f}")
     axis.set_title("\n".join(parts), fontsize=9)
@@ -95,7 +97,7 @@ def _draw_limits(axis: Axes, names: Sequence[str], limits: Sequence[tuple[Any, .
         colour = COLOURS[0]
         axis.plot([low, high], [i, i], color=colour, linewidth=2, solid_capstyle="round")
         axis.plot([estimate], [i], "o", color=colour, markersize=5)
-    axis.set_yticks(range(len(names)), [_safe(name) for name in names])
+    axis.set_yticks(range(len(names)), names)
     axis.set_ylim(len(names) - 0.5, -0.5)
     axis.grid(visible=False, axis="y")
 
@@ -104,13 +106,15 @@ def _points(score: Any) -> tuple[float, float, float]:
     return 100 * score.estimate, 100 * score.low, 100 * score.high
 
 
+def _pair(c: Comparison) -> str:
+    return f"{_safe(c.b)} − {_safe(c.a)}"
+
+
 def _safe(name: str) -> str:
     """Keep matplotlib from reading dollar signs as formulas, and long names from taking over."""
-    from probative.reporting.escape import plain
-
-    short = name if len(name) <= 40 else name[:39] + "…"
+    short = name if len(name) <= 30 else name[:29] + "…"
     return plain(short).replace("$", r"\$")
 
 
 def _words(metric: str) -> str:
-    return {"f1": "F1"}.get(metric, metric.replace("_", " "))
+    return metric.replace("_", " ").replace("f1", "F1")

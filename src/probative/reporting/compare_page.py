@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Table, points
 from probative.reporting.svg import Bar, density, forest, histogram
+from probative.verdict import STRENGTHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ def page_content(found: Comparisons, scores: Table, differences: Table) -> dict[
     first = [c for c in found.comparisons if c.metric == main]
     return {
         "verdicts": found.verdicts[:_PAIRS],
+        "more_verdicts": found.verdicts[_PAIRS:],
         "facts": _facts(found),
         "recognised": found.notes,
         "score_table": scores,
@@ -210,6 +212,11 @@ def _methods(found: Comparisons) -> list[tuple[str, str]]:
     if c.p_adjusted is None:
         del words["Several systems"]
     filled = {"level": f"{100 * c.level:g} %", "unit": found.unit, "by": c.by, "test": c.test}
+    thresholds = "; ".join(
+        f"{word} evidence: posterior probability at least {likely:g} and p at most {p:g}"
+        for word, likely, p in STRENGTHS
+    )
+    words["Words of the verdict"] = f"{thresholds}; else the difference is not established."
     return [(term, text.format(**filled)) for term, text in words.items()]
 
 
@@ -219,10 +226,9 @@ _METHODS = {
     "Clusters": "Items of one {unit} are not independent. Counts are divided by the design effect "
     "of the {unit}s before an interval or a posterior is made from them.",
     "Several systems": "p-values are adjusted by Holm's method; intervals are not.",
-    "Words of the verdict": "Strong evidence: posterior probability at least 0.99 and p at most "
-    "0.01. Moderate: at least 0.95 and at most 0.05. Else the difference is not established.",
-    "What it speaks of": "These trained systems on data like this test set. Not other training "
-    "runs, and not other domains.",
+    "Words of the verdict": "",
+    "What it speaks of": "These trained systems on data like this test set, whose {unit}s count as "
+    "drawn independently of each other. Not other training runs, and not other domains.",
 }
 _PAIRED = {
     "Differences": "B minus A, with {level} intervals that combine the two single ones and the "
@@ -240,4 +246,4 @@ _MACRO = {
 
 
 def _words(metric: str) -> str:
-    return {"f1": "F1"}.get(metric, metric.replace("_", " "))
+    return metric.replace("_", " ").replace("f1", "F1")

@@ -14,7 +14,7 @@ from probative.reporting.document import (
     points,
     signature,
 )
-from probative.reporting.score_report import label_table
+from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
 
 if TYPE_CHECKING:
@@ -105,8 +105,9 @@ def _scores(found: Comparisons) -> Table:
         rows.append((system.name, *cells))
     level = f"{100 * found.level:g} %"
     notes = [f"{found.task.capitalize()}, {found.units:,} {found.unit}s. The best is in bold."]
-    if marked:
+    if any(metric in metrics for _, metric in marked):
         notes.append(f"† differs from {found.systems[0].name}, {_significance(found)}.")
+    notes += oddities(found)
     return Table(
         ("system", *(head for m in metrics for head in (_words(m), level))),
         tuple(rows),
@@ -144,7 +145,7 @@ def _pvalue(c: Comparison) -> float:
 def _differences(found: Comparisons) -> Table:
     several = any(c.p_adjusted is not None for c in found.comparisons)
     rope = found.comparisons[0].rope
-    equivalent = (f"P(within {points(rope, 1)})",) if rope > 0 else ()
+    equivalent = (f"P(within {100 * rope:.4g})",) if rope > 0 else ()
     noted = any(c.note for c in found.comparisons)
     columns = (
         "comparison",
@@ -166,18 +167,17 @@ def _differences(found: Comparisons) -> Table:
             *(points(value) for value in (c.difference, c.low, c.high)),
             _p(c.pvalue),
             *((_p(c.p_adjusted),) if several else ()),
-            number(c.p_a_better),
-            *((number(c.p_equivalent),) if rope > 0 else ()),
-            number(c.p_b_better),
+            _share(c.p_a_better),
+            *((_share(c.p_equivalent),) if rope > 0 else ()),
+            _share(c.p_b_better),
             *((c.note or "",) if noted else ()),
         )
         for c in found.comparisons
     )
     c = found.comparisons[0]
-    by = {True: "exact", False: "sampled"}[c.test == "exact"]
     note = (
-        f"A is the second name of a comparison, B the first. p: {by} two-sided randomisation test "
-        f"by {c.by}; it is not the probability that the systems are equally good."
+        f"A is the second name of a comparison, B the first. p: {c.test} two-sided randomisation "
+        f"test by {c.by}; it is not the probability that the systems are equally good."
     )
     return Table(
         columns,
@@ -187,6 +187,13 @@ def _differences(found: Comparisons) -> Table:
         text_columns=2,
         closing_words=noted,
     )
+
+
+def _share(probability: float) -> str:
+    """Three decimals, but never a certainty: no finite test set gives one."""
+    if 0 <= probability < 0.0005:
+        return "< 0.001"
+    return "> 0.999" if probability >= 0.9995 else number(probability)
 
 
 def _p(value: float | None) -> str:

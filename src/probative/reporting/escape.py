@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
-__all__ = ["csv_cell", "latex", "markdown", "plain"]
+__all__ = ["csv_cell", "json_text", "latex", "markdown", "plain"]
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -21,9 +22,17 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    # at the start of a row a bracket or star would belong to the line break before it
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
     "−": "$-$",
     "–": "--",
+    "≤": r"$\leq$",
+    "†": r"$^\dagger$",
 }
+# what spreadsheets take for the start of a formula, also in the width of Chinese characters
+_FORMULA = set("=+-@＝＋－＠")
 # control characters, bidirectional marks and the like, lone surrogates, line breaks
 _INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
@@ -38,10 +47,22 @@ def plain(text: str) -> str:
     )
 
 
+def json_text(text: str) -> str:
+    """Show what `plain` shows as escapes in JSON's own, which stay the same characters."""
+    if text.isascii():
+        return text
+    return "".join(
+        json.dumps(c)[1:-1] if not c.isascii() and unicodedata.category(c) in _INVISIBLE else c
+        for c in text
+    )
+
+
 def markdown(text: str) -> str:
     """Escape what Markdown and the HTML inside it would read as structure."""
-    safe = plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_\[\]|~#])", r"\\\1", safe)
+    safe = plain(text).strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    safe = re.sub(r"([\\`*_\[\]|~#$])", r"\\\1", safe)
+    # a list, if it stands at the start of a line
+    return re.sub(r"^([0-9]*)([-+.)])(?=\s|$)", r"\1\\\2", safe)
 
 
 def latex(text: str) -> str:
@@ -53,5 +74,5 @@ def csv_cell(value: object) -> object:
     """Keep spreadsheets from running a cell of text as a formula; numbers stay as they are."""
     if isinstance(value, str):
         safe = plain(value)
-        return f"'{safe}" if safe[:1] in {"=", "+", "-", "@"} else safe
+        return f"'{safe}" if safe.lstrip()[:1] in _FORMULA else safe
     return value

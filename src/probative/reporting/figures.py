@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ __all__ = ["COLOURS", "figure_bytes", "new_figure", "save_figure", "to_drawing"]
 
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+_REPEATABLE: Any = {"svg.hashsalt": "probative", "svg.fonttype": "path"}
 FIGURE_FORMATS = ("png", "svg", "pdf")
 
 
@@ -48,7 +50,9 @@ def figure_bytes(figure: Figure, form: str) -> bytes:
 
     out = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
-    with mpl.rc_context({"svg.hashsalt": "probative", "svg.fonttype": "path"}):
+    with warnings.catch_warnings(), mpl.rc_context(_REPEATABLE):
+        # characters that the font lacks are drawn as boxes, which the reader sees without a warning
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(out, format=form, dpi=160, metadata=undated)
     return out.getvalue()
 

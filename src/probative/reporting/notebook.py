@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from probative._validation import one_of
 from probative.errors import InputError
+from probative.reporting.document import Strong
 from probative.reporting.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["BACKENDS", "table_html", "to_frame"]
+    from probative.reporting.document import Document
+
+__all__ = ["BACKENDS", "document_html", "table_html", "to_frame"]
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 
@@ -29,6 +32,23 @@ def table_html(records: Sequence[dict[str, Any]], caption: str) -> str:
         f"<table><caption>{_cell(caption)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
     )
+
+
+def document_html(document: Document) -> str:
+    """The tables of a document and the sentences below them."""
+    parts = []
+    for table in document.tables:
+        head = "".join(f"<th>{_cell(column)}</th>" for column in table.columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>"
+            for row in table.rows
+        )
+        parts.append(
+            f"<table><caption>{_cell(table.title)}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
+        )
+        parts += [f"<p>{_cell(note)}</p>" for note in table.notes]
+    return "".join([*parts, *(f"<p>{_cell(note)}</p>" for note in document.notes)])
 
 
 def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
@@ -55,4 +75,5 @@ def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    return "" if value is None else escape(plain(str(value)))
+    safe = "" if value is None else escape(plain(str(value)))
+    return f"<strong>{safe}</strong>" if isinstance(value, Strong) else safe

@@ -78,7 +78,8 @@ def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED)
 
 def as_json(document: Document) -> str:
     """The contract."""
-    return json.dumps(document.payload, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    text = json.dumps(document.payload, ensure_ascii=False, indent=2, allow_nan=False)
+    return escape.json_text(text) + "\n"
 
 
 def as_csv(document: Document) -> str:
@@ -107,13 +108,15 @@ def as_markdown(document: Document) -> str:
 
 
 def as_latex(document: Document) -> str:
-    """Tables for a paper, in the style of the booktabs package."""
-    return "\n".join(_latex_table(table, document.notes) for table in document.tables)
+    """Tables for a paper, in the style of the booktabs package; what else is said, as comments."""
+    tables = [_latex_table(table) for table in document.tables]
+    notes = "".join(f"% {escape.plain(note)}\n" for note in document.notes)
+    return "\n".join([*tables, notes] if notes else tables)
 
 
-def _latex_table(table: Table, notes: tuple[str, ...]) -> str:
+def _latex_table(table: Table) -> str:
     aligned = "".join("l" if table.holds_words(i) else "r" for i in range(len(table.columns)))
-    caption = " ".join([f"{table.title}." if table.title else "", *table.notes, *notes]).strip()
+    caption = " ".join([f"{table.title}." if table.title else "", *table.notes]).strip()
     lines = [
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",

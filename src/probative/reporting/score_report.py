@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from probative.counts import Counts
     from probative.results import Interval, Scores, SystemScores
 
-__all__ = ["conlleval_report", "label_table", "scores_document"]
+__all__ = ["conlleval_report", "label_table", "oddities", "scores_document"]
+
+_LISTED = 6  # names written out before the rest is only counted
 
 
 def scores_document(found: Scores, *, choices: Sequence[str] = ()) -> Document:
@@ -87,10 +89,10 @@ def _overview(found: Scores) -> Table:
         for system in found.systems
         for score in system.scores
     ]
-    notes = [f"{found.task.capitalize()}, {found.units:,} {found.unit}s."]
+    notes = [f"{found.task.capitalize()}, {found.units:,} {found.unit}s.", *oddities(found)]
     for system in found.systems:
         what = f"{system.name}: {_tally(system.counts)}"
-        if biased:
+        if biased and system.splitting_bias is not None:
             what += f"; splitting bias {number(system.splitting_bias)}"
         notes.append(what)
     return Table(
@@ -101,6 +103,46 @@ def _overview(found: Scores) -> Table:
         text_columns=2 if several else 1,
         closing_words=noted,
     )
+
+
+def oddities(found: Scores) -> list[str]:
+    """What a reader should know before the numbers puzzle them."""
+    said = []
+    if not any(system.counts.positives for system in found.systems):
+        said.append(
+            "The answer holds nothing to be found: recall is undefined, and whatever a system "
+            "returns is wrong."
+        )
+    said += [
+        f"{system.name} returned nothing: its precision is undefined."
+        for system in found.systems
+        if not system.counts.predicted
+    ]
+    unknown = _unknown_labels(found)
+    if unknown:
+        said.append(f"Labels that the answer does not have: {_some(unknown)}.")
+    for system in found.systems:
+        missed = [e.label for e in system.by_label if e.counts.positives and not e.counts.predicted]
+        if missed and system.counts.predicted:
+            said.append(f"Labels that {system.name} never returned: {_some(missed)}.")
+    return said
+
+
+def _unknown_labels(found: Scores) -> list[str]:
+    """Labels that only systems use, and which."""
+    users: dict[str, list[str]] = {}
+    for system in found.systems:
+        for entry in system.by_label:
+            if entry.counts.predicted and not entry.counts.positives:
+                users.setdefault(entry.label, []).append(system.name)
+    return [f"{label} (returned by {_some(names)})" for label, names in users.items()]
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    listed = ", ".join(names[:_LISTED])
+    more = len(names) - _LISTED
+    return f"{listed} and {more:,} more" if more > 0 else listed
 
 
 def _words(metric: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["Comparison", "Comparisons", "Example", "LabelDifference"]
+
+
+def _not_known(threshold: float) -> float:  # noqa: ARG001  # whatever the threshold
+    return math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +103,7 @@ class Comparison(Result):
     note: str | None = None
     null: Any = field(default=None, repr=False)
     density: Callable[[], tuple[Any, Any]] | None = field(default=None, repr=False)
-    above: Callable[[float], float] | None = field(default=None, repr=False)
+    above: Callable[[float], float] = field(default=_not_known, repr=False)
 
     def plot(self) -> Any:
         """Draw the posterior of the difference; returns matplotlib's axes."""
@@ -175,6 +180,12 @@ class Comparisons(Scores):
         from probative.reporting.compare_figures import comparison_figure
 
         return comparison_figure(self).axes
+
+    def _repr_html_(self) -> str:
+        from probative.reporting.compare_report import compare_document
+        from probative.reporting.notebook import document_html
+
+        return document_html(compare_document(self))
 
     def __str__(self) -> str:
         return " ".join(self.verdicts)

@@ -141,6 +141,12 @@ class Scores(Result):
 
         return scores_figure(self).axes
 
+    def _repr_html_(self) -> str:
+        from probative.reporting.notebook import document_html
+        from probative.reporting.score_report import scores_document
+
+        return document_html(scores_document(self))
+
     def __str__(self) -> str:
         return "; ".join(str(system) for system in self.systems)
 
