@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -281,7 +282,8 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
     level, beta, rope = choices.level, choices.beta, choices.rope
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     by = "unit" if paired.has_units else "item"
-    test = randomization_test(paired, scored, by=by, beta=beta, rng=choices.generator, null=True)
+    exchange = partial(randomization_test, paired, scored, by=by, beta=beta, rng=choices.generator)
+    test = exchange()
     table = paired.total()
     if gap.design_effect is not None:
         table = table / clusters.effective_divisor(gap.design_effect, paired.n_units, level)
@@ -315,7 +317,7 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
         power=choices.power,
         by_label=_by_label(evidence, i, j, "f1" if metric == "accuracy" else metric, choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
-        null=test.null,
+        null=lambda: exchange(null=True).null,
         density=lambda: _posterior_curve(posterior),
         above=lambda threshold: float(1 - posterior.cdf(threshold)),
     )
@@ -389,5 +391,5 @@ def _macro_comparison(
 def _posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
     """The density of the difference where it matters, for a figure."""
     low, high = posterior.interval(0.9998)
-    grid = np.linspace(low, high, 121)
+    grid = np.linspace(low, high, 61)
     return grid, posterior.pdf(grid)

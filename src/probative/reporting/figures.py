@@ -20,7 +20,6 @@ __all__ = ["COLOURS", "figure_bytes", "new_figure", "save_figure", "to_drawing"]
 
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-_REPEATABLE = {"svg.hashsalt": "probative", "svg.fonttype": "path"}
 FIGURE_FORMATS = ("png", "svg", "pdf")
 
 
@@ -50,7 +49,8 @@ def figure_bytes(figure: Figure, form: str) -> bytes:
 
     out = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
-    with warnings.catch_warnings(), mpl.rc_context(_REPEATABLE):
+    repeatable = mpl.rc_context({"svg.hashsalt": "probative", "svg.fonttype": "path"})
+    with repeatable, warnings.catch_warnings():
         # characters that the font lacks are drawn as boxes, which the reader sees without a warning
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(out, format=form, dpi=160, metadata=undated)
