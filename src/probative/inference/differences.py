@@ -103,9 +103,15 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
     below_a, above_a = a.estimate - a.low, a.high - a.estimate
     below_b, above_b = b.estimate - b.low, b.high - b.estimate
     estimate = b.estimate - a.estimate
-    low = estimate - math.sqrt(below_b**2 - 2 * r * below_b * above_a + above_a**2)
-    high = estimate + math.sqrt(above_b**2 - 2 * r * above_b * below_a + below_a**2)
-    return low, high
+    return (
+        estimate - _third_side(below_b, above_a, r),
+        estimate + _third_side(above_b, below_a, r),
+    )
+
+
+def _third_side(x: float, y: float, r: float) -> float:
+    """sqrt(x² - 2rxy + y²), also where rounding would make the square negative."""
+    return math.sqrt(max(0.0, x**2 - 2 * r * x * y + y**2))
 
 
 def _paired_posterior(
