@@ -184,9 +184,7 @@ def compare_evidence(
 
 def plan_from_files(
     gold: Any,
-    a: Any = None,
-    b: Any = None,
-    *,
+    *systems: Any,
     metric: str | None = None,
     by: str | None = None,
     difference: float | None = None,
@@ -197,9 +195,9 @@ def plan_from_files(
     **how: Any,
 ) -> tuple[Plan, str, tuple[str, ...]]:
     """A `plan` from the inputs of a comparison; also the unit's name, and what was recognised."""
-    evidence = gather(gold, [side for side in (a, b) if side is not None], **how)
+    evidence = gather(gold, systems, **how)
     if len(evidence.names) != 2:
-        raise InputError(f"b: {len(evidence.names)} systems; expected two")
+        raise InputError(f"systems: {len(evidence.names)} of them; expected two")
     unit = _unit(evidence, by)
     (name,) = _metrics(evidence, metric, "micro")
     found = plan(
