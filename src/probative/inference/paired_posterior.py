@@ -136,8 +136,7 @@ class PairedPosterior:
     def pdf(self, d: ArrayLike) -> Any:
         """Return the density of the difference at d."""
         d = np.asarray(d, dtype=np.float64)
-        _, density = self._engine.cdf_and_pdf(d.ravel())
-        return plain(density.reshape(d.shape))
+        return plain(self._engine.pdf(d.ravel()).reshape(d.shape))
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
         """Return P(A better), P(equivalent) and P(B better).
@@ -145,8 +144,12 @@ class PairedPosterior:
         Differences of at most `rope` either way count as equivalent.
         """
         rope = positive("rope", rope, zero=True)
-        a_better, not_b_better = self.cdf(np.array([-rope, rope])).tolist()
-        return a_better, max(not_b_better - a_better, 0.0), 1 - not_b_better
+        a_better = float(self.cdf(-rope))
+        not_b_better = float(self.cdf(rope)) if rope > 0 else a_better
+        b_better = 1 - not_b_better
+        if self._symmetric:  # exactly, whatever the points
+            a_better = b_better = (a_better + b_better) / 2
+        return a_better, max(1 - a_better - b_better, 0.0), b_better
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""
@@ -157,6 +160,11 @@ class PairedPosterior:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
         d = np.linspace(*self.interval(0.998), points)
         return d, np.asarray(self.pdf(d))
+
+    @property
+    def _symmetric(self) -> bool:
+        """Whether exchanging A and B leaves the table as it is."""
+        return bool(np.array_equal(self.table.cases, self.table.swapped().cases))
 
     def _quantile(self, q: float) -> float:
         sd = np.array([self._engine.sd])
@@ -200,6 +208,9 @@ class _Split:
         inside, density = Pair(*many).averages(given_share, -size)
         settled = np.where(d > 0, np.asarray(self.discordant.cdf(size)), 0.0)
         return np.clip(inside + settled, 0, 1), density
+
+    def pdf(self, d: Array) -> Array:
+        return self.cdf_and_pdf(d)[1]
 
 
 @dataclass(frozen=True)
@@ -265,11 +276,24 @@ class _Ratios:
         below, density = zip(*(self._average(value) for value in d), strict=True)
         return np.stack(below, axis=-1), np.stack(density, axis=-1)
 
+    def pdf(self, d: Array) -> Array:
+        """The density alone, which needs no incomplete beta function."""
+        return np.array(
+            [self._weighted(self._density(*self._root(value)[:3])).mean() for value in d]
+        )
+
     def _average(self, d: float) -> tuple[Array, Array]:
         share, slope, inside, above = self._root(d)
-        a, b = self.cells[self.up], self.cells[self.down]
         below = np.where(above, 1.0, 0.0)
-        below[inside] = special.betainc(a, b, share[inside])
+        below[inside] = special.betainc(self.cells[self.up], self.cells[self.down], share[inside])
+        return self._weighted(below), self._weighted(self._density(share, slope, inside))
+
+    def _weighted(self, values: Array) -> Array:
+        """The average over the nodes, by each of the rows of weights."""
+        return np.asarray(np.sum(self.weight * values.reshape(self.weight.shape), axis=-1))
+
+    def _density(self, share: Array, slope: Array, inside: NDArray[np.bool_]) -> Array:
+        a, b = self.cells[self.up], self.cells[self.down]
         density = np.zeros(len(share))
         log_density = (
             special.xlogy(a - 1, share[inside])
@@ -277,11 +301,7 @@ class _Ratios:
             - special.betaln(a, b)
         )
         density[inside] = np.exp(log_density) / slope[inside]
-        rows = self.weight.shape
-        return (
-            np.sum(self.weight * below.reshape(rows), axis=-1),
-            np.sum(self.weight * density.reshape(rows), axis=-1),
-        )
+        return density
 
     def _root(self, d: float) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_]]:
         """The share z of `up` at which the difference is d, and the difference's slope there."""
