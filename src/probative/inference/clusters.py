@@ -91,7 +91,7 @@ def design_effects(
     >>> units = np.array([[4, 0, 0, 1], [0, 2, 3, 2], [5, 0, 1, 9], [1, 0, 0, 0.0]])
     >>> table = pv.Counts(*units.sum(axis=0)[:, None])
     >>> design_effects(table, (units.T @ units)[None], 4, "f1").round(2)
-    array([4.06])
+    array([4.88])
     """
     rows = np.stack([tables.tp, tables.fp, tables.fn, tables.tn], axis=1)
     item_x, item_y = ratio(Counts(*np.eye(4)), metric)
