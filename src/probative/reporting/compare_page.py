@@ -109,11 +109,12 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
                 description=f"Posterior density of the difference in {metric}: {said}",
             )
         )
-    if c.null is not None:
+    null = c.null() if c.null is not None else None
+    if null is not None:
         drawings.append(
             histogram(
-                [float(x) for x in c.null.edges],
-                [float(p) for p in c.null.probabilities],
+                [float(x) for x in null.edges],
+                [float(p) for p in null.probabilities],
                 observed=c.difference,
                 axis=f"difference in {metric} if A and B were exchangeable, points",
                 title=f"Null distribution of the {c.test} test by {c.by}; orange: at least as "
