@@ -28,7 +28,6 @@ __all__ = [
     "layout",
     "ragged_line",
     "share_of_tags",
-    "tag_columns",
     "tagged",
 ]
 
@@ -264,11 +263,6 @@ def _comments_before(opening: Ints, closing: Ints, breaks: NDArray[np.bool_]) ->
 def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
     """Codes and distinct values of a column of the token lines; from 0, or from -1 backwards."""
     return distinct(shape.table.source, *shape.table.column(number, shape.rows))
-
-
-def tag_columns(shape: Layout) -> list[int]:
-    """The columns (from 0) that hold nothing but tags, the last one first."""
-    return [c for c in reversed(range(shape.width)) if share_of_tags(shape, c) == 1]
 
 
 def share_of_tags(shape: Layout, column: int) -> float:
