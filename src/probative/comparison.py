@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -183,9 +184,7 @@ def compare_evidence(
 
 def plan_from_files(
     gold: Any,
-    a: Any = None,
-    b: Any = None,
-    *,
+    *systems: Any,
     metric: str | None = None,
     by: str | None = None,
     difference: float | None = None,
@@ -196,9 +195,9 @@ def plan_from_files(
     **how: Any,
 ) -> tuple[Plan, str, tuple[str, ...]]:
     """A `plan` from the inputs of a comparison; also the unit's name, and what was recognised."""
-    evidence = gather(gold, [side for side in (a, b) if side is not None], **how)
+    evidence = gather(gold, systems, **how)
     if len(evidence.names) != 2:
-        raise InputError(f"b: {len(evidence.names)} systems; expected two")
+        raise InputError(f"systems: {len(evidence.names)} of them; expected two")
     unit = _unit(evidence, by)
     (name,) = _metrics(evidence, metric, "micro")
     found = plan(
@@ -281,7 +280,8 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
     level, beta, rope = choices.level, choices.beta, choices.rope
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     by = "unit" if paired.has_units else "item"
-    test = randomization_test(paired, scored, by=by, beta=beta, rng=choices.generator, null=True)
+    exchange = partial(randomization_test, paired, scored, by=by, beta=beta, rng=choices.generator)
+    test = exchange()
     table = paired.total()
     if gap.design_effect is not None:
         table = table / clusters.effective_divisor(gap.design_effect, paired.n_units, level)
@@ -315,7 +315,7 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
         power=choices.power,
         by_label=_by_label(evidence, i, j, "f1" if metric == "accuracy" else metric, choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
-        null=test.null,
+        null=lambda: exchange(null=True).null,
         density=lambda: _posterior_curve(posterior),
         above=lambda threshold: float(1 - posterior.cdf(threshold)),
     )
@@ -387,9 +387,7 @@ def _macro_comparison(
 
 
 def _posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
-    """The density of the difference where it matters, for a figure: smooth, so few points do."""
-    from scipy.interpolate import CubicSpline
-
+    """The density of the difference where it matters, for a figure."""
     low, high = posterior.interval(0.9998)
-    coarse, fine = np.linspace(low, high, 25), np.linspace(low, high, 121)
-    return fine, np.exp(CubicSpline(coarse, np.log(posterior.pdf(coarse)))(fine))
+    grid = np.linspace(low, high, 61)
+    return grid, posterior.pdf(grid)

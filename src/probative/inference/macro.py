@@ -51,6 +51,8 @@ def macro_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0) -> flo
     0.6444
     """
     by_label = _by_label(counts, metric)
+    if not len(by_label):
+        return math.nan
     return float(np.mean(score(by_label, metric, beta=beta, zero_division=0)))
 
 
@@ -68,6 +70,9 @@ def macro_interval(
     """
     level = open_probability("level", level)
     estimate = macro_score(counts, metric, beta=beta)
+    if math.isnan(estimate):
+        note = "undefined: there are no labels"
+        return Interval(f"macro_{metric}", "delta", level, estimate, 0.0, 1.0, note)
     deviation = _deviation(_shifts(counts, metric, beta))
     name = f"macro_{metric}"
     if not 0 < estimate < 1 or math.isnan(deviation):
@@ -99,7 +104,9 @@ def macro_difference(
     deviation = _deviation(moves[1] - moves[0])
     estimate = macro_b - macro_a
     low, high, note = -1.0, 1.0, None
-    if math.isnan(deviation):
+    if math.isnan(estimate):
+        note = "undefined: there are no labels"
+    elif math.isnan(deviation):
         note = "one unit tells nothing of the variance"
     else:
         reach = _quantile(len(a), level) * deviation
@@ -151,18 +158,17 @@ def macro_test(
     one_of("metric", metric, METRICS)
     n_resamples = whole_number("n_resamples", n_resamples)
     generator = random_generator(rng)
-    observed = macro_score(b, metric, beta=beta) - macro_score(a, metric, beta=beta)
     parts = [np.stack(ratio(c, metric, beta=beta)) for c in (a, b)]  # numerators, denominators
     moves, number = _distinct_moves(parts[0] - parts[1])
-    totals_b = parts[1].sum(axis=1)
-    base = parts[0].sum(axis=1) + totals_b
+    totals_a, totals_b = (part.sum(axis=1) for part in parts)
+    observed = float(_mean_ratio(totals_b) - _mean_ratio(totals_a))
 
     extreme = 0
     for start in range(0, n_resamples, step := max(1, _AT_ONCE // max(1, len(number)))):
         draws = min(step, n_resamples - start)
         exchanged = generator.binomial(number, 0.5, size=(draws, len(number)))
         new_b = totals_b + np.einsum("ru,upk->rpk", exchanged, moves)
-        differences = _mean_ratio(new_b) - _mean_ratio(base - new_b)
+        differences = _mean_ratio(new_b) - _mean_ratio(totals_a + totals_b - new_b)
         # a tie that rounding would break is still a tie
         extreme += int(np.count_nonzero(np.abs(differences) >= abs(observed) - 1e-12))
     pvalue = (extreme + 1) / (n_resamples + 1)
@@ -201,7 +207,7 @@ def _shifts(counts: Counts, metric: str, beta: float) -> NDArray[np.float64]:
     total = y.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         influence = (x - x.sum(axis=0) / total * y) / total
-    return np.asarray(np.where(total > 0, influence, 0.0).mean(axis=1))
+    return np.asarray(np.where(total > 0, influence, 0.0).sum(axis=1) / max(1, len(total)))
 
 
 def _deviation(moves: NDArray[np.float64]) -> float:
@@ -216,7 +222,8 @@ def _quantile(n_units: int, level: float) -> float:
 def _mean_ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:
     top, bottom = totals[..., 0, :], totals[..., 1, :]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(bottom > 0, top / bottom, 0.0).mean(axis=-1))
+        scores = np.where(bottom > 0, top / bottom, 0.0)
+    return np.asarray(scores.sum(axis=-1) / max(1, scores.shape[-1]))
 
 
 def _distinct_moves(
@@ -226,7 +233,7 @@ def _distinct_moves(
     rows = np.moveaxis(moves, 1, 0).reshape(moves.shape[1], -1)
     rows = rows[np.any(rows != 0, axis=1)]
     distinct, number = np.unique(rows, axis=0, return_counts=True)
-    return distinct.reshape(-1, 2, moves.shape[2]), number
+    return distinct.reshape(len(number), 2, moves.shape[2]), number
 
 
 def _same_shape(a: Counts, b: Counts) -> None:

@@ -29,7 +29,8 @@ def comparison_figure(found: Comparisons) -> Figure:
     """Scores of the systems, and the differences of the pairs, side by side."""
     first = [c for c in found.comparisons if c.metric == found.comparisons[0].metric]
     rows = max(len(found.systems), len(first))
-    figure, axes = new_figure(2, width=4.6, height=0.9 + 0.32 * rows)
+    width = _panel_width([*(_safe(system.name) for system in found.systems), *map(_pair, first)])
+    figure, axes = new_figure(2, width=width, height=0.9 + 0.32 * rows)
     draw_scores(axes[0], found, first[0].metric)
     draw_differences(axes[1], first)
     return figure
@@ -38,8 +39,9 @@ def comparison_figure(found: Comparisons) -> Figure:
 def scores_figure(found: Scores) -> Figure:
     """Scores of the systems, a panel for each of the first three."""
     metrics = [score.metric for score in found.systems[0].scores[:3]]
+    width = _panel_width([_safe(system.name) for system in found.systems])
     figure, axes = new_figure(
-        len(metrics), squeeze=False, width=3.6, height=0.9 + 0.32 * len(found.systems)
+        len(metrics), squeeze=False, width=width, height=0.9 + 0.32 * len(found.systems)
     )
     for axis, metric in zip(axes[0], metrics, strict=True):
         draw_scores(axis, found, metric)
@@ -100,6 +102,12 @@ def _draw_limits(axis: Axes, names: Sequence[str], limits: Sequence[tuple[Any, .
     axis.set_yticks(range(len(names)), names)
     axis.set_ylim(len(names) - 0.5, -0.5)
     axis.grid(visible=False, axis="y")
+
+
+def _panel_width(names: Sequence[str]) -> float:
+    """Inches that leave room for the plot beside the longest name."""
+    longest = max(sum(2 if ord(c) > 0x2E80 else 1 for c in name) for name in names)
+    return max(4.0, 2.6 + 0.08 * longest)
 
 
 def _points(score: Any) -> tuple[float, float, float]:

@@ -109,11 +109,12 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
                 description=f"Posterior density of the difference in {metric}: {said}",
             )
         )
-    if c.null is not None:
+    null = c.null() if c.null is not None else None
+    if null is not None:
         drawings.append(
             histogram(
-                [float(x) for x in c.null.edges],
-                [float(p) for p in c.null.probabilities],
+                [float(x) for x in null.edges],
+                [float(p) for p in null.probabilities],
                 observed=c.difference,
                 axis=f"difference in {metric} if A and B were exchangeable, points",
                 title=f"Null distribution of the {c.test} test by {c.by}; orange: at least as "
@@ -194,7 +195,7 @@ def _marked(
             {
                 "text": space.join(example.words[start:end]),
                 "kind": "right" if (start, end, label) in right else "wrong",
-                "label": "" if label in ("word", "span", "") else label,
+                "label": "" if label in ("word", "_", "") else label,
             }
         )
         parts.append({"text": space or "\u2009", "kind": ""})

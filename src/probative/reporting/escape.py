@@ -49,20 +49,23 @@ def plain(text: str) -> str:
 
 def json_text(text: str) -> str:
     """Show what `plain` shows as escapes in JSON's own, which stay the same characters."""
-    if text.isascii():
+    if text.isascii() and "\x7f" not in text:
         return text
-    return "".join(
-        json.dumps(c)[1:-1] if not c.isascii() and unicodedata.category(c) in _INVISIBLE else c
-        for c in text
-    )
+    # the line breaks are those between the keys; inside words they are escapes already
+    hidden = {c for c in set(text) - {"\n"} if unicodedata.category(c) in _INVISIBLE}
+    return text.translate({ord(c): _json_escape(c) for c in hidden})
+
+
+def _json_escape(character: str) -> str:
+    return f"\\u{ord(character):04x}" if character.isascii() else json.dumps(character)[1:-1]
 
 
 def markdown(text: str) -> str:
     """Escape what Markdown and the HTML inside it would read as structure."""
     safe = plain(text).strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     safe = re.sub(r"([\\`*_\[\]|~#$])", r"\\\1", safe)
-    # a list, if it stands at the start of a line
-    return re.sub(r"^([0-9]*)([-+.)])(?=\s|$)", r"\1\\\2", safe)
+    # a list, a rule or the underline of a head, if it stands at the start of a line
+    return re.sub(r"^([0-9]*)([-+=]|[.)](?=\s|$))", r"\1\\\2", safe)
 
 
 def latex(text: str) -> str:

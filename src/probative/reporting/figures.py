@@ -50,7 +50,8 @@ def figure_bytes(figure: Figure, form: str) -> bytes:
 
     out = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
-    with warnings.catch_warnings(), mpl.rc_context(_REPEATABLE):
+    repeatable = mpl.rc_context({"svg.hashsalt": "probative", "svg.fonttype": "path"})
+    with repeatable, warnings.catch_warnings():
         # characters that the font lacks are drawn as boxes, which the reader sees without a warning
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(out, format=form, dpi=160, metadata=undated)

@@ -40,7 +40,12 @@ def plan_document(plan: Plan, unit: str) -> Document:
 
 def _sentence(plan: Plan, unit: str) -> str:
     if plan.units is None:
-        return "No number of units would do: there is no difference, or nothing varies."
+        return (
+            f"No number of {unit}s would do: the two score the same, or never differ from one "
+            f"{unit} to another."
+        )
+    if plan.power != plan.power:
+        return f"The power cannot be told: the two never differ from one {unit} to another."
     return (
         f"A true difference of {points(plan.difference)} points shows at the "
         f"{100 * (1 - plan.level):g} % level with probability {number(plan.power, 2)} on "

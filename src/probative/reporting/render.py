@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from probative._validation import one_of
@@ -13,6 +14,8 @@ from probative.reporting import escape
 from probative.reporting.document import Strong
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from probative.reporting.document import Document, Table
 
 __all__ = ["FORMATS", "UNLIMITED", "as_html", "render"]
@@ -146,6 +149,12 @@ def _latex(cell: str) -> str:
 
 def as_html(document: Document) -> str:
     """One page, nothing loaded from anywhere, no script."""
+    template = _templates().get_template(document.page)
+    return template.render(document=document, **document.content())
+
+
+@cache
+def _templates() -> Environment:
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(
@@ -156,7 +165,7 @@ def as_html(document: Document) -> str:
     )
     environment.filters["plain"] = escape.plain
     environment.tests["strong"] = lambda cell: isinstance(cell, Strong)
-    return environment.get_template(document.page).render(document=document, **document.content())
+    return environment
 
 
 _RENDERERS = {"json": as_json, "markdown": as_markdown, "latex": as_latex, "csv": as_csv}

@@ -12,6 +12,8 @@ from probative.results.scores import Scores
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from probative.results.tests import NullDistribution
+
 __all__ = ["Comparison", "Comparisons", "Example", "LabelDifference"]
 
 
@@ -70,9 +72,9 @@ class Comparison(Result):
     note
         What the reader must know, or None.
     null, density, above
-        For figures and gates: the null distribution of the test, a function that gives the
-        posterior density of the difference as two arrays, and one that gives the probability of
-        a difference above a threshold.
+        For figures and gates, functions that give the null distribution of the test; the
+        posterior density of the difference, as two arrays; the posterior probability of a
+        difference above a threshold.
     """
 
     a: str
@@ -101,7 +103,7 @@ class Comparison(Result):
     power: float = 0.8
     by_label: tuple[LabelDifference, ...] = ()
     note: str | None = None
-    null: Any = field(default=None, repr=False)
+    null: Callable[[], NullDistribution | None] | None = field(default=None, repr=False)
     density: Callable[[], tuple[Any, Any]] | None = field(default=None, repr=False)
     above: Callable[[float], float] = field(default=_not_known, repr=False)
 

@@ -1,0 +1,132 @@
+"""The page of a comparison: one file, nothing loaded, no script, the same bytes every time."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import probative as pv
+from probative.reporting.compare_report import compare_document
+from probative.reporting.render import as_html
+from probative.verdict import STRENGTHS
+from reporting.structure import html_outline
+
+
+def outputs(seed=0, sentences=80):
+    rng = np.random.default_rng(seed)
+    gold, a, b = rng.choice(["O", "O", "B-PER", "B-LOC", "B-ORG"], (3, sentences, 6))
+    kept = rng.random((2, sentences, 6)) < [[[0.7]], [[0.8]]]
+    return gold.tolist(), *np.where(kept, gold, [a, b]).tolist()
+
+
+@pytest.fixture(scope="module")
+def found():
+    return pv.compare(*outputs(), metric=["recall", "f1"], names=["old", "new"], rope=0.01)
+
+
+@pytest.fixture(scope="module")
+def page(found):
+    return as_html(compare_document(found))
+
+
+def test_the_verdict_comes_first(found, page):
+    _, text = html_outline(page)
+    places = [
+        text.index(words)
+        for words in (
+            found.verdicts[0],
+            "Entities, 80 sentences",
+            "The best is in bold",
+            "Differences in points",
+            "P(A better)",
+            "Null distribution of the exact test by sentence",
+            "By label",
+            "Confusions",
+            "Where they differ most",
+            "How this was computed",
+            "probative:",
+        )
+    ]
+    assert places[0] == min(places)
+    assert text.rstrip().endswith("rope:0.01")
+
+
+def test_no_script_and_nothing_from_elsewhere(page):
+    tags = {event[0] for event in html_outline(page)[0] if isinstance(event, tuple)}
+    assert tags.isdisjoint({"script", "link", "img", "iframe", "object", "form", "input"})
+    assert not re.search(r"""\b(src|href|action|data)\s*=""", page)
+    assert "@import" not in page
+    assert "url(" not in page
+    addresses = set(re.findall(r"https?://[^\"'\s<]+", page))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # a name, not an address to load
+
+
+def test_every_figure_has_words_for_those_who_cannot_see_it(page):
+    figures = re.findall(r"<svg [^>]*>", page)
+    assert len(figures) == 4  # scores, differences, posterior, null distribution
+    for figure in figures:
+        assert 'role="img"' in figure
+        assert re.search(r'aria-label="[^"]{30,}"', figure)
+    assert page.count("<figcaption") == 4
+
+
+def test_the_same_input_gives_the_same_bytes(page):
+    again = pv.compare(*outputs(), metric=["recall", "f1"], names=["old", "new"], rope=0.01)
+    assert as_html(compare_document(again)) == page
+
+
+def test_spans_are_marked_right_or_wrong():
+    gold = [["B-PER", "I-PER", "O", "B-LOC"]] * 10
+    a, b = gold, [["B-PER", "O", "O", "B-LOC"]] * 10
+    page = as_html(compare_document(pv.compare(gold, a, b, metric="recall")))
+    assert page.count('<mark class="right"') == 8 * (2 + 2 + 1)
+    assert page.count('<mark class="wrong"') == 8
+    assert "Sentence 1: 0 errors of pred 1, 2 of pred 2" in page
+
+
+def test_thresholds_on_the_page_are_those_of_the_verdict(page):
+    _, text = html_outline(page)
+    for word, probability, pvalue in STRENGTHS:
+        assert f"{word} evidence: posterior probability at least {probability:g}" in text
+        assert f"p at most {pvalue:g}" in text
+
+
+def test_many_pairs_are_not_all_drawn_but_all_told():
+    gold, a, b = outputs()
+    others = [outputs(seed)[1] for seed in range(1, 4)]
+    found = pv.compare(gold, a, b, *others, metric="recall", all_pairs=True)
+    page = as_html(compare_document(found))
+    _, text = html_outline(page)
+    assert len(found.verdicts) == 10
+    assert all(verdict in text for verdict in found.verdicts)
+    assert "4 more verdicts" in text
+    assert page.count("<svg") == 2 + 2 * 6
+
+
+def test_what_cannot_be_drawn_is_left_out():
+    gold, a, _ = outputs()
+    nothing = [["O"] * 6 for _ in gold]
+    same = as_html(compare_document(pv.compare(gold, a, a, names=["x", "y"], metric="recall")))
+    assert same.count("<svg") == 2
+    undefined = pv.compare(nothing, a, a[::-1], metric="recall")
+    page = as_html(compare_document(undefined))
+    assert "undefined" in page
+    assert page.count("<svg") == 2
+    one = pv.compare(gold[:1], a[:1], a[1:2], average="macro")
+    html_outline(as_html(compare_document(one)))
+
+
+def test_labels_and_segmentations_have_pages_too():
+    labels = pv.compare(list("abcab" * 8), list("abbab" * 8), list("abcaa" * 8))
+    _, text = html_outline(as_html(compare_document(labels)))
+    assert "Confusions" in text
+    assert "accuracy" in text
+    words = [["ab", "c"], ["d", "e"]] * 10
+    cut = pv.compare(words, [["a", "bc"], ["de"]] * 10, words, task="segmentation")
+    page = as_html(compare_document(cut))
+    assert "Where they differ most" in page
+    macro = pv.compare(list("abcab" * 8), list("abbab" * 8), list("abcaa" * 8), average="macro")
+    _, text = html_outline(as_html(compare_document(macro)))
+    assert "Macro averages" in text
