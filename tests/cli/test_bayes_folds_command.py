@@ -23,7 +23,8 @@ def trained_elsewhere(run, tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_predictions_are_scored_against_their_folds(run, trained_elsewhere):
+@pytest.mark.usefixtures("trained_elsewhere")
+def test_predictions_are_scored_against_their_folds(run):
     arguments = ("--folds", "folds", "--preds-a", "a/*.conll", "--preds-b", "b/*.conll")
     outcome = run("bayes", *arguments, "--metric", "recall", "-f", "json")
     answer = json.loads(outcome.out)
