@@ -207,6 +207,7 @@ def _drawing(
     kind = "wide" if width == _WIDTH else "half"
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(plain(description), quote=True)}">'
+        f'viewBox="0 0 {width:g} {height:g}" role="img" '
+        f'aria-label="{escape(plain(description), quote=True)}">'
     )
     return Drawing(head + "".join(parts) + "</svg>", title, description)

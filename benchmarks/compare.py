@@ -1,0 +1,80 @@
+"""Whole comparisons, from files to a verdict, as processes: seconds against what is promised."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from timing import Line, process_seconds, show
+
+SENTENCES, TOKENS = 50_000, 20  # of each of them
+TAGS = np.array(["O"] * 12 + ["B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG", "B-MISC"])
+WORDS = np.array([f"word{i}" for i in range(5000)])
+
+
+def write_corpus(folder: Path, sentences: int, systems: int, seed: int = 0) -> list[str]:
+    """A gold file, and outputs that agree with most of it: whole sentences are replaced."""
+    rng = np.random.default_rng(seed)
+    words = rng.choice(WORDS, (sentences, TOKENS))
+    gold = rng.choice(TAGS, (sentences, TOKENS))
+    sides = [gold]
+    for i in range(systems):
+        noise = rng.choice(TAGS, gold.shape)
+        spoilt = rng.random((sentences, 1)) < 0.2 - 0.01 * i
+        sides.append(np.where(spoilt, noise, gold))
+    names = ["gold", *(f"system{i}" for i in range(systems))]
+    paths = []
+    for name, tags in zip(names, sides, strict=True):
+        lines = np.char.add(np.char.add(words, "\t"), tags)
+        path = folder / f"{name}.conll"
+        path.write_text("\n\n".join("\n".join(row) for row in lines.tolist()) + "\n")
+        paths.append(str(path))
+    return paths
+
+
+def shared_task(folder: Path) -> list[str]:
+    """The answer and the seven outputs of WNUT 2017, where they are; else a corpus of that size."""
+    root = Path(__file__).resolve().parent.parent.parent
+    data = Path(os.environ.get("PROBATIVE_SHARED", root / "shared")) / "data" / "wnut17"
+    if not data.is_dir():
+        return write_corpus(folder, 1287, 7)
+    outputs = sorted((data / "submissions").iterdir())
+    return [str(data / "emerging.test.annotated"), *map(str, outputs)]
+
+
+def main() -> bool:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "large").mkdir()
+        two = write_corpus(folder / "large", SENTENCES, 2)
+        seven = shared_task(folder)
+        page = str(folder / "report.html")
+        compare = ("-m", "probative", "compare")
+        start = process_seconds("-c", "import probative.cli", repeats=3)
+        return show(
+            "Comparisons as processes (the peer's column is the promise, one second as the unit)",
+            [
+                Line(
+                    f"compare, {SENTENCES:,} sentences, {SENTENCES * TOKENS:,} tokens, two systems",
+                    process_seconds(*compare, *two, "-q", repeats=3),
+                    1.0,
+                    2.0,
+                ),
+                Line(
+                    "compare, seven systems, all pairs, with the report",
+                    process_seconds(
+                        *compare, *seven, "--align", "position", "--all-pairs", "-q",
+                        "--html", page, repeats=3,
+                    ),
+                    1.0,
+                    5.0,
+                ),
+                Line("of which: starting Python and the command line", start, 1.0, 1.0),
+            ],
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    raise SystemExit(not main())
