@@ -119,7 +119,8 @@ def main() -> bool:
             [
                 Line("file to counts / seqeval default mode, scoring alone", ours, default, 1 / 8),
                 Line("file to counts / seqeval strict mode, scoring alone", ours, strict, 1 / 20),
-                Amount("peak memory of the process / size of the file", peak_megabytes(one), size, 25),
+                Amount("peak memory of the process / size of the file",
+                       peak_megabytes(one), size, 25),
                 Line("ten million tokens / ten times a million", seconds(lambda: counts(ten), 2),
                      10 * ours, 1.3),
                 Line("a million words, segmented / a million tokens, tagged",

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative.comparison import compare_evidence
+from probative.counts import Counts
 from probative.data import load
+from probative.evaluation import score
+from probative.inference.bayes import bayes_test
 from probative.matching.evidence import Evidence
 from probative.matching.items import Items
 
-__all__ = ["SEGMENTATION", "SMALL_FILES", "shared_task"]
+if TYPE_CHECKING:
+    from probative.results import BayesTest, Comparisons, Scores
+
+__all__ = ["SEGMENTATION", "SMALL_FILES", "Demonstration", "demonstrate", "shared_task"]
 
 # Written for this purpose: edit them and run the command again.
 _GOLD = """Ada	B-PER
@@ -100,3 +108,40 @@ def shared_task() -> Evidence:
         sentence, label, tuple(data["labels"]), (who & 1).astype(bool), says, data["sentences"]
     )
     return Evidence("entities", tuple(data["systems"]), items, None, ())
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """What the demonstration shows.
+
+    Attributes
+    ----------
+    comparison
+        The seven systems of a shared task, each against the second best of them.
+    models, tests
+        Two chunkers of Wang and Li's experiments, and their Bayes tests in precision, recall, F1.
+    segmentation
+        Two word segmenters, one of which cuts too little and one too much.
+    """
+
+    comparison: Comparisons
+    models: tuple[str, str]
+    tests: tuple[BayesTest, ...]
+    segmentation: Scores
+
+
+def demonstrate(*, level: float = 0.95) -> Demonstration:
+    """Compute everything that the demonstration shows."""
+    task = load("bayes_test")["tasks"]["ner"]
+    a, b = ([Counts(*fold) for fold in task["folds"][side]] for side in ("a", "b"))
+    gold, *systems = SEGMENTATION.values()
+    return Demonstration(
+        comparison=compare_evidence(shared_task(), level=level),
+        models=(task["models"]["a"], task["models"]["b"]),
+        tests=tuple(
+            bayes_test(a, b, metric, level=level) for metric in load("bayes_test")["metrics"]
+        ),
+        segmentation=score(
+            gold, *systems, names=list(SEGMENTATION)[1:], task="segmentation", level=level
+        ),
+    )

@@ -251,9 +251,3 @@ def test_the_study_prints_the_published_figures_beside_ours(run):
 )
 def test_bad_study_usage(refused, arguments, message):
     assert message in refused("study", "coverage", *arguments)
-
-
-def test_the_demo_runs(run):
-    outcome = run("demo")
-    assert outcome.status == 0
-    assert "wilson-indirect" in outcome.out

@@ -20,4 +20,5 @@ if __name__ == "__main__":
         *tweets(),
         random_state=5,
         folder=folder,
+        metric="recall",
     )

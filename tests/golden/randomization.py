@@ -107,7 +107,7 @@ def digits40(t, metric, alternative, deviations):
 
 
 CASES = [
-    ("methods check", [3, 2, 8, 1, 40, 6, 7, 300], "f1", "two-sided", 1e-13),
+    ("small table", [3, 2, 8, 1, 40, 6, 7, 300], "f1", "two-sided", 1e-13),
     ("p = 1e-19", [20, 60, 130, 40, 900, 80, 90, 5000], "f1", "two-sided", 1e-12),
     ("p = 1e-67", [30, 90, 330, 40, 900, 80, 90, 5000], "f1", "greater", 1e-12),
     ("p = 1e-239", [3, 260, 700, 40, 900, 80, 90, 5000], "f1", "two-sided", 1e-12),

@@ -17,6 +17,7 @@ from probative.inference.clusters import (
     effective_divisor,
 )
 from probative.inference.differences import mover
+from probative.inference.paired_posterior import PairedPosterior
 
 METRICS = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy", "specificity", "npv")
 rows = st.lists(st.lists(st.integers(0, 5), min_size=8, max_size=8), min_size=3, max_size=20)
@@ -168,6 +169,33 @@ def test_difference_with_units_divides_by_its_own_design_effect(metric):
     divided = pv.difference(paired.total() / effective_divisor(effect, 40, 0.95), metric, beta=2.0)
     assert found.design_effect == pytest.approx(effect)
     assert (found.low, found.high) == pytest.approx((divided.low, divided.high))
+
+
+@pytest.mark.parametrize("metric", ["f1", "precision", "recall", "accuracy"])
+def test_bayes_is_the_paired_posterior_of_the_divided_table(metric):
+    paired = pv.PairedCounts(np.random.default_rng(9).poisson([1, 1, 2, 1, 9, 2, 2, 20], (60, 8)))
+    found = pv.difference(paired, metric, method="bayes", level=0.9, prior=0.5)
+    effect = design_effect_of_difference(paired, metric)
+    divided = paired.total() / effective_divisor(effect, 60, 0.9)
+    assert found.design_effect == pytest.approx(effect)
+    expected = PairedPosterior(divided, metric, prior=0.5).interval(0.9)
+    assert (found.low, found.high) == pytest.approx(expected, rel=1e-12)
+    # a Dirichlet distribution over the cases, drawn: the limits are about the same
+    share = np.random.default_rng(10).dirichlet(divided.cases + 0.25, 100_000)
+    drawn = pv.PairedCounts(share)
+    d = pv.metrics.score(drawn.b, metric) - pv.metrics.score(drawn.a, metric)
+    assert np.quantile(d, [0.05, 0.95]) == pytest.approx([found.low, found.high], abs=0.002)
+
+
+def test_bayes_is_near_mover_on_a_large_table():
+    paired = pv.PairedCounts([120, 90, 190, 80, 4000, 300, 400])
+    bayes, mover = (pv.difference(paired, method=method) for method in ("bayes", "mover"))
+    assert (bayes.low, bayes.high) == pytest.approx((mover.low, mover.high), abs=2e-4)
+
+
+def test_bayes_says_which_scores_it_knows():
+    with pytest.raises(ValueError, match=r"^metric: "):
+        pv.difference(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300]), "npv", method="bayes")
 
 
 @given(rows, st.sampled_from(METRICS), st.sampled_from([0.5, 0.9, 0.99]))

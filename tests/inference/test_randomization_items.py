@@ -21,7 +21,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 tables = st.lists(st.integers(0, 30), min_size=8, max_size=8)
 
 
-def test_check_of_the_methods():
+def test_a_known_value():
     test = pv.randomization_test(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300]), "f1")
     assert test.pvalue == pytest.approx(1141 / 8192, rel=1e-13)
     assert test.method == "exact"

@@ -10,7 +10,13 @@ import pytest
 
 import probative as pv
 from probative.inference.clusters import design_effect_of_difference
-from probative.studies.tests import METHODS, case_probabilities, clustered_cases, size_and_power
+from probative.studies.tests import (
+    METHODS,
+    _TestSet,
+    case_probabilities,
+    clustered_cases,
+    size_and_power,
+)
 
 FAST = ("item-test", "unit-test", "mover", "mover-items")
 
@@ -114,3 +120,14 @@ def test_command_refuses_bad_values(refused):
 
 def test_every_method_is_offered_by_the_command(run):
     assert all(method in run("study", "tests", "--help").out for method in METHODS)
+
+
+def test_drawn_posterior_is_the_paired_posterior():
+    """The study draws what `difference` integrates."""
+    paired = clustered_cases(np.random.default_rng(7), 150, 0.3)
+    drawn = _TestSet(paired, 0.9, 200_000, np.random.default_rng(8))
+    for limits, exact in (
+        (drawn.posterior(drawn.divisor()), pv.difference(paired, "f1", method="bayes", level=0.9)),
+        (drawn.posterior(1.0), pv.difference(paired.total(), "f1", method="bayes", level=0.9)),
+    ):
+        assert limits == pytest.approx((exact.low, exact.high), abs=0.0005)

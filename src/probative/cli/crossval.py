@@ -78,6 +78,7 @@ def crossval(
         tag_column=tag_column,
         comments=comments,
     ).chosen(only=kinds, ignore_type=ignore_type)
+    found.check_size(m)
     for note in found.notes:
         remark(note, quiet=quiet)
     with progress("fits", quiet=quiet) as report, warnings_as_remarks(quiet=quiet):

@@ -1,30 +1,57 @@
-"""``probative demo``: the main job on embedded data, no network, no files needed."""
+"""``probative demo``: the main job on data that come with the package, no network."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from probative.cli import options
-from probative.cli.output import check_format, emit
+from probative.cli.output import check_format, emit, remark
 
 __all__ = ["demo"]
 
 
 def demo(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write files.")
+    ] = Path("probative-demo"),
     level: options.Level = 0.95,
     form: options.Format = "text",
     html: options.Html = None,
     quiet: options.Quiet = False,
     seed: options.Seed = None,  # noqa: ARG001  # accepted everywhere; nothing is random here
 ) -> None:
-    """Show what this program does, on data that come with it."""
-    from probative.counts import Counts
-    from probative.data import load
-    from probative.inference.intervals import interval, methods_for
-    from probative.reporting.interval_report import intervals_document
+    """Show what this program does, on data that come with it.
+
+    Seven systems of a shared task are compared and judged, two models are compared by
+    cross-validation, two word segmenters are scored; and a small set of files is written that you
+    can edit.
+    """
+    from probative.demonstration import SMALL_FILES, demonstrate
+    from probative.reporting.demo_report import demo_document
+    from probative.reporting.files import write_whole
+    from probative.reporting.render import as_html
 
     check_format(form)
-    example = load("f1_intervals")["examples"][0]
-    counts = Counts(**example["counts"])
-    found = [interval(counts, metric, level=level) for metric in ("precision", "recall")]
-    found += [interval(counts, "f1", method, level=level) for method in methods_for("f1")]
-    document = intervals_document(counts, found, choices=["demo", f"level:{level:g}"])
-    emit(document, form, html=html, quiet=quiet)
+    shown = demonstrate(level=level)
+    document, page = demo_document(shown)
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        from probative.errors import InputError
+
+        raise InputError(f"cannot be made: {error.strerror}", folder) from None
+    for name, content in SMALL_FILES.items():
+        write_whole(folder / name, content)
+    report = Path(html) if html else folder / "report.html"
+    write_whole(report, as_html(page))
+    emit(document, form, quiet=quiet)
+    remark(
+        f"The page of the comparison: {report.resolve()}\n"
+        f"Files to play with: {', '.join(str(folder / name) for name in SMALL_FILES)}\n"
+        f"Edit them and run: probative compare {' '.join(str(folder / n) for n in SMALL_FILES)}",
+        quiet=quiet,
+    )

@@ -60,7 +60,8 @@ def remark(message: str, *, quiet: bool = False) -> None:
     if not quiet:
         from probative.reporting.escape import plain
 
-        typer.echo(plain(message), err=True)
+        for line in message.split("\n"):
+            typer.echo(plain(line), err=True)
 
 
 @contextmanager

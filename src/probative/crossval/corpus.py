@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative.crossval.blocks import number_of_blocks
 from probative.errors import InputError, suggestion
 from probative.matching.schemes import decode
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
@@ -92,6 +93,14 @@ class Corpus:
             for sentence in self.spans
         ]  # fmt: skip
         return replace(self, spans=spans)
+
+    def check_size(self, m: int) -> None:
+        """Refuse a corpus with fewer sentences than m repetitions need blocks."""
+        if len(self) < number_of_blocks(m):
+            raise InputError(
+                f"has {len(self)} sentences; expected at least {number_of_blocks(m)}, one a block",
+                self.name,
+            )
 
     def units(self, regularize: Sequence[str]) -> dict[str, list[int]] | list[str]:
         """Counts of units, an entry a sentence; or the classes of labels.
@@ -233,7 +242,7 @@ def _column(shape: Layout, column: int) -> list[str]:
 
 
 def _span_corpus(source: Source, form: str, found: Any, scheme: str | None) -> Corpus:
-    spans = decode(found, scheme=scheme) if isinstance(found, Tagged) else found
+    spans: Any = decode(found, scheme=scheme) if isinstance(found, Tagged) else found
     sentences = [spans.text.words(i) for i in range(spans.n_sentences)]
     lines = source.data.split(b"\n")
     at = spans.text.line.tolist() if spans.text.line is not None else []

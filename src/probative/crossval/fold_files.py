@@ -68,6 +68,7 @@ def write_folds(
         )
     if keep_documents and corpus.documents is None:
         raise InputError("marks no documents that could be kept whole", corpus.name)
+    corpus.check_size(m)
     _new_folder(target)
     seed = int(np.random.default_rng().integers(2**31)) if random_state is None else random_state
     cv = BlockRegularizedCV(m, random_state=seed, regularize=corpus.units(regularize))

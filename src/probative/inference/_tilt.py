@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["NEGLIGIBLE", "TiltedWalk", "tilt_onto"]
 
 NEGLIGIBLE = -41.0  # the logarithm of 1.6e-18
+_FACTORS = np.geomspace(1 / 16, 2, 16)[:, None]
 _STEEPEST = 12.0  # a coin with log-odds of 24 is as good as thrown
 
 
@@ -37,23 +38,43 @@ def tilt_onto(walk: Walk, contest: Contest, threshold: Fraction) -> NDArray[np.f
     tau = np.zeros(2)
     if threshold <= 0:
         return tau
-    goal = float(threshold)
-    for _ in range(4):
-        direction = contest.gradient(*_tilted_mean(walk, tau))
+    for _ in range(3):
+        mean, _ = _tilted_moments(walk, tau)
+        direction = contest.gradient(*mean)
         largest = np.max(np.abs(walk.steps @ direction))
         if largest == 0:
             break
-        low, high = 0.0, 2 * _STEEPEST / largest
-        for _ in range(24):
-            middle = (low + high) / 2
-            short = contest.difference(*_tilted_mean(walk, middle * direction)) < goal
-            low, high = (middle, high) if short else (low, middle)
-        tau = high * direction
+        length = _length_of_tilt(walk, contest, float(threshold), direction, _STEEPEST / largest)
+        tau = length * direction
     return tau
 
 
-def _tilted_mean(walk: Walk, tau: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(walk.centre + (walk.times * np.tanh(walk.steps @ tau / 2)) @ walk.steps / 2)
+def _length_of_tilt(
+    walk: Walk, contest: Contest, goal: float, direction: NDArray[np.float64], longest: float
+) -> float:
+    """Newton's method, kept between what is known to be too short and too long."""
+    low, high, length = 0.0, 2 * longest, 0.0
+    for _ in range(30):
+        mean, covariance = _tilted_moments(walk, length * direction)
+        missing = goal - contest.difference(*mean)
+        if abs(missing) <= 1e-3 * goal:
+            break
+        low, high = (length, high) if missing > 0 else (low, length)
+        slope = contest.gradient(*mean) @ covariance @ direction
+        length += missing / slope if slope > 0 else high
+        if not low < length < high:
+            length = (low + high) / 2
+    return length
+
+
+def _tilted_moments(
+    walk: Walk, tau: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mean and the covariance of the tilted walk."""
+    tilt = np.tanh(walk.steps @ tau / 2)
+    mean = walk.centre + (walk.times * tilt) @ walk.steps / 2
+    spread = walk.times * (1 - tilt**2) / 4
+    return np.asarray(mean), np.asarray((walk.steps.T * spread) @ walk.steps)
 
 
 class TiltedWalk:
@@ -122,7 +143,7 @@ def _reach(
     Chernoff's bound, P(Z - mean >= h) <= exp(K(s) - s·h), holds for every s > 0.
     """
     deviation = np.sqrt(times @ (steps / np.cosh(half_odds)) ** 2) / 2
-    s = min(9 / deviation, 30 / np.max(np.abs(steps))) * np.geomspace(1 / 16, 2, 16)[:, None]
+    s = min(9 / deviation, 30 / np.max(np.abs(steps))) * _FACTORS
     x = s * steps / 2
     log_mean = _log_cosh(half_odds + x) - _log_cosh(half_odds) - x * np.tanh(half_odds)
     return float(np.min((log_mean @ times - NEGLIGIBLE) / s[:, 0]))

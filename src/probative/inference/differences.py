@@ -10,6 +10,7 @@ from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference import clusters
 from probative.inference.intervals import interval
+from probative.inference.paired_posterior import PairedPosterior
 from probative.metrics import METRICS, score
 from probative.results import Difference
 
@@ -86,7 +87,7 @@ def difference(
         table = table / clusters.effective_divisor(effect, paired.n_units, level)
     r = clusters.correlation(table, metric, beta=beta)
     if method == "bayes":
-        low, high = _paired_posterior(table, metric, level, beta, prior)
+        low, high = PairedPosterior(table, metric, prior=prior, beta=beta).interval(level)
     else:
         single_a = interval(table.a, metric, level=level, beta=beta)
         single_b = interval(table.b, metric, level=level, beta=beta)
@@ -103,21 +104,9 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
     below_a, above_a = a.estimate - a.low, a.high - a.estimate
     below_b, above_b = b.estimate - b.low, b.high - b.estimate
     estimate = b.estimate - a.estimate
-    return (
-        estimate - _third_side(below_b, above_a, r),
-        estimate + _third_side(above_b, below_a, r),
-    )
+    return estimate - _combined(below_b, above_a, r), estimate + _combined(above_b, below_a, r)
 
 
-def _third_side(x: float, y: float, r: float) -> float:
-    """sqrt(x² - 2rxy + y²), also where rounding would make the square negative."""
-    return math.sqrt(max(0.0, x**2 - 2 * r * x * y + y**2))
-
-
-def _paired_posterior(
-    table: PairedCounts, metric: str, level: float, beta: float, prior: float
-) -> tuple[float, float]:
-    from probative.inference.paired_posterior import PairedPosterior
-
-    low, high = PairedPosterior(table, metric, prior=prior, beta=beta).interval(level)
-    return float(low), float(high)
+def _combined(x: float, y: float, r: float) -> float:
+    """The third side of a triangle whose sides x and y meet at an angle of cosine r."""
+    return math.sqrt(max(0.0, (x - y) ** 2 + 2 * (1 - r) * x * y))

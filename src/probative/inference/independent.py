@@ -98,7 +98,7 @@ class IndependentPosterior:
 
     def _rest(self, a_better: Array) -> Array:
         """1 - P(A better), with all its digits where it is small."""
-        rest = 1 - a_better
+        rest = np.asarray(1 - a_better)
         small = rest < 0.01
         if small.any():
             chosen = IndependentPosterior(self._flat_b[small.ravel()], self._flat_a[small.ravel()])

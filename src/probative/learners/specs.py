@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from probative.errors import InputError
@@ -67,8 +68,9 @@ def _crf(text: str, parameter: str) -> Any:
 
 
 def _own(module: str, factory: str, parameter: str) -> Any:
-    if "" not in sys.path:
-        sys.path.insert(0, "")  # the user's module lies where the command was called
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)  # the user's module lies where the command was called
     try:
         make = getattr(import_module(module), factory)
     except ImportError as error:

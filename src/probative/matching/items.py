@@ -188,7 +188,8 @@ def collect(
     columns = [np.concatenate(parts) for parts in zip(*sides, strict=True)]
     first, item = _distinct(columns)
     member = np.zeros((len(sides), len(first)), dtype=bool)
-    member[np.repeat(np.arange(len(sides)), number), item] = True
+    for side, own in zip(member, np.split(item, np.cumsum(number)[:-1]), strict=True):
+        side[own] = True
     return Items(
         columns[0][first].astype(np.int32),
         columns[-1][first].astype(np.int32),
@@ -201,7 +202,7 @@ def collect(
     )
 
 
-def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Where each distinct row stands first, and which of them every row is."""
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     if np.prod([float(size) for size in sizes]) >= 2**62:
@@ -210,12 +211,13 @@ def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np
         return first, item.reshape(-1)
     key = np.zeros(len(columns[0]), dtype=np.int64)
     for column, size in zip(columns, sizes, strict=True):
-        key *= size
-        key += column
+        if size > 1:
+            key *= size
+            key += column
     # the sides are sorted already: a merging sort takes them in one pass
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     fresh = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(key) else ordered > 0
-    item = np.empty(len(key), dtype=np.intp)
-    item[order] = np.cumsum(fresh) - 1
+    item = np.empty(len(key), dtype=np.int32)
+    item[order] = np.cumsum(fresh, dtype=np.int32) - np.int32(1)
     return order[fresh], item

@@ -49,9 +49,9 @@ def match_spans(
     sides = []
     for side, code in zip(everyone, codes, strict=True):
         kind = code[side.label]
-        kept = wanted[kind]
         shown = np.zeros_like(kind) if ignore_type else kind
-        sides.append((side.sentence[kept], side.start[kept], side.end[kept], shown[kept]))
+        columns = (side.sentence, side.start, side.end, shown)
+        sides.append(tuple(column[wanted[kind]] for column in columns) if only else columns)
     names = ("span",) if ignore_type else labels
     items = collect(sides, names, gold.n_sentences, gold.text.document)
     return items.only(list(only)) if only and not ignore_type else items

@@ -92,7 +92,7 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
     first = different[0]
     if by == "position":
         return (f"{other.name}: {len(different)} texts differ from {gold.name}",)
-    here = None if other.line is None else int(other.line[first])
+    here = other.line(first)
     expected, found = (
         " ".join(text.words(first))
         if not isinstance(text.words(first), str)
@@ -124,9 +124,9 @@ def _first_difference(gold: Text, other: Text) -> int | None:
 
 
 def _place(text: Text, token: int) -> str:
-    if text.line is None:
+    if text.row is None:
         return f"{text.name}, token {token + 1}"
-    return f"{text.name}:{int(text.line[token])}"
+    return f"{text.name}:{text.line(token)}"
 
 
 def _quoted(text: Text, token: int) -> str:

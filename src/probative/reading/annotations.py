@@ -30,8 +30,8 @@ class Text:
         The file, or the parameter, for messages.
     first
         Where every sentence begins among the tokens of the corpus, and one number more: the end.
-    line
-        The line of every token in the file, from 1; None for Python sequences. For texts without
+    row
+        The line of every token in the file, from 0; None for Python sequences. For texts without
         tokens, the line of every sentence.
     document
         The number of every sentence's document; None where none are marked.
@@ -47,7 +47,7 @@ class Text:
 
     name: str
     first: NDArray[Any]
-    line: Ints | None = None
+    row: Ints | None = None
     document: Ints | None = None
     document_lines: int = 0
     source: Source | None = field(default=None, repr=False)
@@ -99,14 +99,18 @@ class Text:
         begin, end = self.block[sentence].tolist()
         return self.source.data[begin:end]
 
+    def line(self, token: int) -> int | None:
+        """The line of a token (or of a sentence, without tokens) in the file, from 1."""
+        return None if self.row is None else int(self.row[min(token, len(self.row) - 1)]) + 1
+
     def error(self, message: str, token: int | None = None) -> InputError:
         """An error at a token, or at the whole text."""
         from probative.errors import InputError
 
         if token is None:
             return InputError(message, self.name)
-        if self.line is not None and len(self.line):
-            return InputError(message, self.name, int(self.line[min(token, len(self.line) - 1)]))
+        if self.row is not None and len(self.row):
+            return InputError(message, self.name, self.line(token))
         sentence = int(np.searchsorted(self.first, token, side="right")) - 1
         place = f"sentence {sentence + 1}, token {token - int(self.first[sentence]) + 1}"
         return InputError(f"{place}: {message}", self.name)
@@ -250,7 +254,7 @@ class Segmented:
         text = Text(
             self.name,
             self.first,
-            line=self.line,
+            row=None if self.line is None else self.line - 1,
             document=self.document,
             sentences=_Characters(self),
             source=self.source,

@@ -96,16 +96,21 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
     filled = table.width > 0
     opening = array[np.minimum(table.begin, len(array) - 1)]
     hashed = filled & (opening == ord("#"))
-    kinds = _numbering(table, np.flatnonzero(filled & ~hashed).astype(np.int32))
+    content = np.flatnonzero(filled & ~hashed).astype(np.int32)
+    kinds = _numbering(table, content)
     numbered = kinds is not None
     comment = hashed if numbered or comments else np.zeros_like(hashed)
-    content = np.flatnonzero(filled & ~comment).astype(np.int32)
+    if hashed.any() and not comment.any():
+        content = np.flatnonzero(filled).astype(np.int32)
     if not len(content):
         raise source.error("holds comments only; expected at least one token")
     marks, starts = _document_marks(table, content, opening)
     new_document = np.zeros(len(filled), dtype=bool)
-    new_document[content[marks]] = True
-    rows, surface = content[~marks], None
+    breaks = ~filled
+    rows, surface = content, None
+    if marks.any():
+        new_document[content[marks]] = breaks[content[marks]] = True
+        rows = content[~marks]
     if kinds is not None:
         rows, surface = rows[kinds == 0], _surface(table, rows, kinds)
         if not len(rows):
@@ -113,12 +118,12 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
         new_document |= _newdoc(source, table, comment)
     if not len(rows):
         raise source.error("holds document lines only; expected at least one token")
-    ragged = rows[table.width[rows] != _usual_width(table, rows, most=skip_ragged)]
+    ragged = rows[:0]
+    if not table.uniform:
+        ragged = rows[table.width[rows] != _usual_width(table, rows, most=skip_ragged)]
     if len(ragged) and not skip_ragged:
         raise ragged_line(table, int(ragged[0]), int(table.width[rows[0]]))
     rows = np.setdiff1d(rows, ragged, assume_unique=True) if len(ragged) else rows
-    breaks = ~filled
-    breaks[content[marks]] = True
     text = _sentences(source, table, rows, breaks, new_document, int(starts))
     column = int(numbered) if table.width[rows[0]] > 1 else None
     if column is not None:
@@ -216,9 +221,9 @@ def _sentences(
     new_document: NDArray[np.bool_],
     document_lines: int,
 ) -> Text:
-    gaps = np.flatnonzero(np.diff(rows) > 1)  # something stands between: a break, or a comment
-    before = np.cumsum(breaks, dtype=np.int32)
-    gaps = gaps[before[rows[gaps]] != before[rows[gaps + 1]]]
+    gaps = np.flatnonzero(rows[1:] - rows[:-1] > 1)  # a break, or a comment, stands between
+    broken = np.flatnonzero(breaks)
+    gaps = gaps[np.searchsorted(broken, rows[gaps]) < np.searchsorted(broken, rows[gaps + 1])]
     begins = np.concatenate([[0], gaps + 1]).astype(np.int32)
     first = np.append(begins, np.int32(len(rows)))
     opening = rows[begins]  # the line of every sentence's first token
@@ -227,24 +232,24 @@ def _sentences(
         number = np.cumsum(new_document, dtype=np.int32)[opening]
         document = number - number[0]
     closing = rows[first[1:] - 1]
-    after = np.concatenate([[0], closing[:-1] + 1]).astype(np.int32)
-    block_begin = table.begin[_first_filled(breaks, after)]
-    block = np.stack([np.minimum(block_begin, table.begin[opening]), table.end[closing]], axis=1)
+    block = np.stack([table.begin[_comments_before(opening, closing, breaks)], table.end[closing]])
     return Text(
         source.name,
         first,
-        line=rows + np.int32(1),
+        row=rows,
         document=document,
         document_lines=document_lines,
         source=source,
-        block=block,
+        block=block.T,
     )
 
 
-def _first_filled(breaks: NDArray[np.bool_], after: Ints) -> Ints:
-    """The first line from `after` on that breaks nothing: where a sentence's comments begin."""
-    filled = np.flatnonzero(~breaks).astype(np.int32)
-    return np.asarray(filled[np.searchsorted(filled, after)])
+def _comments_before(opening: Ints, closing: Ints, breaks: NDArray[np.bool_]) -> Ints:
+    """The line where the comments of every sentence begin, or the sentence itself."""
+    after = np.concatenate([[0], closing[:-1] + 1])
+    broken = np.append(-1, np.flatnonzero(breaks))
+    last = broken[np.searchsorted(broken, opening) - 1] + 1  # after the last break before it
+    return np.asarray(np.maximum(after, last), dtype=np.int32)
 
 
 def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:

@@ -53,6 +53,9 @@ class Table:
         How many fields every line has; 0 for an empty or white-space line.
     tabs
         Whether fields are separated by single TABs, rather than by any white space.
+    uniform
+        How many fields all lines have that have any, where that is known and they are separated
+        by white space; else 0.
     """
 
     source: Source
@@ -60,15 +63,15 @@ class Table:
     end: Ints
     width: Ints
     tabs: bool
+    uniform: int
     _first: Ints
     _start: Ints
     _end: Ints
 
     def column(self, number: int, rows: Ints) -> tuple[Ints, Ints]:
         """The bytes of one field in the given lines; from 0, or from -1 backwards."""
-        wide = int(self.width[rows[0]]) if len(rows) and not self.tabs else 0
-        if wide and len(rows) * wide == len(self._start) and (self.width[rows] == wide).all():
-            # every line with content is wanted and has as many fields: no need to look for them
+        wide = self.uniform
+        if wide and len(rows) * wide == len(self._start):  # every line with content is wanted
             return self._start[number % wide :: wide], self._end[number % wide :: wide]
         place = number if number >= 0 else self.width[rows] + number
         at = self._first[rows] + place
@@ -84,17 +87,21 @@ class Table:
         return start, end
 
 
-def lines_of(array: NDArray[np.uint8]) -> tuple[Ints, Ints]:
+def lines_of(source: Source) -> tuple[Ints, Ints]:
     """Where every line begins and ends (line ends not counted)."""
-    return _lines(array, np.flatnonzero(array == _LF).astype(np.int32))
+    array = np.frombuffer(source.data, np.uint8)
+    return _lines(source, np.flatnonzero(array == _LF).astype(np.int32))
 
 
-def _lines(array: NDArray[np.uint8], breaks: Ints) -> tuple[Ints, Ints]:
-    begin = np.concatenate([np.zeros(1, np.int32), breaks + np.int32(1)])
-    end = np.append(breaks, np.int32(len(array)))
-    if begin[-1] == len(array) and len(begin) > 1:  # a final line end begins no line
-        begin, end = begin[:-1], end[:-1]
-    if (array == _CR).any():
+def _lines(source: Source, breaks: Ints) -> tuple[Ints, Ints]:
+    array = np.frombuffer(source.data, np.uint8)
+    borders = np.empty(len(breaks) + 2, dtype=np.int32)  # one array for both sides of a line end
+    borders[0], borders[1:-1], borders[-1] = -1, breaks, len(array)
+    if len(breaks) and breaks[-1] == len(array) - 1:  # a final line end begins no line
+        borders = borders[:-1]
+    end = borders[1:]
+    begin = borders[:-1] + np.int32(1)
+    if b"\r" in source.data:
         after_cr = (end > begin) & (array[np.maximum(end - 1, 0)] == _CR)
         end = end - after_cr.astype(np.int32)
     return begin, end
@@ -108,8 +115,8 @@ def split(source: Source) -> Table:
     """
     array = np.frombuffer(source.data, np.uint8)
     start, stop, breaks = _scan(array)
-    begin, end = _lines(array, breaks)
-    width = _widths(start, begin, end, len(array))
+    begin, end = _lines(source, breaks)
+    width, uniform = _widths(start, begin, end, len(array))
     if b"\t" in source.data:
         tab_at = np.flatnonzero(array == _TAB).astype(np.int32)
         n_tabs = _number_between(tab_at, begin, len(array))
@@ -117,9 +124,9 @@ def split(source: Source) -> Table:
         if _separates(n_tabs, width, content):
             first = np.cumsum(n_tabs, dtype=np.int32) - n_tabs
             width = np.where(width > 0, n_tabs + 1, 0).astype(np.int32)
-            return Table(source, begin, end, width, True, first, tab_at, tab_at)
+            return Table(source, begin, end, width, True, 0, first, tab_at, tab_at)
     first = np.cumsum(width, dtype=np.int32) - width
-    return Table(source, begin, end, width, False, first, start, stop)
+    return Table(source, begin, end, width, False, uniform, first, start, stop)
 
 
 def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
@@ -127,7 +134,9 @@ def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
 
     A block of the file at a time, so that what is computed on the way stays in the cache.
     """
-    edges, breaks = [], []
+    edges = np.empty(len(array) + 1, dtype=np.int32)  # memory that is not written is not taken
+    breaks = np.empty(len(array), dtype=np.int32)
+    n_edges = n_breaks = 0
     within = False  # whether the last block ended in a field
     for place in range(0, len(array), _BLOCK):
         block = array[place : place + _BLOCK]
@@ -135,17 +144,25 @@ def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
         edge = np.empty(len(block), dtype=bool)
         np.not_equal(inside[1:], inside[:-1], out=edge[1:])
         edge[0] = inside[0] != within
-        edges.append((np.flatnonzero(edge) + place).astype(np.int32))
-        breaks.append((np.flatnonzero(block == _LF) + place).astype(np.int32))
+        n_edges = _note(edge, place, edges, n_edges)
+        n_breaks = _note(block == _LF, place, breaks, n_breaks)
         within = bool(inside[-1])
     if within:
-        edges.append(np.array([len(array)], dtype=np.int32))
-    both = np.concatenate(edges)
-    return both[::2], both[1::2], np.concatenate(breaks)
+        edges[n_edges] = len(array)
+        n_edges += 1
+    return edges[0:n_edges:2], edges[1:n_edges:2], breaks[:n_breaks]
 
 
-def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> Ints:
-    """How many fields every line has."""
+def _note(mask: NDArray[np.bool_], place: int, places: Ints, number: int) -> int:
+    """Write down where a mask of a block holds, after `number` places; return their number."""
+    found = np.flatnonzero(mask)
+    total = number + len(found)
+    np.add(found, place, out=places[number:total], casting="unsafe")
+    return total
+
+
+def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> tuple[Ints, int]:
+    """How many fields every line has, and how many all have that have any, or 0."""
     filled = end > begin
     number = int(np.count_nonzero(filled))
     wide = len(start) // number if number else 0
@@ -153,8 +170,8 @@ def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> Ints:
         # If the first and the last of every so many fields lie in one line, in order, all do.
         opens, closes = start[::wide], start[wide - 1 :: wide]
         if (opens >= begin[filled]).all() and (closes < end[filled]).all():
-            return np.where(filled, wide, 0).astype(np.int32)
-    return _number_between(start, begin, size)
+            return filled * np.int32(wide), wide
+    return _number_between(start, begin, size), 0
 
 
 def is_space(array: NDArray[np.uint8]) -> NDArray[np.bool_]:

@@ -17,8 +17,7 @@ __all__ = ["read_labels"]
 
 def read_labels(source: Source) -> Labels:
     """Read a label a line; white space around it is dropped, inside it is kept."""
-    array = np.frombuffer(source.data, np.uint8)
-    begin, end = lines_of(array)
+    begin, end = lines_of(source)
     filled = np.flatnonzero(end > begin)
     begin, end = begin[: filled[-1] + 1], end[: filled[-1] + 1]
     codes, values = distinct(source, begin, end)

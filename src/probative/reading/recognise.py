@@ -37,7 +37,7 @@ _TASK_OF = {
     "jsonl": "entities",
     "table": "labels",
 }
-_HEAD = 1 << 18
+_HEAD = 1 << 16
 
 Annotations = Tagged | Spans | Segmented | Labels
 

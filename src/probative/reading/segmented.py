@@ -31,18 +31,18 @@ def read_segmented(source: Source) -> Segmented:
     of the file are not counted.
     """
     array = np.frombuffer(source.data, np.uint8)
-    begin, _ = lines_of(array)
+    begin, _ = lines_of(source)
     inside = ~_spaces(source)
     start, end = words_of(inside)
     if not len(start):
         raise source.error("holds spaces only; expected at least one word")
     begin = begin[: np.searchsorted(begin, start[-1], side="right")]
-    sentence = np.searchsorted(begin, start, side="right") - 1
+    word_first = np.append(np.searchsorted(start, begin), len(start))
     line = np.arange(1, len(begin) + 1, dtype=np.int32)
     note = f"{source.name}: segmented text, a sentence a line"
     following = np.append(begin[1:], np.int32(len(array)))
     block = np.stack([begin, np.maximum(following - 1, begin)], axis=1)
-    return _segmented(source, inside, begin, start, end, sentence, line, None, block, (note,))
+    return _segmented(source, inside, start, end, word_first, line, None, block, (note,))
 
 
 def read_forms(shape: Layout) -> Segmented:
@@ -59,18 +59,17 @@ def read_forms(shape: Layout) -> Segmented:
     rows = shape.rows if shape.surface is None else shape.surface
     start, end = shape.table.column(shape.token_column, rows)
     closing = shape.rows[text.first[1:] - 1]
-    sentence = np.searchsorted(closing, rows)
+    word_first = np.append(0, np.searchsorted(rows, closing, side="right"))
     inside = np.zeros(len(source.data) + 1, dtype=np.int8)
     filled = end > start
     inside[start[filled]] += 1
     inside[end[filled]] -= 1
     mask = np.cumsum(inside[:-1], dtype=np.int8).view(bool) & ~_spaces(source)
-    begin = text.block[:, 0]
     opening = shape.rows[text.first[:-1]].astype(np.int32) + np.int32(1)
     kind = "surface tokens" if shape.surface is not None else "words"
     note = f"{source.name}: {kind} of column {shape.token_column + 1}"
     return _segmented(
-        source, mask, begin, start, end, sentence, opening, text.document, text.block, (note,)
+        source, mask, start, end, word_first, opening, text.document, text.block, (note,)
     )
 
 
@@ -89,38 +88,65 @@ def _spaces(source: Source) -> NDArray[np.bool_]:
 def _segmented(
     source: Source,
     inside: NDArray[np.bool_],
-    begin: NDArray[Any],
     start: NDArray[Any],
     end: NDArray[Any],
-    sentence: NDArray[Any],
-    line: NDArray[np.int32] | None,
+    word_first: NDArray[Any],
+    line: NDArray[np.int32],
     document: NDArray[np.int32] | None,
-    block: NDArray[Any] | None,
+    block: NDArray[Any],
     notes: tuple[str, ...],
 ) -> Segmented:
-    """Carry words given as byte ranges over to characters that are not spaces."""
+    """Carry words given as byte ranges over to characters that are not spaces.
+
+    `inside` tells which bytes are characters of words, `word_first` where every sentence begins
+    among the words, and the end.
+    """
     array = np.frombuffer(source.data, np.uint8)
-    byte_at = np.concatenate([[0], np.cumsum(inside, dtype=np.int32)])
-    is_character = inside & ((array & 0xC0) != 0x80)  # UTF-8: a byte that continues nothing
-    character_at = np.concatenate([[0], np.cumsum(is_character, dtype=np.int32)])
-    first = np.append(character_at[begin], character_at[-1])
-    word_start, word_end = character_at[start], character_at[end]
-    kept = word_end > word_start
-    sentence = sentence[kept].astype(np.int32)
+    characters = array[inside]
+    n_bytes = end - start
+    if int(n_bytes.sum()) != len(characters):  # forms with spaces in them
+        n_bytes = _number_in(inside, start, end)
+    byte_at = _offsets(n_bytes)
+    at = byte_at
+    if not source.data.isascii():
+        # UTF-8: a character begins with every byte that continues none
+        at = _offsets(_number_in((characters & 0xC0) != 0x80, byte_at[:-1], byte_at[1:]))
+    first = at[word_first]
+    sentence = np.repeat(np.arange(len(word_first) - 1, dtype=np.int32), np.diff(word_first))
+    opening = first[sentence]
+    word_start, word_end = at[:-1] - opening, at[1:] - opening
+    if not (n_bytes > 0).all():
+        kept = n_bytes > 0
+        sentence, word_start, word_end = sentence[kept], word_start[kept], word_end[kept]
     return Segmented(
         name=source.name,
-        characters=array[inside],
-        byte_first=np.append(byte_at[begin], byte_at[-1]),
+        characters=characters,
+        byte_first=byte_at[word_first],
         first=first,
         sentence=sentence,
-        start=word_start[kept] - first[sentence],
-        end=word_end[kept] - first[sentence],
+        start=word_start,
+        end=word_end,
         line=line,
         document=document,
         notes=notes,
         source=source,
         block=block,
     )
+
+
+def _offsets(lengths: NDArray[Any]) -> NDArray[np.int32]:
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int32)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _number_in(
+    mask: NDArray[np.bool_], start: NDArray[Any], end: NDArray[Any]
+) -> NDArray[np.int32]:
+    """How often a mask holds in each of the ranges, which follow each other."""
+    total = np.zeros(len(mask) + 1, dtype=np.int32)
+    np.cumsum(mask, out=total[1:])
+    return np.asarray(total[end] - total[start])
 
 
 def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:

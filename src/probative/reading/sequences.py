@@ -69,8 +69,8 @@ def spans_from_sets(
             rows.append((number, start, end, code.setdefault(label, len(code))))
     table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 4)
     size = (0 if texts is None else len(texts[i]) for i in range(len(sentences)))
-    line = None if lines is None else np.array(lines, dtype=np.int32)
-    text = Text(name, _offsets(size), line=line, sentences=texts)
+    row = None if lines is None else np.array(lines, dtype=np.int32) - 1
+    text = Text(name, _offsets(size), row=row, sentences=texts)
     doubled = len(rows) - len(table)
     notes = (f"{name}: {doubled} spans given twice, counted once",) if doubled else ()
     return Spans(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import os
 import sys
 import zlib
 from dataclasses import dataclass, field
@@ -116,6 +117,10 @@ def _raw(path: str | Path) -> bytes:
 
 def _limited(file: IO[bytes] | gzip.GzipFile) -> bytes:
     """The content of a file, or a little more than the most that is allowed."""
+    if isinstance(file, io.BufferedReader) and file.seekable():
+        size = os.fstat(file.fileno()).st_size
+        if size:  # not a pipe, not a file of /proc
+            return file.read(min(size, LARGEST) + 1)
     parts, size = [], 0
     while size <= LARGEST and (part := file.read(1 << 24)):
         parts.append(part)

@@ -61,7 +61,7 @@ def _table(result: Any, published: Mapping[str, Any]) -> Table:
     rows = []
     for paired, independent in zip(found.tests[::2], found.tests[1::2], strict=True):
         short = _SHORT[paired.metric]
-        theirs = published["intervals_pct"][short]
+        theirs = published[paired.metric]
         rows.append(
             (
                 short,
@@ -71,9 +71,9 @@ def _table(result: Any, published: Mapping[str, Any]) -> Table:
                 independent.decision,
                 number(paired.p_h0),
                 paired.decision,
-                *(f"{low:.2f}–{high:.2f}" for low, high in theirs),
-                number(published["p_h0"][short]),
-                published["decision"][short],
+                *(f"{low:.2f}–{high:.2f}" for low, high in (theirs["a"], theirs["b"])),
+                number(theirs["p_h0"]),
+                theirs["decision"],
             )
         )
     kind = f"{_TASKS[result.task]}{f' ({result.label})' if result.label else ''}"

@@ -72,7 +72,8 @@ class Document:
     drawings
         Figures for the HTML page.
     page, content
-        The template of the HTML page, and a function that makes what it shows besides all this.
+        The template of the HTML page, and a function that gives what it shows besides all this:
+        figures take time, and not everybody wants the page.
     """
 
     title: str

@@ -101,6 +101,7 @@ def _overview(found: Scores) -> Table:
         title=f"Scores in points with {100 * found.level:g} % intervals",
         notes=tuple(notes),
         text_columns=2 if several else 1,
+        closing_words=noted,
     )
 
 

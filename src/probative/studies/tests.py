@@ -18,15 +18,18 @@ import numpy as np
 from probative._validation import one_of, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
+from probative.inference import clusters
 from probative.inference.bootstrap import bootstrap_difference
 from probative.inference.differences import difference
 from probative.inference.randomization import randomization_test
-from probative.results import Difference, Result
+from probative.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    Limits = tuple[float, float]
 
 __all__ = ["METHODS", "LongRun", "case_probabilities", "clustered_cases", "size_and_power"]
 
@@ -75,30 +78,68 @@ class LongRun(Result):
         )
 
 
-def _by_test(paired: PairedCounts, level: float, by: str) -> tuple[bool, None]:
-    return randomization_test(paired, "f1", by=by).pvalue <= 1 - level, None
+@dataclass(frozen=True)
+class _TestSet:
+    """A drawn test set and how it is to be judged."""
+
+    paired: PairedCounts
+    level: float
+    n_resamples: int
+    rng: np.random.Generator
+
+    def test(self, by: str) -> float:
+        return randomization_test(self.paired, "f1", by=by).pvalue
+
+    def mover(self, paired: PairedCounts) -> Limits:
+        found = difference(paired, "f1", level=self.level)
+        return found.low, found.high
+
+    def bootstrap(self) -> Limits:
+        found = bootstrap_difference(
+            self.paired,
+            "f1",
+            method="percentile",
+            level=self.level,
+            n_resamples=self.n_resamples,
+            rng=self.rng,
+        )
+        return found.low, found.high
+
+    def posterior(self, divisor: float) -> Limits:
+        """Limits of the paired posterior from draws: a fraction of the time that nodes take."""
+        cells = self.paired.total().cases[:7] / divisor + 0.5
+        g = self.rng.standard_gamma(cells, (self.n_resamples, 7))
+        positives = g[:, [0, 2, 4, 6]].sum(axis=1)
+        f1_a = 2 * g[:, [0, 4]].sum(axis=1) / (g[:, [0, 1, 4, 5]].sum(axis=1) + positives)
+        f1_b = 2 * g[:, [2, 4]].sum(axis=1) / (g[:, [2, 3, 4, 5]].sum(axis=1) + positives)
+        low, high = np.quantile(f1_b - f1_a, [(1 - self.level) / 2, (1 + self.level) / 2])
+        return float(low), float(high)
+
+    def divisor(self) -> float:
+        effect = clusters.design_effect_of_difference(self.paired, "f1")
+        return clusters.effective_divisor(effect, self.paired.n_units, self.level)
 
 
-def _by_interval(found: Difference) -> tuple[bool, Difference]:
-    return not found.low <= 0 <= found.high, found
-
-
-_JUDGES: dict[str, Callable[[PairedCounts, float, np.random.Generator, int], tuple[bool, Any]]] = {
-    "item-test": lambda p, level, rng, n: _by_test(p, level, "item"),
-    "unit-test": lambda p, level, rng, n: _by_test(p, level, "unit"),
-    "bootstrap": lambda p, level, rng, n: _by_interval(
-        bootstrap_difference(p, "f1", method="percentile", level=level, n_resamples=n, rng=rng)
-    ),
-    "mover": lambda p, level, rng, n: _by_interval(difference(p, "f1", level=level)),
-    "mover-items": lambda p, level, rng, n: _by_interval(difference(p.total(), "f1", level=level)),
-    "bayes": lambda p, level, rng, n: _by_interval(
-        difference(p, "f1", method="bayes", level=level)
-    ),
-    "bayes-items": lambda p, level, rng, n: _by_interval(
-        difference(p.total(), "f1", method="bayes", level=level)
-    ),
+_TESTS: dict[str, Callable[[_TestSet], float]] = {
+    "item-test": lambda drawn: drawn.test("item"),
+    "unit-test": lambda drawn: drawn.test("unit"),
 }
-METHODS = tuple(_JUDGES)
+_INTERVALS: dict[str, Callable[[_TestSet], Limits]] = {
+    "bootstrap": lambda drawn: drawn.bootstrap(),
+    "mover": lambda drawn: drawn.mover(drawn.paired),
+    "mover-items": lambda drawn: drawn.mover(drawn.paired.total()),
+    "bayes": lambda drawn: drawn.posterior(drawn.divisor()),
+    "bayes-items": lambda drawn: drawn.posterior(1.0),
+}
+METHODS = (*_TESTS, *_INTERVALS)
+
+
+def _judged(method: str, drawn: _TestSet) -> tuple[bool, Limits | None]:
+    """Whether a method sees a difference, and its interval if it has one."""
+    if method in _TESTS:
+        return _TESTS[method](drawn) <= 1 - drawn.level, None
+    low, high = _INTERVALS[method](drawn)
+    return not low <= 0 <= high, (low, high)
 
 
 def size_and_power(
@@ -110,7 +151,7 @@ def size_and_power(
     items: float = 5.0,
     replicates: int = 1000,
     level: float = 0.95,
-    n_resamples: int = 1000,
+    n_resamples: int = 2000,
     seed: int = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[LongRun]:
@@ -125,12 +166,12 @@ def size_and_power(
     methods
         "item-test" and "unit-test", the exact randomisation tests; "bootstrap", the percentile
         interval by unit; "mover" and "bayes", the intervals of a difference with the design
-        effect, and "-items" without it.
+        effect, and "-items" without it. The posterior's limits come from draws here.
     units, items
         Sentences in a test set, and items a sentence on average (at least 1).
     replicates, level, n_resamples, seed
-        Test sets to draw, the level, resamples of a bootstrap, and the seed. All methods see the
-        same test sets, which do not depend on what else is asked for.
+        Test sets to draw, the level, resamples of a bootstrap and draws of a posterior, and the
+        seed. All methods see the same test sets, whatever else is asked for.
     report
         Called with the number of test sets done and of all.
 
@@ -164,8 +205,9 @@ def size_and_power(
             # a stream of its own for every test set: neither order nor company matters
             rng = np.random.default_rng([seed, replicate, *_words(r), *_words(d)])
             paired = clustered_cases(rng, units, r, items=items, shares=shares)
+            drawn = _TestSet(paired, level, n_resamples, rng)
             for method in methods:
-                outcomes[method].append(_JUDGES[method](paired, level, rng, n_resamples))
+                outcomes[method].append(_judged(method, drawn))
         study += [
             _characteristics(method, level, r, d, units, outcomes[method]) for method in methods
         ]
@@ -245,9 +287,9 @@ def _characteristics(
     rejection, rejection_error = _share(rejected for rejected, _ in outcomes)
     coverage = coverage_error = length = None
     if outcomes[0][1] is not None:
-        intervals = [found for _, found in outcomes]
-        coverage, coverage_error = _share(i.low <= true_difference <= i.high for i in intervals)
-        length = float(np.mean([i.high - i.low for i in intervals]))
+        limits = [found for _, found in outcomes]
+        coverage, coverage_error = _share(low <= true_difference <= high for low, high in limits)
+        length = float(np.mean([high - low for low, high in limits]))
     return LongRun(
         method,
         level,

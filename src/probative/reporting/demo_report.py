@@ -1,0 +1,77 @@
+"""The demonstration as one document, and the page of its comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probative.reporting.compare_report import compare_document
+from probative.reporting.document import Document, Table, number, payload, points, signature
+from probative.reporting.score_report import scores_document
+
+if TYPE_CHECKING:
+    from probative.demonstration import Demonstration
+
+__all__ = ["demo_document"]
+
+
+def demo_document(shown: Demonstration) -> tuple[Document, Document]:
+    """Everything for the terminal, and the comparison of the seven systems for the page."""
+    page = compare_document(shown.comparison, choices=["demo"])
+    segmentation = scores_document(shown.segmentation, choices=["demo"])
+    scores, differences = page.tables[:2]
+    words = _few_scores(segmentation.tables[0])
+    tables = (
+        _named(scores, "1. Seven systems of a shared task on 1,287 sentences (F1 in points)"),
+        _named(differences, "Are the others better or worse than spinningbytes?"),
+        _bayes_table(shown),
+        _named(words, "3. Two word segmenters on three sentences: read the recall"),
+    )
+    document = Document(
+        title="What probative does",
+        payload=payload(
+            "demo",
+            signature("demo"),
+            comparison=page.payload,
+            bayes=[test.to_dict() for test in shown.tests],
+            segmentation=segmentation.payload,
+        ),
+        tables=tables,
+        records=page.records,
+        notes=(f"Verdict: {shown.comparison.verdicts[0]}",),
+    )
+    return document, page
+
+
+def _few_scores(table: Table) -> Table:
+    """Words alone; scores of boundaries and negatives are for those who ask."""
+    columns = table.columns[:5]
+    rows = tuple(row[:5] for row in table.rows if row[1] in ("recall", "precision", "f1"))
+    return Table(columns, rows, table.title, table.notes, text_columns=2)
+
+
+def _named(table: Table, title: str) -> Table:
+    return Table(
+        table.columns, table.rows, title, table.notes, table.text_columns, table.closing_words
+    )
+
+
+def _bayes_table(shown: Demonstration) -> Table:
+    a, b = shown.models
+    rows = tuple(
+        (
+            test.metric,
+            *(
+                f"{points(low)} to {points(high)}"
+                for low, high in (test.interval_a, test.interval_b)
+            ),
+            number(test.p_a_better),
+            number(test.p_b_better),
+        )
+        for test in shown.tests
+    )
+    return Table(
+        ("score", a, b, f"P({a} better)", f"P({b} better)"),
+        rows,
+        "2. Two chunkers in 3×2 cross-validation: the Bayes test",
+        ("Credible intervals in points.",),
+    )
