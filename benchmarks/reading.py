@@ -5,16 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from seqeval.metrics import f1_score
 from seqeval.scheme import IOB2
-from timing import Line, seconds, show
+from timing import Line, show
 
 from probative.matching.evidence import gather
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SENTENCES, TOKENS = 50_000, 20  # a sentence; a million tokens in all
 TYPES = ("PER", "LOC", "ORG", "MISC")
@@ -90,15 +95,27 @@ def counts(*files: Path) -> None:
 def peak_megabytes(*files: Path) -> float:
     """The peak memory of a whole process that does this and nothing else."""
     code = (
-        "import sys, resource; from pathlib import Path; "
+        "import sys; from pathlib import Path; "
         "from probative.matching.evidence import gather; "
         "items = gather(Path(sys.argv[1]), [Path(p) for p in sys.argv[2:]]).items; "
         "items.counts(by='sentence'); items.counts(by='label'); "
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        "print(Path('/proc/self/status').read_text())"
     )
     command = [sys.executable, "-c", code, *map(str, files)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return int(done.stdout) * 1024 / 1e6
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+def in_turns(rounds: int, **works: Callable[[], object]) -> dict[str, float]:
+    """The least processor time of each, measured in turns: others on the machine count little."""
+    best = dict.fromkeys(works, float("inf"))
+    for _ in range(rounds):
+        for name, work in works.items():
+            start = time.process_time()
+            work()
+            best[name] = min(best[name], time.process_time() - start)
+    return best
 
 
 def main() -> bool:
@@ -106,25 +123,35 @@ def main() -> bool:
     gold, pred = sequences(1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        one, ten = folder / "one.conll", folder / "ten.conll"
-        write_columns(one, gold, pred, 1)
-        write_columns(ten, gold, pred, 10)
-        ours = seconds(lambda: counts(one), 5)
-        default = seconds(lambda: f1_score(gold, pred), 2)
-        strict = seconds(lambda: f1_score(gold, pred, mode="strict", scheme=IOB2), 1)
+        one, five, ten = (folder / f"{name}.conll" for name in ("one", "five", "ten"))
+        for path, times in ((one, 1), (five, 5), (ten, 10)):
+            write_columns(path, gold, pred, times)
         words = write_words(folder)
         size = one.stat().st_size / 1e6
+        best = in_turns(
+            5,
+            tags=lambda: counts(one),
+            default=lambda: f1_score(gold, pred),
+            again=lambda: counts(one),
+            words=lambda: counts(*words),
+            five=lambda: counts(five),
+            ten=lambda: counts(ten),
+        )
+        tags = min(best["tags"], best["again"])
+        strict = in_turns(2, it=lambda: f1_score(gold, pred, mode="strict", scheme=IOB2))["it"]
         return show(
             f"Reading, {SENTENCES * TOKENS:,} tokens in {SENTENCES:,} sentences, {size:.1f} MB",
             [
-                Line("file to counts / seqeval default mode, scoring alone", ours, default, 1 / 8),
-                Line("file to counts / seqeval strict mode, scoring alone", ours, strict, 1 / 20),
+                Line("file to counts / seqeval default mode, scoring alone",
+                     tags, best["default"], 1 / 8),
+                Line("file to counts / seqeval strict mode, scoring alone", tags, strict, 1 / 20),
+                Line("two files of a million words / two of a million tokens",
+                     best["words"], 2 * tags, 1.25),
+                # a million tokens fit the caches, five million do not
+                Line("ten million tokens / twice five million",
+                     best["ten"], 2 * best["five"], 1.25),
                 Amount("peak memory of the process / size of the file",
                        peak_megabytes(one), size, 25),
-                Line("ten million tokens / ten times a million", seconds(lambda: counts(ten), 2),
-                     10 * ours, 1.3),
-                Line("a million words, segmented / a million tokens, tagged",
-                     seconds(lambda: counts(*words), 3), ours, 1.25),
             ],
         )  # fmt: skip
 

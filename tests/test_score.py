@@ -151,6 +151,17 @@ def test_conlleval_layout_counts_document_lines_as_conlleval_does(write):
     assert result[0].counts == pv.Counts(1, 1, 1)
 
 
+def test_conlleval_layout_of_one_type_and_of_none(write):
+    typed = "a B-X B-X\nb O B-X\n\nc B-X O\n"
+    result = conlleval_report(pv.score(write(typed)))
+    assert result == conlleval.report(conlleval.evaluate(typed.splitlines()))
+    bare = typed.replace("-X", "")
+    result = conlleval_report(pv.score(write(bare)))
+    assert result == conlleval.report(conlleval.evaluate(bare.splitlines()))
+    with pytest.raises(InputError, match="conlleval prints scores of tags"):
+        conlleval_report(pv.score(["a"], ["b"]))
+
+
 def test_sequences_files_and_one_file_agree(write):
     gold = [["B-PER", "I-PER", "O"], ["B-LOC"]]
     pred = [["B-PER", "O", "O"], ["B-LOC"]]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from probative.inference.multiplicity import adjust_pvalues
     from probative.inference.planning import plan
     from probative.inference.randomization import randomization_test
+    from probative.sweep import segmentation_sweep
 
 __all__ = [
     "BlockRegularizedCV",
@@ -54,6 +55,7 @@ __all__ = [
     "posterior",
     "randomization_test",
     "score",
+    "segmentation_sweep",
 ]
 
 # What not every program uses is imported when it is first asked for.
@@ -73,6 +75,7 @@ _LATER = {
     "plan": "inference.planning",
     "randomization_test": "inference.randomization",
     "score": "evaluation",
+    "segmentation_sweep": "sweep",
 }
 
 

@@ -14,6 +14,7 @@ from probative.inference.macro import macro_interval
 from probative.matching.evidence import Evidence, gather
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
+from probative.matching.tag_rules import UNTYPED
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
@@ -109,14 +110,15 @@ def _system(
 ) -> SystemScores:
     items = evidence.items
     counts = items.counts(i)
-    several = len(items.labels) > 1
+    # a single type of tags is worth naming, a single kind of words is not
+    named = len(items.labels) > 1 or (evidence.scheme and items.labels != (UNTYPED,))
     biased = evidence.task == "segmentation" and counts.positives > 0
     return SystemScores(
         name=evidence.names[i],
         counts=counts,
         scores=_scores(evidence, i, level, also, beta),
-        by_label=_by_label(evidence, i, level) if several else (),
-        splitting_bias=counts.predicted / counts.positives if biased else None,
+        by_label=_by_label(evidence, i, level) if named else (),
+        splitting_bias=float(counts.predicted / counts.positives) if biased else None,
         overlap=_overlap(evidence, i) if overlap and evidence.task == "entities" else None,
     )
 

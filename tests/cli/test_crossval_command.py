@@ -46,7 +46,7 @@ def test_the_whole_algorithm_from_the_command_line(run, corpus, tmp_path):
     assert again == answer
     arguments += ("--metric", "recall")
     text = run(*arguments, "--resume", tmp_path / "r").out
-    assert "P(B better)" in text
+    assert "P(H1)" in text
     assert "better with probability" in text
     assert "Balance: 4 blocks of 13" in text
     lines = run(*arguments, "--resume", tmp_path / "r", "-f", "csv").out.splitlines()

@@ -34,10 +34,11 @@ def difference(a, b, metric="f1", **choices):
 
 def test_p_h0_of_two_hundred_pairs_agrees_with_mpmath():
     assert len(golden) == 200
-    for metric, a, b, expected in golden:
-        found = pv.bayes_test(pv.Counts(*a), pv.Counts(*b), metric)
-        assert found.p_h0 == pytest.approx(float(expected), abs=1e-10), (metric, a, b)
-        assert found.p_h0 + found.p_h1 == pytest.approx(1, abs=1e-10)
+    for metric in NAMES:
+        _, a, b, expected = zip(*(row for row in golden if row[0] == metric), strict=True)
+        found = pv.bayes_test(*(pv.Counts(*np.transpose(tables)) for tables in (a, b)), metric)
+        np.testing.assert_allclose(found.p_h0, np.array(expected, dtype=float), atol=1e-10, rtol=0)
+        np.testing.assert_allclose(found.p_h0 + found.p_h1, 1, atol=1e-10)
 
 
 def finite_sum(a, b):
@@ -93,7 +94,7 @@ def test_two_uniform_posteriors_differ_by_a_triangle(d):
 def test_differences_agree_with_adaptive_quadrature(a, b, metric):
     found = difference(a, b, metric, beta=2)
     of_a, of_b = (pv.posterior(pv.Counts(*c), metric, beta=2) for c in (a, b))
-    for d in (-0.35, -0.04, 0.003, 0.11, 0.4):
+    for d in (-0.35, 0.003, 0.11):
         near_one = 1 - d - np.array([0, 1e-6, 1e-5, 1e-4])  # where B may rise steeply
         edges = np.sort(np.clip([*of_a.ppf([1e-9, 0.1, 0.5, 0.9]), *near_one], 0, 1))
         below = sum(
@@ -105,7 +106,7 @@ def test_differences_agree_with_adaptive_quadrature(a, b, metric):
         assert found.cdf(d) == pytest.approx(below, abs=1e-8)
 
 
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(table, table, st.sampled_from(["precision", "recall", "f1"]))
 def test_exchanging_the_systems_exchanges_the_outcomes(a, b, metric):
     one, other = pv.bayes_test(a, b, metric, rope=0.02), pv.bayes_test(b, a, metric, rope=0.02)
@@ -117,6 +118,7 @@ def test_exchanging_the_systems_exchanges_the_outcomes(a, b, metric):
     assert total == pytest.approx(1, abs=1e-10)
 
 
+@settings(max_examples=40)
 @given(table, st.floats(0.1, 5))
 def test_equal_tables_leave_it_open(counts, prior):
     found = pv.bayes_test(counts, counts, prior=prior)
@@ -124,6 +126,7 @@ def test_equal_tables_leave_it_open(counts, prior):
     assert found.low == pytest.approx(-found.high, abs=1e-9)
 
 
+@settings(max_examples=40)
 @given(small, small, st.sampled_from(["precision", "f1", "recall"]), st.floats(0.5, 0.999))
 def test_the_interval_holds_its_level(a, b, metric, level):
     found = pv.bayes_test(a, b, metric, level=level)
@@ -133,7 +136,7 @@ def test_the_interval_holds_its_level(a, b, metric, level):
     assert posterior.sf(found.high) == pytest.approx(tail, abs=1e-9)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(small, small)
 def test_fbeta_at_one_is_f1(a, b):
     f1 = pv.bayes_test(a, b, "f1", rope=0.01)

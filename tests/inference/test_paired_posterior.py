@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 import probative as pv
-from probative.inference._paired_nodes import gauss_jacobi
+from probative.inference._paired_nodes import gauss_jacobi, sobol_nodes
 from probative.inference.paired_posterior import PAIRED_METRICS, PairedPosterior
 
 drawn = json.loads((GOLDEN / "paired_draws.json").read_text())
@@ -35,34 +35,46 @@ def test_ten_million_draws_agree(row):
 def test_the_marginals_are_the_single_posteriors(table, metric):
     found = PairedPosterior(pv.PairedCounts(table), metric, beta=2)
     engine = found._engine
-    q = np.array([0.025, 0.25, 0.5, 0.9, 0.975])
-    tolerance = 1e-5 if found.rule == "quadrature" else 4e-4
-    # with B's numerator set to nothing the difference is minus A's score, and the other way round
-    alone_a = dataclasses.replace(engine, top_b=np.zeros(7))
-    below = 1 - alone_a.cdf_and_pdf(-np.asarray(found.a.ppf(q)))[0]
-    np.testing.assert_allclose(below, q, atol=tolerance)
-    alone_b = dataclasses.replace(engine, top_a=np.zeros(7))
-    np.testing.assert_allclose(alone_b.cdf_and_pdf(found.b.ppf(q))[0], q, atol=tolerance)
-    assert mean_of(engine, engine.top_a, engine.bottom_a) == pytest.approx(
-        found.a.mean, abs=tolerance
-    )
-    assert mean_of(engine, engine.top_b, engine.bottom_b) == pytest.approx(
-        found.b.mean, abs=tolerance
-    )
-
-
-def mean_of(engine, top, bottom):
-    """The mean of a ratio over the engine's nodes and over the split it integrates out."""
-    total = 0.0
-    for share, weight in zip(
-        *gauss_jacobi(*engine.cells[[engine.up, engine.down]], 12), strict=True
+    for top, bottom, alone in (
+        (engine.top_a, engine.bottom_a, found.a),
+        (engine.top_b, engine.bottom_b, found.b),
     ):
+        mean, var = moments(engine, top, bottom)
+        assert mean == pytest.approx(alone.mean, abs=1e-5 + 4 * engine.error)
+        assert var == pytest.approx(alone.var, abs=1e-5 + 4 * engine.error)
+
+
+def moments(engine, top, bottom):
+    """Mean and variance of a ratio over the nodes and over the split that is integrated out."""
+    rule = gauss_jacobi(*engine.cells[[engine.up, engine.down]], 12)
+    first = second = 0.0
+    for share, weight in zip(*rule, strict=True):
         g = engine.nodes.copy()
         g[:, engine.up] = share * engine.nodes[:, engine.down]
         g[:, engine.down] *= 1 - share
         ratio = (g @ top / (g @ bottom)).reshape(engine.weight.shape)
-        total += weight * np.sum(engine.weight * ratio, axis=-1).mean()
-    return total
+        first += weight * np.sum(engine.weight * ratio, axis=-1).mean()
+        second += weight * np.sum(engine.weight * ratio**2, axis=-1).mean()
+    return first, second - first**2
+
+
+@pytest.mark.parametrize("table", [DENSE, SPARSE])
+@pytest.mark.parametrize(
+    ("metric", "tail"), [("precision", "one"), ("f1", "sum"), ("fbeta", "two")]
+)
+def test_quantiles_of_the_marginals(table, metric, tail):
+    found = PairedPosterior(pv.PairedCounts(table), metric, beta=2)
+    engine = found._engine
+    up, down = engine.up, engine.down
+    other = (1, 3) if up == 2 else (2, 0)
+    nodes, weight = sobol_nodes(engine.cells, (up, down), other, tail, seed=1)
+    q = np.array([0.025, 0.25, 0.5, 0.9, 0.975])
+    # with A's numerator set to nothing the difference is B's score
+    alone = dataclasses.replace(engine, top_a=np.zeros(7), nodes=nodes, weight=weight)
+    below, _ = alone._averages(np.asarray(found.b.ppf(q)))
+    error = below.std(axis=0, ddof=1) / np.sqrt(len(below))
+    assert np.all(error < 1e-3)
+    assert np.all(np.abs(below.mean(axis=0) - q) < 6 * error + 1e-6)
 
 
 def test_closed_forms_of_recall_and_accuracy():

@@ -315,7 +315,7 @@ def test_without_enough_memory_it_samples_and_says_so():
     paired = pv.PairedCounts(documents)
     test = pv.randomization_test(paired, memory_limit=10_000, rng=1)
     assert test.method == "sampled"
-    assert "bytes" in test.note
+    assert "MiB" in test.note
     with pytest.raises(ValueError, match=r"^memory_limit: the exact test needs"):
         pv.randomization_test(paired, memory_limit=10_000, method="exact")
 

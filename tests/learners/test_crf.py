@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import copy
+import doctest
+import importlib
 import pickle
 from itertools import pairwise
 from pathlib import Path
@@ -190,3 +192,9 @@ def test_models_by_name(monkeypatch, tmp_path):
     }.items():
         with pytest.raises(pv.InputError, match=message):
             model_of(spec, "--a")
+
+
+@pytest.mark.parametrize("name", ["crf", "features", "specs"])
+def test_docstring_examples(name):
+    module = importlib.import_module(f"probative.learners.{name}")
+    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0

@@ -16,8 +16,28 @@ __all__ = ["build_app"]
 
 # Each command stands in the module of its name. Only the one that is called is loaded: building
 # the parsers of all of them takes longer than most commands run.
-COMMANDS = ("score", "compare", "crossval", "split", "interval", "plan", "check", "demo")
-STUDIES = ("coverage", "tests", "chunking", "planning", "macro")
+COMMANDS = (
+    "score",
+    "compare",
+    "bayes",
+    "crossval",
+    "split",
+    "interval",
+    "plan",
+    "sweep",
+    "check",
+    "demo",
+)
+STUDIES = (
+    "coverage",
+    "bayes",
+    "pairing",
+    "tests",
+    "chunking",
+    "segmentation",
+    "planning",
+    "macro",
+)
 
 
 def build_app(arguments: Sequence[str]) -> typer.Typer:

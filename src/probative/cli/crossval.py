@@ -98,7 +98,7 @@ def crossval(
             prior=prior,
             level=level,
             beta=beta,
-            weight=weight,
+            weight=options.fold_weight(weight),
             report=report,
         )
     choices = [

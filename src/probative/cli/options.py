@@ -39,6 +39,7 @@ __all__ = [
     "UnitColumn",
     "Weight",
     "column_numbers",
+    "fold_weight",
     "integer",
     "number",
     "whole",
@@ -243,6 +244,15 @@ Weight = Annotated[
         "--weight", metavar="HOW", help="effective, averaged, a number, or correlations R1,R2."
     ),
 ]
+
+
+def fold_weight(text: str) -> str | float | tuple[float, float]:
+    """Read a weight of folds: a name, a number, or two correlations with a comma between."""
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        return text
+    return values[0] if len(values) == 1 else tuple(values)  # type: ignore[return-value]
 
 
 def column_numbers(parameter: str, text: str | None) -> list[int]:

@@ -245,7 +245,7 @@ def _span_corpus(source: Source, form: str, found: Any, scheme: str | None) -> C
     spans: Any = decode(found, scheme=scheme) if isinstance(found, Tagged) else found
     sentences = [spans.text.words(i) for i in range(spans.n_sentences)]
     lines = source.data.split(b"\n")
-    at = spans.text.line.tolist() if spans.text.line is not None else []
+    at = [(spans.text.line_of(i) or 1) - 1 for i in range(spans.n_sentences)]
     return Corpus(
         source.name,
         "entities",
@@ -255,7 +255,7 @@ def _span_corpus(source: Source, form: str, found: Any, scheme: str | None) -> C
         None,
         spans.notes,
         source,
-        lambda i: lines[at[i] - 1],
+        lambda i: lines[at[i]],
     )
 
 

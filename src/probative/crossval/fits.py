@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
@@ -112,7 +113,7 @@ def _fit_and_predict(
 
 def _fresh(model: Any, seed: int) -> Any:
     """An untrained copy; where a scikit-learn model leaves its seed open, with ours."""
-    if not hasattr(model, "get_params"):
+    if not hasattr(model, "get_params") or find_spec("sklearn") is None:
         return copy.deepcopy(model)
     from sklearn.base import clone  # type: ignore[import-untyped]  # no type information
 

@@ -100,7 +100,7 @@ def write_folds(
         "seed": seed,
         "regularize": list(regularize),
         "keep_documents": keep_documents,
-        "balance": cv.balance(corpus.sentences, groups=groups).to_dict(),
+        "balance": cv.balance(corpus.sentences, groups=groups, blocks=block).to_dict(),
         "folds": folds,
     }
     write_whole(target / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")

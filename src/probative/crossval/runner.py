@@ -42,8 +42,12 @@ def compare_models(
     names: tuple[str, str] = ("A", "B"),
     n_jobs: int | None = None,
     folder: Path | str | None = None,
+    rope: float = 0.0,
+    prior: float = 1.0,
+    level: float = 0.95,
+    beta: float = 1.0,
+    weight: Any = "effective",
     report: Callable[[int, int], None] = lambda done, total: None,
-    **how: Any,
 ) -> ModelComparison:
     """Train two models on the folds of m×2 block-regularised cross-validation and compare them.
 
@@ -76,10 +80,10 @@ def compare_models(
         result depends on neither.
     folder
         A folder for what is done. A run that was stopped continues there.
+    rope, prior, level, beta, weight
+        As for `bayes_test`.
     report
         Called with the number of fits done and of all.
-    **how
-        `rope`, `prior`, `level`, `beta` and `weight`, as for `bayes_test`.
 
     Returns
     -------
@@ -105,6 +109,7 @@ def compare_models(
     """
     check_model("model_a", model_a)
     check_model("model_b", model_b)
+    how = {"rope": rope, "prior": prior, "level": level, "beta": beta, "weight": weight}
     _check_options(**how)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
@@ -149,7 +154,7 @@ def compare_models(
         task=task.name,
         folds=tuple(records),
         seed=seed,
-        balance=cv.balance(X, y, groups),
+        balance=cv.balance(X, y, groups, blocks=block),
         **how,
     )
 
@@ -188,14 +193,7 @@ def judged(
     )
 
 
-def _check_options(
-    *,
-    rope: float = 0.0,
-    prior: float = 1.0,
-    level: float = 0.95,
-    beta: float = 1.0,
-    weight: Any = "effective",
-) -> None:
+def _check_options(rope: float, prior: float, level: float, beta: float, weight: Any) -> None:
     """Refuse what the test would refuse, before hours of training."""
     from probative.inference.effective import fold_weight
 
@@ -212,12 +210,8 @@ def _metrics(metric: str | Sequence[str] | None, task: LabelTask | SpanTask) -> 
     names = (metric,) if isinstance(metric, str) else tuple(metric)
     for name in names:
         one_of("metric", name, METRICS)
+        one_of("metric", name, task.possible)
     if isinstance(task, LabelTask) and task.positive is None:
-        wrong = [name for name in names if name not in ("accuracy", "precision", "recall", "f1")]
-        if wrong:
-            raise InputError(
-                f"metric: {wrong[0]} needs one class that counts as yes; name it in positive"
-            )
         return ("accuracy",)  # micro-averaged over all classes, the four are one
     return names
 

@@ -89,38 +89,38 @@ class BlockRegularizedCV:
 
     def blocks(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[np.intp]:
         """Return the block of every instance; arguments as for `split`."""
-        return self._cut(X, y, groups)[0]
+        m = _repetitions(self.m)
+        units, group = self._data(X, y, groups)
+        rng = _generator(self.random_state)
+        _warn_of_rare(units, number_of_blocks(m))
+        if group is None:
+            return balanced_blocks(units.kind, units.rows, m, rng)
+        sizes = np.bincount(group).astype(np.float64)
+        return blocks_of_groups(units.by_group(group, len(sizes)), sizes, m, rng)[group]
 
-    def balance(self, X: Any, y: Any = None, groups: Any = None) -> SplitBalance:
+    def balance(
+        self, X: Any, y: Any = None, groups: Any = None, *, blocks: Any = None
+    ) -> SplitBalance:
         """Report how equal the halves are, next to what random splits give.
 
         Parameters
         ----------
         X, y, groups
             As for `split`. With a seed in `random_state` this is the split that `split` makes.
+        blocks
+            The blocks, where `blocks` has made them already.
         """
-        block, units, group = self._cut(X, y, groups)
-        return measured(block, units, group, self.m, _generator(self.random_state))
+        units, group = self._data(X, y, groups)
+        made = self.blocks(X, y, groups) if blocks is None else blocks
+        return measured(made, units, group, self.m, _generator(self.random_state))
 
-    def _cut(
-        self, X: Any, y: Any, groups: Any
-    ) -> tuple[NDArray[np.intp], Units, NDArray[np.intp] | None]:
-        m, n = _repetitions(self.m), length_of("X", X)
-        n_blocks = number_of_blocks(m)
+    def _data(self, X: Any, y: Any, groups: Any) -> tuple[Units, NDArray[np.intp] | None]:
+        """The units and the group of every instance."""
+        n_blocks, n = number_of_blocks(_repetitions(self.m)), length_of("X", X)
         if n < n_blocks:
             raise InputError(f"X: {n} instances; expected at least {n_blocks}, one a block")
-        rng = _generator(self.random_state)
         units = units_of(self.regularize, y, n, n_blocks)
-        _warn_of_rare(units, n_blocks)
-        if groups is None:
-            return balanced_blocks(units.kind, units.rows, m, rng), units, None
-        group, n_groups = _groups(groups, n)
-        if n_groups < n_blocks:
-            raise InputError(
-                f"groups: {n_groups} groups; expected at least {n_blocks}, one a block"
-            )
-        sizes = np.bincount(group, minlength=n_groups).astype(np.float64)
-        return blocks_of_groups(units.by_group(group, n_groups), sizes, m, rng)[group], units, group
+        return units, None if groups is None else _groups(groups, n, n_blocks)
 
 
 def _repetitions(m: Any) -> int:
@@ -140,12 +140,16 @@ def _generator(random_state: Any) -> np.random.Generator:
         ) from None
 
 
-def _groups(groups: Any, n: int) -> tuple[NDArray[np.intp], int]:
+def _groups(groups: Any, n: int, n_blocks: int) -> NDArray[np.intp]:
     names = np.asarray(groups)
     if names.shape != (n,):
         raise InputError(f"groups: shape {names.shape}; expected one an instance, ({n},)")
     distinct, group = np.unique(names, return_inverse=True)
-    return group.reshape(-1), len(distinct)
+    if len(distinct) < n_blocks:
+        raise InputError(
+            f"groups: {len(distinct)} groups; expected at least {n_blocks}, one a block"
+        )
+    return group.reshape(-1)
 
 
 def _warn_of_rare(units: Units, n_blocks: int) -> None:
@@ -159,5 +163,5 @@ def _warn_of_rare(units: Units, n_blocks: int) -> None:
         warnings.warn(
             f"fewer members than the {n_blocks} blocks: {shown}; some training halves may have "
             f"none of them, and scores that rest on them vary from fold to fold",
-            stacklevel=4,
+            stacklevel=3,
         )

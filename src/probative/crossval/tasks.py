@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelTask", "SpanTask", "task_for"]
 
+_PRF = ("precision", "recall", "f1")
+_POSSIBLE = (*_PRF, "fbeta", "jaccard")
 # A label that means "yes" in a problem of two classes.
 _YES = (1, True, "1", "yes", "true", "True")
 
@@ -40,7 +42,12 @@ class LabelTask:
     @property
     def metrics(self) -> tuple[str, ...]:
         """What is compared by default."""
-        return ("accuracy",) if self.positive is None else ("precision", "recall", "f1")
+        return ("accuracy",) if self.positive is None else _PRF
+
+    @property
+    def possible(self) -> tuple[str, ...]:
+        """What can be compared."""
+        return (*_PRF, "accuracy") if self.positive is None else (*_POSSIBLE, "accuracy")
 
     def units(self, X: Any, y: Any) -> Any:  # noqa: ARG002
         """What the blocks shall have equal shares of."""
@@ -69,7 +76,8 @@ class SpanTask:
     """Spans of sentences: entities, chunks, words."""
 
     name = "spans"
-    metrics = ("precision", "recall", "f1")
+    metrics = _PRF
+    possible = _POSSIBLE
 
     def units(self, X: Sequence[Any], y: Sequence[Any]) -> dict[str, list[int]]:
         """What the blocks shall have equal shares of: spans of every label, and tokens."""

@@ -38,7 +38,7 @@ class TooLargeError(Exception):
     """More memory would be needed than is allowed."""
 
     def __init__(self, needed: float) -> None:
-        super().__init__(f"at least {needed:.2g} bytes")
+        super().__init__(f"at least {needed / 2**20:,.0f} MiB")
         self.needed = needed
 
 

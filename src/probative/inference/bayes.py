@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from probative.inference.beta_posterior import Posterior
     from probative.inference.effective import Weight
 
-__all__ = ["bayes_test"]
+__all__ = ["bayes_test", "difference_posterior"]
 
 METHODS = ("exact", "sampled")
 
@@ -106,7 +106,8 @@ def bayes_test(
     if method == "sampled":
         outcome = _sampled(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
     else:
-        outcome = _exact(of_a, of_b, table, metric, rope, level, choices)
+        difference = _difference(counts_a, counts_b, table, metric, **choices)
+        outcome = _exact(difference, rope, level)
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
     p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
     return BayesTest(
@@ -123,6 +124,43 @@ def bayes_test(
         method=method,
         **outcome,
     )
+
+
+def difference_posterior(
+    a: Counts | PairedCounts | Sequence[Counts] | Sequence[PairedCounts],
+    b: Counts | Sequence[Counts] | None = None,
+    metric: str = "f1",
+    *,
+    prior: float = 1.0,
+    weight: Weight = "effective",
+    beta: float = 1.0,
+) -> IndependentPosterior | PairedPosterior:
+    """Return the posterior of the difference that `bayes_test` judges, B minus A.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.bayes import difference_posterior
+    >>> found = difference_posterior(pv.Counts(77, 44, 10), pv.Counts(80, 40, 9))
+    >>> print(f"{found.cdf(0.0):.4f} {found.pdf(0.0):.4f}")
+    0.2992 7.3900
+    """
+    table, counts_a, counts_b, _ = _tables(a, b, weight)
+    return _difference(counts_a, counts_b, table, metric, prior, beta)
+
+
+def _difference(
+    counts_a: Counts,
+    counts_b: Counts,
+    table: PairedCounts | None,
+    metric: str,
+    prior: float,
+    beta: float,
+) -> IndependentPosterior | PairedPosterior:
+    if table is not None:
+        return PairedPosterior(table, metric, prior=prior, beta=beta)
+    of_a, of_b = (posterior(c, metric, prior=prior, beta=beta) for c in (counts_a, counts_b))
+    return IndependentPosterior(of_a, of_b)
 
 
 def _tables(a: Any, b: Any, weight: Weight) -> tuple[PairedCounts | None, Counts, Counts, float]:
@@ -162,19 +200,8 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
 
 
 def _exact(
-    of_a: Posterior,
-    of_b: Posterior,
-    table: PairedCounts | None,
-    metric: str,
-    rope: float,
-    level: float,
-    choices: dict[str, float],
+    difference: IndependentPosterior | PairedPosterior, rope: float, level: float
 ) -> dict[str, Any]:
-    difference: IndependentPosterior | PairedPosterior
-    if table is None:
-        difference = IndependentPosterior(of_a, of_b)
-    else:
-        difference = PairedPosterior(table, metric, prior=choices["prior"], beta=choices["beta"])
     a_better, equivalent, b_better = difference.probabilities(rope)
     p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
     low, high = difference.interval(level)

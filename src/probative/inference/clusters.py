@@ -24,6 +24,7 @@ __all__ = [
     "correlation",
     "design_effect",
     "design_effect_of_difference",
+    "design_effects",
     "effective_divisor",
     "undefined_note",
     "variance_of_difference",
@@ -63,6 +64,44 @@ def design_effect(counts: Counts, metric: str = "f1", *, beta: float = 1.0) -> f
     by_unit = _influence(x, y, x, y, np.ones(len(x)))
     by_item = _influence(item_x, item_y, x, y, np.ones(len(x)))
     return _variance_ratio(by_unit, np.ones(len(x)), by_item, table)
+
+
+def design_effects(
+    tables: Counts, products: NDArray[np.float64], n_units: int, metric: str = "f1"
+) -> NDArray[np.float64]:
+    """The design effects of many tables, from sums over their units instead of the units.
+
+    Parameters
+    ----------
+    tables
+        The counts of all units together, an array of tables with tn.
+    products
+        For each table the 4 × 4 sums over the units of tp², tp·fp and so on, in the order tp, fp,
+        fn, tn.
+    n_units
+        How many units there are.
+    metric
+        The score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import probative as pv
+    >>> from probative.inference.clusters import design_effects
+    >>> units = np.array([[4, 0, 0, 1], [0, 2, 3, 2], [5, 0, 1, 9], [1, 0, 0, 0.0]])
+    >>> table = pv.Counts(*units.sum(axis=0)[:, None])
+    >>> design_effects(table, (units.T @ units)[None], 4, "f1").round(2)
+    array([4.88])
+    """
+    rows = np.stack([tables.tp, tables.fp, tables.fn, tables.tn], axis=1)
+    item_x, item_y = ratio(Counts(*np.eye(4)), metric)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = (rows @ item_x / (rows @ item_y))[:, None]
+        by_item = item_x - share * item_y  # what moves the score, but for a factor
+        independent = (rows * by_item**2).sum(axis=1)
+        by_unit = np.einsum("ti,tij,tj->t", by_item, products, by_item)
+        found = n_units / (n_units - 1) * by_unit / independent if n_units > 1 else by_unit
+    return np.where((n_units > 1) & (independent > 0), found, np.nan)
 
 
 def design_effect_of_difference(
@@ -161,16 +200,16 @@ def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float
     return float(products["ab"] / scale) if scale > 0 else 0.0
 
 
-def effective_divisor(effect: float, n_units: int, level: float) -> float:
+def effective_divisor(effect: Any, n_units: int, level: float) -> Any:
     """What to divide the counts by: max(1, design effect)·(t/z)², and 1 where it is undefined.
 
     The quantiles t of Student's distribution and z of the normal one allow for the design effect
     being an estimate from a limited number of units.
     """
-    if np.isnan(effect):
-        return 1.0
-    t = float(special.stdtrit(n_units - 1, (1 + level) / 2))
-    return max(1.0, effect) * (t / normal_quantile(level)) ** 2
+    t = special.stdtrit(n_units - 1, (1 + level) / 2)
+    widened = np.maximum(1, effect) * (t / normal_quantile(level)) ** 2
+    divisor = np.where(np.isnan(effect), 1.0, widened)
+    return float(divisor) if divisor.ndim == 0 else divisor
 
 
 def undefined_note(effect: float) -> str | None:

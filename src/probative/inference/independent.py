@@ -90,6 +90,11 @@ class IndependentPosterior:
         tail = (1 - open_probability("level", level)) / 2
         return self._quantile(tail), plain(-np.asarray(self._swapped._quantile(tail)))
 
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        d = np.linspace(*self.interval(0.998), points)
+        return d, np.asarray(self.pdf(d))
+
     @cached_property
     def _swapped(self) -> IndependentPosterior:
         swapped = IndependentPosterior(self._flat_b, self._flat_a)

@@ -13,7 +13,7 @@ is too sparse for these, over scrambled Sobol points.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PAIRED_METRICS", "PairedPosterior"]
 
+RULES = ("auto", "quadrature", "sobol")
 PAIRED_METRICS = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy")
 
 # Which of the cases 0 to 6 are true positives and predictions of A and of B, and positives.
@@ -59,16 +60,11 @@ class PairedPosterior:
         The weight λ of the prior, as for `probative.posterior`.
     beta
         The weight of recall in F-beta.
-    seed
-        Seed of the scrambled Sobol points, where they are needed.
-
-    Attributes
-    ----------
     rule
-        "quadrature" or "sobol".
-    error
-        An estimate of the error of the probabilities: the difference of two rules, or the
-        standard error over independent scramblings.
+        "auto": a product of Gauss rules where two of them agree, else scrambled Sobol points.
+        "quadrature" or "sobol" asks for one of them.
+    seed
+        Seed of the scrambled Sobol points.
 
     Examples
     --------
@@ -89,9 +85,11 @@ class PairedPosterior:
         *,
         prior: float = 1.0,
         beta: float = 1.0,
+        rule: str = "auto",
         seed: int = 0,
     ):
         one_of("metric", metric, PAIRED_METRICS)
+        one_of("rule", rule, RULES)
         prior, beta = positive("prior", prior), positive("beta", beta)
         table = table.total()
         if metric == "accuracy" and not table.has_negatives:
@@ -108,7 +106,7 @@ class PairedPosterior:
             b_only, a_only = cells[1] + cells[2], cells[0] + cells[3]
             self._engine = _Split.of(b_only=b_only, a_only=a_only, same=cells[4:].sum())
         else:
-            self._engine = _Ratios.of(metric, cells[:7], beta, seed)
+            self._engine = _Ratios.of(metric, cells[:7], beta, rule, seed)
 
     @property
     def rule(self) -> str:
@@ -117,7 +115,11 @@ class PairedPosterior:
 
     @property
     def error(self) -> float:
-        """An estimate of the error of the probabilities."""
+        """An estimate of the error of the probabilities.
+
+        The difference of two Gauss rules, or the standard error over independent scramblings of
+        the Sobol points; NaN where "quadrature" was asked for and nothing compared.
+        """
         return self._engine.error
 
     @property
@@ -153,6 +155,11 @@ class PairedPosterior:
         """Return the equal-tailed limits between which the difference lies."""
         tail = (1 - open_probability("level", level)) / 2
         return self._quantile(tail), self._quantile(1 - tail)
+
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        d = np.linspace(*self.interval(0.998), points)
+        return d, np.asarray(self.pdf(d))
 
     @property
     def _symmetric(self) -> bool:
@@ -223,7 +230,7 @@ class _Ratios:
     error: float
 
     @classmethod
-    def of(cls, metric: str, cells: Array, beta: float, seed: int) -> _Ratios:
+    def of(cls, metric: str, cells: Array, beta: float, rule: str, seed: int) -> _Ratios:
         forms = _forms(metric, beta)
         gradient = _gradient(cells, *forms)
         other, (up, down) = sorted(
@@ -232,21 +239,28 @@ class _Ratios:
         # F1 and the Jaccard index only see the sum of cases 5 and 6, precision does not see 6
         tail = {"precision": "one", "fbeta": "two"}.get(metric, "sum")
 
-        def engine(nodes: Array, weight: Array, rule: str, error: float) -> _Ratios:
-            return cls(*forms, cells, up, down, nodes, weight, rule, error)
+        def engine(nodes: Array, weight: Array, name: str, error: float) -> _Ratios:
+            return cls(*forms, cells, up, down, nodes, weight, name, error)
 
-        fine = engine(*gauss_nodes(cells, (up, down), other, tail, fine=True), "quadrature", 0.0)
-        coarse = engine(*gauss_nodes(cells, (up, down), other, tail, fine=False), "quadrature", 0.0)
-        centre = _difference(cells, *forms)
-        probes = centre + fine.sd * np.array([-2.0, -1.0, -0.3, 0.4, 1.1, 2.1])
+        def gauss(*, fine: bool) -> _Ratios:
+            nodes, weight = gauss_nodes(cells, (up, down), other, tail, fine=fine)
+            return engine(nodes, weight, "quadrature", np.nan)
+
+        found = gauss(fine=True)
+        if rule == "quadrature":
+            return found
+        probes = _difference(cells, *forms) + found.sd * np.array([-2.0, -0.7, 0.4, 1.8])
         probes = np.append(np.clip(probes, -0.99, 0.99), 0.0)
-        error = float(np.max(np.abs(fine.cdf_and_pdf(probes)[0] - coarse.cdf_and_pdf(probes)[0])))
-        if error <= _GOOD_ENOUGH:
-            return engine(fine.nodes, fine.weight, "quadrature", error)
-        sampled = engine(*sobol_nodes(cells, (up, down), other, tail, seed), "sobol", 0.0)
-        by_scrambling = sampled._averages(probes[::3])[0]
+        if rule == "auto":
+            gap = found.cdf_and_pdf(probes)[0] - gauss(fine=False).cdf_and_pdf(probes)[0]
+            error = float(np.max(np.abs(gap)))
+            if error <= _GOOD_ENOUGH:
+                return replace(found, error=error)
+        nodes, weight = sobol_nodes(cells, (up, down), other, tail, seed)
+        sampled = engine(nodes, weight, "sobol", np.nan)
+        by_scrambling = sampled._averages(probes)[0]
         error = float(np.max(by_scrambling.std(axis=0, ddof=1)) / np.sqrt(len(by_scrambling)))
-        return engine(sampled.nodes, sampled.weight, "sobol", error)
+        return replace(sampled, error=error)
 
     @cached_property
     def sd(self) -> float:

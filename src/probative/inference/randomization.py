@@ -144,8 +144,9 @@ def randomization_test(
         except TooLargeError as problem:
             if method == "exact":
                 raise InputError(
-                    f"memory_limit: the exact test needs {problem}, more than the "
-                    f"{memory_limit:.3g} allowed; expected a larger one, or method='sampled'"
+                    f"memory_limit: the exact test needs {problem}, and "
+                    f"{memory_limit / 2**20:,.0f} MiB are allowed; expected more, or "
+                    f"method='sampled'"
                 ) from None
             notes.append(f"sampled, because the exact test needs {problem}")
     differences, pvalue = _sampled_pvalue(exchange, observed, alternative, n_resamples, generator)

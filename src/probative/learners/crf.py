@@ -162,6 +162,26 @@ class CRFChunker:
             return []
         return decode_tags(self.predict_tags(sentences), scheme=self.scheme)
 
+    def predict_proba(self, sentences: Sequence[Any]) -> list[list[dict[str, float]]]:
+        """Return the marginal probability of every tag, for each token of each sentence.
+
+        Parameters
+        ----------
+        sentences
+            As for `fit`.
+        """
+        if self._model is None:
+            raise InputError("this chunker is not trained; expected fit() or load() first")
+        tagger = _crfsuite().Tagger()
+        tagger.open_inmemory(self._model)
+        found = []
+        for number, sentence in enumerate(sentences):
+            features = self.features(sentence, number)
+            tagger.set(features)
+            tokens = range(len(features))
+            found.append([{t: tagger.marginal(t, i) for t in tagger.labels()} for i in tokens])
+        return found
+
     def save(self, path: Path | str) -> None:
         """Write the trained chunker to a file, whole or not at all."""
         from probative.reporting.files import write_whole

@@ -10,6 +10,7 @@ import numpy as np
 from probative._validation import one_of
 from probative.errors import InputError
 from probative.matching.items import Items, collect, union
+from probative.matching.tag_rules import UNTYPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +53,7 @@ def match_spans(
         shown = np.zeros_like(kind) if ignore_type else kind
         columns = (side.sentence, side.start, side.end, shown)
         sides.append(tuple(column[wanted[kind]] for column in columns) if only else columns)
-    names = ("span",) if ignore_type else labels
+    names = (UNTYPED,) if ignore_type else labels
     items = collect(sides, names, gold.n_sentences, gold.text.document)
     return items.only(list(only)) if only and not ignore_type else items
 

@@ -92,7 +92,7 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
     first = different[0]
     if by == "position":
         return (f"{other.name}: {len(different)} texts differ from {gold.name}",)
-    here = other.line(first)
+    here = other.line_of(first)
     expected, found = (
         " ".join(text.words(first))
         if not isinstance(text.words(first), str)
@@ -126,7 +126,7 @@ def _first_difference(gold: Text, other: Text) -> int | None:
 def _place(text: Text, token: int) -> str:
     if text.row is None:
         return f"{text.name}, token {token + 1}"
-    return f"{text.name}:{text.line(token)}"
+    return f"{text.name}:{text.line_of(token)}"
 
 
 def _quoted(text: Text, token: int) -> str:

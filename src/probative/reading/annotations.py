@@ -99,8 +99,13 @@ class Text:
         begin, end = self.block[sentence].tolist()
         return self.source.data[begin:end]
 
-    def line(self, token: int) -> int | None:
-        """The line of a token (or of a sentence, without tokens) in the file, from 1."""
+    @cached_property
+    def line(self) -> Ints | None:
+        """The line of every token (or sentence, without tokens) in the file, from 1."""
+        return None if self.row is None else self.row + np.int32(1)
+
+    def line_of(self, token: int) -> int | None:
+        """The line of one token (or sentence) in the file, from 1."""
         return None if self.row is None else int(self.row[min(token, len(self.row) - 1)]) + 1
 
     def error(self, message: str, token: int | None = None) -> InputError:
@@ -110,7 +115,7 @@ class Text:
         if token is None:
             return InputError(message, self.name)
         if self.row is not None and len(self.row):
-            return InputError(message, self.name, self.line(token))
+            return InputError(message, self.name, self.line_of(token))
         sentence = int(np.searchsorted(self.first, token, side="right")) - 1
         place = f"sentence {sentence + 1}, token {token - int(self.first[sentence]) + 1}"
         return InputError(f"{place}: {message}", self.name)

@@ -13,7 +13,7 @@ from typing import Any
 from probative.counts import Counts
 from probative.errors import InputError, suggestion
 
-__all__ = ["read_counts", "read_rows", "read_text"]
+__all__ = ["read_counts", "read_folds", "read_rows", "read_text"]
 
 _NEEDED = ("tp", "fp", "fn")
 
@@ -36,6 +36,28 @@ def to_counts(rows: list[tuple[int, dict[str, Any]]], path: Path | str) -> Count
     has_tn = "tn" in rows[0][1]
     names = (*_NEEDED, "tn") if has_tn else _NEEDED
     return Counts(**{n: [_amount(row, n, path, line) for line, row in rows] for n in names})
+
+
+def read_folds(path: Path | str) -> dict[str, list[Counts]]:
+    """Read the counts of folds, one a row, by model.
+
+    Parameters
+    ----------
+    path
+        A file as for `read_counts`. With a column ``model`` the rows of each model are its folds,
+        in their order; without one the name of the file stands for the only model.
+    """
+    rows = read_rows(path)
+    if "model" not in rows[0][1]:
+        name = "stdin" if str(path) == "-" else Path(path).stem
+        return {name: list(to_counts(rows, path))}
+    models: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for line, row in rows:
+        name = str(row.get("model") or "").strip()
+        if not name:
+            raise InputError("model is empty; expected a name in every row", path, line)
+        models.setdefault(name, []).append((line, row))
+    return {name: list(to_counts(some, path)) for name, some in models.items()}
 
 
 def read_rows(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
@@ -120,7 +142,8 @@ def _json_lines(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]
 def _checked_object(row: Any, path: Path | str, line: int) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise InputError(f"found {row!r:.40}; expected an object with tp, fp, fn", path, line)
-    row = row.get("counts", row) if isinstance(row.get("counts"), dict) else row
+    if isinstance(row.get("counts"), dict):  # as in the folds that `probative crossval` prints
+        row = {**row["counts"], **({"model": row["model"]} if "model" in row else {})}
     named = {str(key).lower(): value for key, value in row.items()}
     _check_columns(list(named), path, line)
     return named

@@ -250,7 +250,7 @@ def first_eight(source: Source, start: Ints, length: Ints) -> NDArray[np.uint64]
     data = source.data if len(source.data) >= 8 else source.data.ljust(8, b"\0")
     last = len(data) - 8
     windows: NDArray[np.uint64] = np.ndarray((last + 1,), "<u8", data, strides=(1,))
-    if not len(start) or start[-1] <= last:
+    if int(start.max(initial=0)) <= last:
         word = windows[start]
     else:  # at the end of the file a window of eight begins before the field
         inside = np.minimum(start, last)

@@ -194,7 +194,7 @@ def _marked(
             {
                 "text": space.join(example.words[start:end]),
                 "kind": "right" if (start, end, label) in right else "wrong",
-                "label": "" if label in ("word", "span", "") else label,
+                "label": "" if label in ("word", "_", "") else label,
             }
         )
         parts.append({"text": space or "\u2009", "kind": ""})

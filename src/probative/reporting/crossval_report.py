@@ -45,15 +45,15 @@ def tests_table(found: ModelComparison) -> Table:
         "metric",
         "posterior",
         "A low",
-        "high",
+        "A high",
         "B low",
-        "high",
+        "B high",
         "B − A",
         "low",
         "high",
-        "P(A better)",
-        *(("P(equal)",) if rope else ()),
-        "P(B better)",
+        "P(H0)",
+        "P(H1)",
+        *(("P(A better)", "P(equal)", "P(B better)") if rope else ()),
         "decision",
     )
     rows = [
@@ -62,9 +62,9 @@ def tests_table(found: ModelComparison) -> Table:
             test.posterior,
             *(points(limit) for limit in (*test.interval_a, *test.interval_b)),
             *(points(value) for value in (test.difference, test.low, test.high)),
-            number(test.p_a_better, 4),
-            *((number(test.p_equivalent, 4),) if rope else ()),
-            number(test.p_b_better, 4),
+            number(test.p_h0, 4),
+            number(test.p_h1, 4),
+            *(number(p, 4) for p in (test.p_a_better, test.p_equivalent, test.p_b_better) if rope),
             test.decision,
         )
         for test in found.tests

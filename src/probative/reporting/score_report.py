@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative.errors import InputError
 from probative.reporting.document import Document, Table, number, payload, points, signature
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["conlleval_report", "label_table", "oddities", "scores_document"]
 
+_UNTYPED = "_"
 _LISTED = 6  # names written out before the rest is only counted
 
 
@@ -34,7 +36,7 @@ def scores_document(found: Scores, *, choices: Sequence[str] = ()) -> Document:
     content = found.to_dict()
     del content["level"]
     tables = [_overview(found)]
-    tables += [label_table(found, system) for system in found.systems if system.by_label]
+    tables += [label_table(found, system) for system in found.systems if len(system.by_label) > 1]
     tables += [_overlaps(system) for system in found.systems if system.overlap]
     return Document(
         title=f"Scores of {', '.join(system.name for system in found.systems)}",
@@ -202,9 +204,10 @@ def _overlaps(system: SystemScores) -> Table:
 
 def conlleval_report(found: Scores) -> str:
     """What conlleval prints, a block a system; an undefined score is 0, as it is there."""
-    accuracy = found.token_accuracy or ((0, 0),) * len(found.systems)
+    if found.token_accuracy is None:
+        raise InputError("format: conlleval prints scores of tags; expected another format here")
     blocks = []
-    for system, (right, tokens) in zip(found.systems, accuracy, strict=True):
+    for system, (right, tokens) in zip(found.systems, found.token_accuracy, strict=True):
         counts = system.counts
         lines = [f"{system.name}:"] if len(found.systems) > 1 else []
         lines.append(
@@ -215,7 +218,8 @@ def conlleval_report(found: Scores) -> str:
         lines.append(f"accuracy: {share:6.2f}%; {_conlleval_scores(counts)}")
         lines += [
             f"{entry.label:>17s}: {_conlleval_scores(entry.counts)}  {entry.counts.predicted:.0f}"
-            for entry in system.by_label or ()
+            for entry in system.by_label
+            if entry.label != _UNTYPED  # the script names no type that is none
         ]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)

@@ -10,6 +10,14 @@ from probative.results.comparisons import Comparison, Comparisons, Example, Labe
 from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
 from probative.results.plans import Plan
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
+from probative.results.segmentation import (
+    BestCut,
+    CurvePoint,
+    Reversal,
+    SegmentationStudy,
+    SegmentationSweep,
+    SegmenterRun,
+)
 from probative.results.tests import (
     Difference,
     NullDistribution,
@@ -19,8 +27,10 @@ from probative.results.tests import (
 
 __all__ = [
     "BayesTest",
+    "BestCut",
     "Comparison",
     "Comparisons",
+    "CurvePoint",
     "Difference",
     "Example",
     "FileCheck",
@@ -33,7 +43,11 @@ __all__ = [
     "Plan",
     "RandomizationTest",
     "Result",
+    "Reversal",
     "Scores",
+    "SegmentationStudy",
+    "SegmentationSweep",
+    "SegmenterRun",
     "SignificanceTest",
     "SplitBalance",
     "SystemScores",

@@ -59,7 +59,7 @@ class Interval(Result):
         What the reader must know about this interval, or None. For arrays an array of these.
     design_effect
         How many times larger the variance is than it would be with independent items, where the
-        counts were clustered; the limits already allow for it.
+        counts were clustered; the limits already allow for it. For arrays an array of these.
     """
 
     metric: str
@@ -69,7 +69,7 @@ class Interval(Result):
     low: Any
     high: Any
     note: Any = None
-    design_effect: float | None = None
+    design_effect: Any = None
 
     def records(self) -> list[dict[str, Any]]:
         """Return the interval as a dictionary, or one a table."""
@@ -84,6 +84,9 @@ class Interval(Result):
             low=self.low[index],
             high=self.high[index],
             note=None if self.note is None else self.note[index],
+            design_effect=(
+                self.design_effect[index] if np.ndim(self.design_effect) else self.design_effect
+            ),
         )
 
     def __len__(self) -> int:

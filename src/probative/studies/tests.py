@@ -117,7 +117,7 @@ class _TestSet:
 
     def divisor(self) -> float:
         effect = clusters.design_effect_of_difference(self.paired, "f1")
-        return clusters.effective_divisor(effect, self.paired.n_units, self.level)
+        return float(clusters.effective_divisor(effect, self.paired.n_units, self.level))
 
 
 _TESTS: dict[str, Callable[[_TestSet], float]] = {

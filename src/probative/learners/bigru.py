@@ -1,0 +1,358 @@
+"""A word segmenter: a bidirectional GRU over the characters (extra ``neural``).
+
+After the segmenter of Shao, Hardmeier and Nivre, "Recall is the Proper Evaluation Metric for Word
+Segmentation" (IJCNLP 2017): vectors of the character, of the bigram it ends and of the trigram
+around it, side by side; one bidirectional GRU layer; at each character a softmax over "a word
+begins here" and "none does".
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from probative._validation import open_probability, positive, whole_number
+from probative.errors import InputError
+from probative.learners import bigru_network as network
+from probative.learners.ngrams import Vocabulary
+from probative.learners.words import SPACES, beginnings, checked_texts, split, without_spaces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["BiGRUSegmenter", "Epoch"]
+
+_PARAMETERS = (
+    "spaces",
+    "dimensions",
+    "hidden",
+    "dropout",
+    "forgetting",
+    "epochs",
+    "batch_size",
+    "learning_rate",
+    "min_count",
+    "held_out",
+    "seed",
+)
+_POOL = 50  # batches whose sentences are sorted by length together, so that little is padding
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """How training stands.
+
+    Attributes
+    ----------
+    number, of
+        The epoch, from 1, and how many there will be.
+    training_loss, development_loss
+        The mean cross-entropy of a position.
+    seconds
+        How long the epoch took.
+    """
+
+    number: int
+    of: int
+    training_loss: float
+    development_loss: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"epoch {self.number} of {self.of}: training loss {self.training_loss:.4f}, "
+            f"development loss {self.development_loss:.4f}, {self.seconds:.1f} s"
+        )
+
+
+class BiGRUSegmenter:
+    """Segment text into words with a bidirectional recurrent network.
+
+    Parameters
+    ----------
+    spaces
+        Whether the network sees the spaces of a text, as ordinary characters. Without them, the
+        task of a language that has them is another and a harder one.
+    dimensions
+        The length of each of the three n-gram vectors.
+    hidden
+        The units of the GRU layer, in each direction.
+    dropout
+        The share of inputs and outputs of the layer that is dropped in training.
+    forgetting
+        The share of n-grams that training takes for unknown ones, so that the network learns to do
+        without what it will not know.
+    epochs
+        How often the training sentences are gone through. The weights of the epoch with the lowest
+        development loss are kept.
+    batch_size
+        Sentences a step of the optimiser (Adam).
+    learning_rate
+        Its rate at the beginning; it falls to a tenth of that along a cosine.
+    min_count
+        N-grams that occur less often in training are the unknown one, as all new ones will be.
+    held_out
+        The share of training sentences that serve as development set if none is given.
+    seed
+        Of initial weights, order and dropout. Same seed, same machine, same number of threads:
+        same weights, on the CPU.
+    device
+        Where to compute: cpu, cuda, or auto for cuda where there is one.
+
+    Attributes
+    ----------
+    history
+        An `Epoch` for each epoch of the last training.
+    computed_on
+        What the last training was computed on, or None.
+
+    Examples
+    --------
+    >>> from probative.learners.bigru import BiGRUSegmenter
+    >>> sentences = [["to", "be"], ["or", "not"], ["not", "to", "be", "or"]] * 20
+    >>> segmenter = BiGRUSegmenter(dimensions=8, hidden=8, epochs=20, learning_rate=0.02)
+    >>> segmenter.fit(sentences).predict(["tobeornot"])
+    [['to', 'be', 'or', 'not']]
+    """
+
+    def __init__(
+        self,
+        *,
+        spaces: bool = True,
+        dimensions: int = 64,
+        hidden: int = 128,
+        dropout: float = 0.4,
+        forgetting: float = 0.2,
+        epochs: int = 30,
+        batch_size: int = 32,
+        learning_rate: float = 0.002,
+        min_count: int = 2,
+        held_out: float = 0.1,
+        seed: int = 0,
+        device: str = "auto",
+    ):
+        self.spaces = bool(spaces)
+        self.dimensions = whole_number("dimensions", dimensions)
+        self.hidden = whole_number("hidden", hidden)
+        self.dropout = _share("dropout", dropout)
+        self.forgetting = _share("forgetting", forgetting)
+        self.epochs = whole_number("epochs", epochs)
+        self.batch_size = whole_number("batch_size", batch_size)
+        self.learning_rate = positive("learning_rate", learning_rate)
+        self.min_count = whole_number("min_count", min_count)
+        self.held_out = open_probability("held_out", held_out)
+        self.seed = whole_number("seed", seed, least=0)
+        self.device = device
+        self.history: list[Epoch] = []
+        self.computed_on: str | None = None
+        self._vocabulary: Vocabulary | None = None
+        self._network: Any = None
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}={value!r}" for name, value in self._parameters().items())
+        return f"BiGRUSegmenter({inner}, device={self.device!r})"
+
+    def _parameters(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _PARAMETERS}
+
+    def fit(
+        self,
+        sentences: Sequence[Sequence[str]],
+        texts: Sequence[str] | None = None,
+        *,
+        development: Sequence[Sequence[str]] | None = None,
+        development_texts: Sequence[str] | None = None,
+        report: Callable[[Epoch], None] = lambda epoch: None,
+    ) -> Self:
+        """Train on segmented sentences.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words.
+        texts
+            The sentences as they are written, with spaces; by default the words are joined.
+        development, development_texts
+            The same for the choice of the epoch; by default some of the training sentences.
+        report
+            Called after each epoch.
+        """
+        words = [list(sentence) for sentence in sentences]
+        raw = checked_texts(words, texts)
+        rng = np.random.default_rng(self.seed)
+        if development is None:
+            words, raw, dev_words, dev_raw = _held_out(words, raw, self.held_out, rng)
+        else:
+            dev_words = [list(sentence) for sentence in development]
+            dev_raw = checked_texts(dev_words, development_texts, "development_texts")
+        self._vocabulary = Vocabulary.of((self._seen(text) for text in raw), least=self.min_count)
+        training = _with_decisions(self._encoded(raw, words))
+        choosing = _with_decisions(self._encoded(dev_raw, dev_words))
+        if not training:
+            raise InputError("sentences: none has two characters; expected something to split")
+        self.history = []
+        with network.seeded(self.seed, self.device) as device:
+            self.computed_on = network.described(device)
+            self._network = network.create(self._vocabulary.sizes, self._parameters(), device)
+            self._train(training, choosing, rng, report)
+        return self
+
+    def _train(
+        self,
+        training: list[Any],
+        choosing: list[Any],
+        rng: np.random.Generator,
+        report: Callable[[Epoch], None],
+    ) -> None:
+        steps = self.epochs * -(-len(training) // self.batch_size)
+        optimiser = network.optimiser(self._network, self.learning_rate, steps)
+        lowest, best = float("inf"), network.weights(self._network)
+        for number in range(1, self.epochs + 1):
+            start = time.perf_counter()
+            batches = _shuffled(training, self.batch_size, rng)
+            loss = network.train(self._network, optimiser, batches)
+            judged = network.loss(self._network, _by_length(choosing, self.batch_size))
+            # without a development set that can be judged, the last epoch is the best there is
+            if judged < lowest or not np.isfinite(judged):
+                lowest, best = judged, network.weights(self._network)
+            seconds = time.perf_counter() - start
+            self.history.append(Epoch(number, self.epochs, loss, judged, seconds))
+            report(self.history[-1])
+        self._network.load_state_dict(best)
+
+    def predict_proba(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+        """Return the probability of a boundary for each inner position of each text.
+
+        Parameters
+        ----------
+        texts
+            Strings. Spaces are seen (unless the segmenter was made without), but they are no
+            positions: a text of n other characters has n - 1.
+        """
+        if self._vocabulary is None or self._network is None:
+            raise InputError("this segmenter is not trained; expected fit() or load() first")
+        texts = list(texts)
+        encoded = self._encoded(texts, None)
+        found: list[Any] = [np.empty(0)] * len(texts)
+        filled = [i for i, (_, labels) in enumerate(encoded) if len(labels)]
+        for numbers in _by_length([encoded[i] for i in filled], self.batch_size, numbered=True):
+            chosen = [filled[i] for i in numbers]
+            rows = network.probabilities(self._network, [encoded[i] for i in chosen])
+            for i, row in zip(chosen, rows, strict=True):
+                found[i] = row[encoded[i][1] >= 0]
+        return found
+
+    def predict(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the words of each text, split where a boundary is more probable than none.
+
+        Parameters
+        ----------
+        texts
+            As for `predict_proba`.
+        """
+        texts = list(texts)
+        rows = self.predict_proba(texts)
+        return [split(text, row > 0.5) for text, row in zip(texts, rows, strict=True)]
+
+    def save(self, path: Path | str) -> None:
+        """Write the trained segmenter to a file, whole or not at all."""
+        if self._vocabulary is None or self._network is None:
+            raise InputError("this segmenter is not trained; expected fit() before save()")
+        network.save(path, self._network, self._parameters(), self._vocabulary.to_lists())
+
+    @classmethod
+    def load(cls, path: Path | str, *, device: str = "auto") -> Self:
+        """Read a segmenter that `save` wrote; nothing in the file is executed.
+
+        Parameters
+        ----------
+        path
+            The file.
+        device
+            Where to compute.
+        """
+        parameters, lists, weights = network.read(path)
+        try:
+            segmenter = cls(**parameters, device=device)
+            segmenter._vocabulary = Vocabulary.from_lists(lists)
+            with network.seeded(0, device) as where:
+                net = network.create(segmenter._vocabulary.sizes, parameters, where)
+            net.load_state_dict(weights)
+        except (TypeError, ValueError, KeyError, RuntimeError, AttributeError):
+            raise InputError(
+                "is a damaged segmenter; expected one that save() wrote", path
+            ) from None
+        segmenter._network = net
+        return segmenter
+
+    def _seen(self, text: str) -> str:
+        return text if self.spaces else without_spaces(text)
+
+    def _encoded(
+        self, texts: Sequence[str], words: Sequence[Sequence[str]] | None
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """For each text its n-grams, and a label a character.
+
+        1: a word begins there, 0: none does or it is not known, -1: nothing is to be decided
+        (spaces, and the character with which the text begins).
+        """
+        assert self._vocabulary is not None  # noqa: S101  # for the type checker
+        rows = []
+        for number, text in enumerate(texts):
+            seen = self._seen(text)
+            inner = np.array([i for i, c in enumerate(seen) if c not in SPACES], dtype=np.intp)
+            labels = np.full(len(seen), -1, dtype=np.int64)
+            labels[inner[1:]] = 0
+            if words is not None:
+                labels[inner[beginnings(map(without_spaces, words[number]))[:-1]]] = 1
+            rows.append((self._vocabulary.encode(seen), labels))
+        return rows
+
+
+def _share(name: str, value: float) -> float:
+    share = positive(name, value, zero=True)
+    if share >= 1:
+        raise InputError(f"{name}: {value!r} is not below 1")
+    return share
+
+
+def _with_decisions(sentences: list[Any]) -> list[Any]:
+    return [sentence for sentence in sentences if (sentence[1] >= 0).any()]
+
+
+def _held_out(
+    words: list[list[str]], texts: list[str], share: float, rng: np.random.Generator
+) -> tuple[list[list[str]], list[str], list[list[str]], list[str]]:
+    """Take some sentences away for the choice of the epoch."""
+    order = rng.permutation(len(words)).tolist()
+    number = round(share * len(words))
+    dev, train = sorted(order[:number]), sorted(order[number:])
+    return (
+        [words[i] for i in train],
+        [texts[i] for i in train],
+        [words[i] for i in dev],
+        [texts[i] for i in dev],
+    )
+
+
+def _shuffled(sentences: list[Any], size: int, rng: np.random.Generator) -> list[list[Any]]:
+    """Batches of sentences of like length, in random order."""
+    order = rng.permutation(len(sentences)).tolist()
+    batches = []
+    for start in range(0, len(order), size * _POOL):
+        pool = sorted(order[start : start + size * _POOL], key=lambda i: -len(sentences[i][0]))
+        batches += [pool[first : first + size] for first in range(0, len(pool), size)]
+    return [[sentences[i] for i in batches[j]] for j in rng.permutation(len(batches)).tolist()]
+
+
+def _by_length(sentences: list[Any], size: int, *, numbered: bool = False) -> list[list[Any]]:
+    """Batches of sentences of like length, or their numbers, the longest first."""
+    order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i][0]))
+    batches = [order[first : first + size] for first in range(0, len(order), size)]
+    return batches if numbered else [[sentences[i] for i in batch] for batch in batches]

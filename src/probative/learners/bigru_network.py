@@ -1,0 +1,227 @@
+"""The network of the segmenter: everything that touches PyTorch."""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import one_of
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Sentence = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+__all__ = [
+    "create",
+    "described",
+    "loss",
+    "optimiser",
+    "probabilities",
+    "read",
+    "save",
+    "seeded",
+    "train",
+    "weights",
+]
+
+_FORMAT = "probative bigru segmenter 1"
+_NORM = 5.0  # gradients longer than this are shortened
+
+
+def _torch() -> Any:
+    try:
+        import torch  # type: ignore[import-not-found,unused-ignore]  # an extra
+    except ImportError:
+        raise InputError(
+            "the neural segmenter needs PyTorch; install it with: pip install 'probative[neural]'"
+        ) from None
+    return torch
+
+
+@contextmanager
+def seeded(seed: int, device: str) -> Iterator[Any]:
+    """Give the device to compute on, with random numbers that nobody else's code shares."""
+    torch = _torch()
+    one_of("device", device.split(":")[0], ("auto", "cpu", "cuda"))
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device != "cpu" and not torch.cuda.is_available():
+        raise InputError(f"device: {device!r}, but PyTorch finds no such device; expected cpu")
+    with torch.random.fork_rng(devices=[device] if device != "cpu" else []):
+        torch.manual_seed(seed)
+        yield torch.device(device)
+
+
+def described(device: Any) -> str:
+    """A device in words."""
+    torch = _torch()
+    if device.type == "cuda":
+        return f"{torch.cuda.get_device_name(device)}, PyTorch {torch.__version__}"
+    return f"CPU, {torch.get_num_threads()} threads, PyTorch {torch.__version__}"
+
+
+def create(sizes: Sequence[int], parameters: dict[str, Any], device: Any) -> Any:
+    """A network with random weights: embeddings, a GRU a direction and the output layer."""
+    torch = _torch()
+    dimensions, hidden = parameters["dimensions"], parameters["hidden"]
+    width = len(sizes) * dimensions
+    net = torch.nn.ModuleDict(
+        {
+            "embeddings": torch.nn.ModuleList(
+                torch.nn.Embedding(size, dimensions) for size in sizes
+            ),
+            "rightward": torch.nn.GRU(width, hidden),
+            "leftward": torch.nn.GRU(width, hidden),
+            "output": torch.nn.Linear(2 * hidden, 2),
+        }
+    )
+    for embedding in net["embeddings"]:
+        torch.nn.init.normal_(embedding.weight, std=0.1)
+    net.dropout, net.forgetting = parameters["dropout"], parameters["forgetting"]
+    return net.to(device)
+
+
+def _logits(net: Any, sentences: Sequence[Sentence]) -> Any:
+    """Two numbers a character, sentence after sentence.
+
+    Only the GRU sees padding. Sentences are packed end to end for everything that looks at one
+    character at a time, and the leftward GRU reads each from its own last character on, so that
+    padding comes after the sentence in both directions and changes nothing. (PyTorch's own packed
+    sequences give the same result; on the CPU their gradient takes several times as long.)
+    """
+    torch = _torch()
+    device = net["output"].weight.device
+    ngrams = torch.from_numpy(np.concatenate([numbers for numbers, _ in sentences])).to(device)
+    lengths = np.array([len(labels) for _, labels in sentences])
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    if net.training and net.forgetting:
+        ngrams = ngrams * (torch.rand(ngrams.shape, device=device) >= net.forgetting)
+    vectors = torch.cat([layer(ngrams[:, i]) for i, layer in enumerate(net["embeddings"])], dim=1)
+    vectors = _dropped(net, vectors, sentence)
+    states = [
+        _read(net[name], vectors, lengths, sentence, backwards=backwards)
+        for name, backwards in (("rightward", False), ("leftward", True))
+    ]
+    return net["output"](_dropped(net, torch.cat(states, dim=1), sentence))
+
+
+def _read(gru: Any, vectors: Any, lengths: Any, sentence: Any, *, backwards: bool) -> Any:
+    """Lead a GRU over the sentences in one direction; a state a character."""
+    torch = _torch()
+    start = np.cumsum(lengths) - lengths
+    step = np.arange(lengths.sum()) - start[sentence]
+    if backwards:
+        step = lengths[sentence] - 1 - step
+    place = step * len(lengths) + sentence  # of every character in the padded table
+    padded = np.zeros(lengths.max() * len(lengths), dtype=np.int64)
+    padded[place] = np.arange(len(place))
+    device = vectors.device
+    table = vectors.index_select(0, torch.from_numpy(padded).to(device))
+    states, _ = gru(table.view(-1, len(lengths), vectors.shape[1]))
+    return states.flatten(0, 1).index_select(0, torch.from_numpy(place).to(device))
+
+
+def _dropped(net: Any, values: Any, sentence: Any) -> Any:
+    """Drop the same inputs at all characters of a sentence."""
+    torch = _torch()
+    if not net.training or not net.dropout:
+        return values
+    kept = torch.rand(int(sentence[-1]) + 1, values.shape[1], device=values.device) >= net.dropout
+    scaled = kept / (1 - net.dropout)
+    return values * scaled.index_select(0, torch.from_numpy(sentence).to(values.device))
+
+
+def optimiser(net: Any, rate: float, steps: int) -> tuple[Any, Any]:
+    """Adam, and the plan of its rate."""
+    torch = _torch()
+    adam = torch.optim.Adam(net.parameters(), lr=rate)
+    plan = torch.optim.lr_scheduler.CosineAnnealingLR(adam, steps, eta_min=rate / 10)
+    return adam, plan
+
+
+def train(net: Any, optimising: tuple[Any, Any], batches: Sequence[Sequence[Sentence]]) -> float:
+    """Go through the batches once; return the mean loss of a position."""
+    torch = _torch()
+    adam, plan = optimising
+    net.train()
+    total, positions = torch.zeros((), device=net["output"].weight.device), 0
+    for sentences in batches:
+        summed, number = _summed_loss(net, sentences)
+        adam.zero_grad()
+        (summed / number).backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), _NORM)
+        adam.step()
+        plan.step()
+        total += summed.detach()
+        positions += number
+    return float(total) / positions
+
+
+def loss(net: Any, batches: Sequence[Sequence[Sentence]]) -> float:
+    """The mean loss of a position; NaN where there is none."""
+    net.eval()
+    with _torch().inference_mode():
+        losses = [_summed_loss(net, sentences) for sentences in batches]
+    positions = sum(number for _, number in losses)
+    return sum(float(summed) for summed, _ in losses) / positions if positions else float("nan")
+
+
+def _summed_loss(net: Any, sentences: Sequence[Sentence]) -> tuple[Any, int]:
+    """The cross-entropy of all decisions, and how many there are."""
+    torch = _torch()
+    outputs = _logits(net, sentences)
+    labels = np.concatenate([known for _, known in sentences])
+    summed = torch.nn.functional.cross_entropy(
+        outputs, torch.from_numpy(labels).to(outputs.device), ignore_index=-1, reduction="sum"
+    )
+    return summed, int((labels >= 0).sum())
+
+
+def probabilities(net: Any, sentences: Sequence[Sentence]) -> list[NDArray[np.float64]]:
+    """The probability that a word begins, for every character of every sentence."""
+    torch = _torch()
+    net.eval()
+    with torch.inference_mode():
+        begins = torch.softmax(_logits(net, sentences).double(), dim=1)[:, 1].cpu().numpy()
+    return np.split(begins, np.cumsum([len(labels) for _, labels in sentences])[:-1])
+
+
+def weights(net: Any) -> dict[str, Any]:
+    """A copy of the weights."""
+    return {name: value.detach().clone() for name, value in net.state_dict().items()}
+
+
+def save(path: Path | str, net: Any, parameters: dict[str, Any], ngrams: list[list[str]]) -> None:
+    """Write weights, parameters and n-grams to a file, whole or not at all."""
+    from probative.reporting.files import write_whole
+
+    out = io.BytesIO()
+    state = {name: value.cpu() for name, value in weights(net).items()}
+    content = {"format": _FORMAT, "parameters": parameters, "ngrams": ngrams, "weights": state}
+    _torch().save(content, out)
+    write_whole(path, out.getvalue())
+
+
+def read(path: Path | str) -> tuple[dict[str, Any], Any, dict[str, Any]]:
+    """What `save` wrote; a file that holds anything but data is refused."""
+    torch = _torch()
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise InputError("there is no such file", path) from None
+    except Exception:  # damaged files make the unpickler fail in every way there is
+        content = None
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise InputError("is no saved segmenter; expected a file that save() wrote", path)
+    try:
+        return dict(content["parameters"]), content["ngrams"], dict(content["weights"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError("is a damaged segmenter; expected one that save() wrote", path) from None

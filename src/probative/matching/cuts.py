@@ -1,0 +1,180 @@
+"""Every segmentation that a ranking of boundaries can give, counted at once.
+
+The inner positions of a corpus are ranked by how probable a boundary is there. Cut k accepts the
+first k of them. A word of the answer is right from the cut that accepts its two ends until the one
+that accepts a position inside it, so one sort and cumulative sums give the counts of all cuts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.counts import Counts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative.reading.annotations import Segmented
+    from probative.reading.probabilities import Probabilities
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+__all__ = ["Cuts", "all_cuts", "flat_probabilities"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The counts of every cut.
+
+    Attributes
+    ----------
+    totals
+        tp, fp, fn and tn of the corpus, a row a cut: cut k accepts k positions.
+    at, products
+        Some cuts, and the sums over the sentences of the products of two of their counts there,
+        4 × 4 a cut: what design effects are made of.
+    ranked
+        The probabilities in the order in which the cuts accept them.
+    n_sentences
+        How many sentences there are.
+    """
+
+    totals: Floats
+    at: Ints
+    products: Floats
+    ranked: Floats
+    n_sentences: int
+
+    @property
+    def positions(self) -> int:
+        """How many inner positions there are."""
+        return len(self.ranked)
+
+    @property
+    def everywhere(self) -> Counts:
+        """The counts of every cut."""
+        return Counts(*self.totals.T)
+
+    @property
+    def there(self) -> Counts:
+        """The counts of the cuts of `at`."""
+        return Counts(*self.totals[self.at].T)
+
+
+def flat_probabilities(gold: Segmented, probabilities: Probabilities) -> Floats:
+    """Put the probabilities of all sentences in a row, if there is one for every inner position.
+
+    Parameters
+    ----------
+    gold
+        The answer.
+    probabilities
+        Of a boundary between every two characters of every sentence.
+    """
+    rows = list(probabilities.rows)
+    while len(rows) > gold.n_sentences and not len(rows[-1]):
+        rows.pop()  # an empty sentence at the end, which a file of segmented text does not count
+    if len(rows) != gold.n_sentences:
+        raise probabilities.error(
+            f"{len(rows)} sentences, but {gold.name} has {gold.n_sentences}; expected as many"
+        )
+    for sentence, (row, length) in enumerate(zip(rows, gold.lengths.tolist(), strict=True)):
+        if len(row) != max(length - 1, 0):
+            raise probabilities.error(
+                f"{len(row)} numbers; expected {max(length - 1, 0)}, one between every two of the "
+                f"{length} characters of the answer",
+                sentence,
+            )
+    return np.concatenate(rows)
+
+
+def all_cuts(gold: Segmented, probabilities: Floats, at: Ints) -> Cuts:
+    """Count every segmentation that these probabilities can give.
+
+    Parameters
+    ----------
+    gold
+        The answer.
+    probabilities
+        Of a boundary at every inner position, in the order of the text. Of equal ones the first
+        in the text is accepted first.
+    at
+        The cuts whose sums of products are wanted.
+    """
+    order = np.argsort(-probabilities, kind="stable")
+    positions = len(order)
+    accepted_by = np.empty(positions, dtype=np.int64)  # the first cut that accepts a position
+    accepted_by[order] = np.arange(1, positions + 1)
+
+    # the same for every character: is a word begun there? the first of a sentence always is
+    begins_by = np.zeros(int(gold.first[-1]) + 1, dtype=np.int64)
+    inner = np.ones(len(begins_by), dtype=bool)
+    inner[gold.first] = False
+    begins_by[inner] = accepted_by
+    position_sentence = np.repeat(np.arange(gold.n_sentences), np.maximum(gold.lengths - 1, 0))
+    from_cut, until_cut = _right_between(gold, begins_by, positions)
+    right = from_cut < until_cut
+    events = [
+        (np.zeros(gold.n_sentences, dtype=np.int64), np.arange(gold.n_sentences), "state"),
+        (accepted_by, position_sentence, "accepted"),
+        (from_cut[right], gold.sentence[right], "gained"),
+        (until_cut[right], gold.sentence[right], "lost"),
+    ]
+    return _accumulated(gold, events, probabilities[order], at)
+
+
+def _right_between(gold: Segmented, begins_by: Ints, positions: int) -> tuple[Ints, Ints]:
+    """The first cut at which every word of the answer is right, and the first at which no more."""
+    offset = gold.first[gold.sentence]
+    start, end = gold.start + offset, gold.end + offset
+    # `end` may be the first character of the next sentence, which begins a word at every cut
+    from_cut = np.maximum(begins_by[start], begins_by[end])
+    # the least inside a word, by reduceat over [start + 1, end); a word of one character has none
+    until_cut = np.full(len(start), positions + 1, dtype=np.int64)
+    long = np.flatnonzero(end - start > 1)
+    if len(long):
+        limits = np.stack([start[long] + 1, end[long]], axis=1).ravel()
+        until_cut[long] = np.minimum.reduceat(begins_by, limits)[::2]
+    return from_cut, until_cut
+
+
+def _accumulated(
+    gold: Segmented, events: list[tuple[Any, Any, str]], ranked: Floats, at: Ints
+) -> Cuts:
+    """Add up what the events change, sentence by sentence and for the corpus."""
+    words = np.bincount(gold.sentence, minlength=gold.n_sentences).astype(np.float64)
+    substrings = gold.lengths * (gold.lengths + 1.0) / 2
+    one = (gold.lengths > 0).astype(np.float64)  # what splits nothing returns one word a sentence
+    # tp, fp, fn, tn: what a sentence begins with, and what an event adds
+    state = np.stack([0 * one, one, words, substrings - words - one], axis=1)
+    change = {"accepted": (0, 1, 0, -1), "gained": (1, -1, -1, 1), "lost": (-1, 1, 1, -1)}
+    cut = np.concatenate([cut for cut, _, _ in events])
+    sentence = np.concatenate([sentence for _, sentence, _ in events])
+    step = np.concatenate(
+        [
+            state if name == "state" else np.tile(np.array(change[name], float), (len(cuts), 1))
+            for cuts, _, name in events
+        ]
+    )
+    order = np.lexsort((cut, sentence))  # stable: the state of a sentence stays its first event
+    cut, sentence, step = cut[order], sentence[order], step[order]
+    after = np.cumsum(step, axis=0)
+    first = np.flatnonzero(np.diff(sentence, prepend=-1))
+    after -= np.repeat(after[first] - step[first], np.diff(first, append=len(cut)), axis=0)
+    before = after - step
+    size = len(ranked) + 2
+
+    def curve(weights: Floats) -> Floats:
+        return np.asarray(np.cumsum(np.bincount(cut, weights, size), dtype=np.float64)[:-1])
+
+    totals = np.stack([curve(step[:, i]) for i in range(4)], axis=1)
+    products = np.empty((len(at), 4, 4))
+    for i in range(4):
+        for j in range(i, 4):
+            grown = step[:, i] * after[:, j] + before[:, i] * step[:, j]
+            products[:, i, j] = products[:, j, i] = curve(grown)[at]
+    return Cuts(totals, at, products, ranked, gold.n_sentences)

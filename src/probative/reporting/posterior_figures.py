@@ -1,0 +1,148 @@
+"""Posterior densities of two models, and the posterior of their difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative.reporting.figures import COLOURS, new_figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from probative.results import BayesTest
+
+__all__ = ["density_figure", "difference_figure"]
+
+# Effective counts solid, averaged counts dash-dotted, as Wang and Li draw them.
+_STYLES = {"effective": "-", "averaged": "-."}
+_NAMES = {"precision": "Precision", "recall": "Recall", "f1": "F1", "fbeta": "F-beta"}
+
+
+def density_figure(panels: Sequence[Any], *, title: str = "") -> Figure:
+    """Draw posterior densities, a panel a score, a colour a model.
+
+    Parameters
+    ----------
+    panels
+        Objects with a `metric` and `curves`, by model and by weight, of scores and densities.
+    title
+        The head of the figure.
+    """
+    from matplotlib.lines import Line2D
+
+    figure, axes = new_figure(len(panels), squeeze=False, width=3.4, height=2.9)
+    models = list(panels[0].curves)
+    for axis, panel in zip(axes[0], panels, strict=True):
+        for colour, model in zip(COLOURS, models, strict=False):
+            for style, curve in zip(_styles(panels), panel.curves[model].values(), strict=True):
+                scores, density = curve
+                axis.plot(100 * scores, density, color=colour, linestyle=style, linewidth=1.6)
+        axis.set_xlabel(f"{_NAMES.get(panel.metric, panel.metric)} (points)")
+        axis.set_ylim(bottom=0)
+        axis.set_yticks([])
+        axis.margins(x=0.02)
+        axis.locator_params(axis="x", nbins=5)
+    axes[0][0].set_ylabel("posterior density")
+    if title:
+        figure.suptitle(title, fontsize=11)
+    handles = [Line2D([], [], color=c) for c, _ in zip(COLOURS, models, strict=False)]
+    labels = [_plain(model) for model in models]
+    weights = list(panels[0].curves[models[0]])
+    if len(weights) > 1:
+        handles += [Line2D([], [], color="0.3", linestyle=s) for s in _styles(panels)]
+        labels += [f"{weight} counts" for weight in weights]
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9
+    )
+    return figure
+
+
+def difference_figure(
+    tests: Sequence[BayesTest],
+    densities: Sequence[tuple[NDArray[Any], NDArray[Any]]],
+    *,
+    models: tuple[str, str] = ("A", "B"),
+) -> Figure:
+    """Draw the posterior of the difference of each score, with the three probabilities.
+
+    Parameters
+    ----------
+    tests
+        The tests, a panel each.
+    densities
+        For each of them, differences and the posterior's density there.
+    models
+        The names of A and B.
+    """
+    figure, axes = new_figure(len(tests), squeeze=False, width=3.4, height=3.1)
+    for axis, test, curve in zip(axes[0], tests, densities, strict=True):
+        _draw_difference(axis, test, curve, models)
+    axes[0][0].set_ylabel("posterior density")
+    return figure
+
+
+def _draw_difference(
+    axis: Axes,
+    test: BayesTest,
+    curve: tuple[NDArray[Any], NDArray[Any]],
+    models: tuple[str, str],
+) -> None:
+    import numpy as np
+
+    edges = np.clip([-test.rope, test.rope], curve[0][0], curve[0][-1])
+    grid = np.union1d(curve[0], edges)  # so that the shaded parts meet
+    differences, density = 100 * grid, np.interp(grid, *curve)
+    if test.rope > 0:
+        axis.axvspan(-100 * test.rope, 100 * test.rope, color="0.88", zorder=0, linewidth=0)
+    axis.axvline(0, color="0.35", linewidth=1, linestyle=(0, (4, 3)))
+    for colour, side in (
+        (COLOURS[0], grid <= -test.rope),
+        (COLOURS[1], grid >= test.rope),
+    ):
+        axis.fill_between(differences, density, where=side, color=colour, alpha=0.3, linewidth=0)
+    axis.plot(differences, density, color="0.15", linewidth=1.4)
+    axis.set_ylim(0, 1.08 * density.max())
+    axis.set_yticks([])
+    axis.margins(x=0)
+    axis.locator_params(axis="x", nbins=5)
+    a, b = (_plain(model) for model in models)
+    axis.set_xlabel(f"{b} − {a}, {_NAMES.get(test.metric, test.metric)} (points)")
+    words = [
+        (f"P({a} better) = {_probability(test.p_a_better)}", COLOURS[0]),
+        (f"P({b} better) = {_probability(test.p_b_better)}", COLOURS[1]),
+    ]
+    if test.rope > 0:
+        words.insert(1, (f"P(equivalent) = {_probability(test.p_equivalent)}", "0.3"))
+    for line, (text, colour) in enumerate(reversed(words)):
+        axis.text(
+            0.5,
+            1.03 + 0.085 * line,
+            text,
+            transform=axis.transAxes,
+            ha="center",
+            fontsize=9,
+            color=colour,
+        )
+
+
+def _styles(panels: Sequence[Any]) -> list[Any]:
+    weights = next(iter(panels[0].curves.values()))
+    return [_STYLES.get(weight, "-") for weight in weights]
+
+
+def _probability(value: float) -> str:
+    if value < 0.0005:
+        return "< 0.001"
+    return "> 0.999" if value > 0.9995 else f"{value:.3f}"
+
+
+def _plain(name: str) -> str:
+    """Keep matplotlib from reading dollar signs as formulas, and long names from taking over."""
+    from probative.reporting.escape import plain
+
+    short = name if len(name) <= 24 else name[:23] + "…"
+    return plain(short).replace("$", r"\$")

@@ -1,0 +1,280 @@
+"""The study of word segmentation as a document, and its figures."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from probative.reporting.document import (
+    Document,
+    Table,
+    number,
+    payload,
+    points,
+    signature,
+)
+from probative.reporting.figures import figure_bytes, new_figure, to_drawing
+from probative.reporting.render import as_json, as_markdown
+from probative.reporting.sweep_report import (
+    NAMES,
+    best_table,
+    draw_scores,
+    sweep_figure,
+    sweep_table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.figure import Figure
+
+    from probative.results import Comparison, Interval, SegmentationStudy
+
+__all__ = ["curve_figure", "output_files", "study_document"]
+
+_SCORES = tuple(NAMES)
+_TREEBANKS = "Published figures are of Universal Dependencies 2.0; later releases differ from it."
+
+
+def study_document(
+    study: SegmentationStudy,
+    published: Mapping[str, Any],
+    *,
+    html: bool = False,
+    choices: Sequence[str] = (),
+) -> Document:
+    """Show a study.
+
+    Parameters
+    ----------
+    study
+        What was found.
+    published
+        The published scores, by language.
+    html
+        Whether a page will be written, which needs the figures.
+    choices
+        What the signature adds.
+    """
+    signed = signature("segmentation", *choices, f"level:{study.comparisons.level:g}")
+    tables = [_table2(study, published), _differences(study.comparisons.comparisons)]
+    if study.sweep is not None:
+        tables += [sweep_table(study.sweep), best_table(study.sweep)]
+    if study.curve:
+        tables += [_curve_table(study)]
+    if study.reversals:
+        pairs = [c for reversal in study.reversals for c in (reversal.recall, reversal.precision)]
+        tables.append(_differences(pairs, title="Where recall rises and precision falls"))
+    tables.append(_runs(study))
+    notes = [*study.comparisons.verdicts, *study.observations]
+    if published:
+        notes.append(_TREEBANKS)
+    drawings = []
+    if html:
+        drawings = [
+            to_drawing(figure, title, " ".join(study.observations))
+            for title, figure in _figures(study).items()
+        ]
+    return Document(
+        title=f"Word segmentation of {study.corpus['test']['file']}",
+        payload=payload("study segmentation", signed, **study.to_dict(), published=dict(published)),
+        tables=tuple(table for table in tables if table.rows),
+        records=tuple(_records(study)),
+        notes=(*notes, signed),
+        drawings=tuple(drawings),
+    )
+
+
+def _table2(study: SegmentationStudy, published: Mapping[str, Any]) -> Table:
+    """The systems, and the published scores of the network below them."""
+    found = study.comparisons
+    level = f"{100 * found.level:g} %"
+    rows = [
+        (
+            system.name,
+            *(cell for name in _SCORES for cell in _score(system[name])),
+            number(system.splitting_bias),
+            points(system["oov_recall"].estimate),
+        )
+        for system in found.systems
+    ]
+    rows += [
+        (
+            f"published, {figures['language']}",
+            *(cell for name in _SCORES for cell in (points(figures[name]), "")),
+            "",
+            "",
+        )
+        for figures in published.values()
+    ]
+    heads = (head for name in _SCORES for head in (NAMES[name], level))
+    train, test = study.corpus["train"], study.corpus["test"]
+    note = (
+        f"Trained on {train['sentences']:,} sentences of {train['file']}, tested on "
+        f"{test['sentences']:,} sentences ({test['words']:,} words) of {test['file']}. Unknown "
+        f"words: recall of words that the training set has not. Read the recall: precision and F1 "
+        f"reward splitting too little."
+    )
+    return Table(
+        ("system", *heads, "splitting bias", "unknown words"),
+        tuple(rows),
+        title="Scores in points (table 2)",
+        notes=(note,),
+    )
+
+
+def _score(score: Interval) -> tuple[str, str]:
+    return points(score.estimate), f"{points(score.low)}–{points(score.high)}"
+
+
+def _differences(
+    comparisons: Sequence[Comparison], title: str = "Differences of the systems"
+) -> Table:
+    adjusted = any(c.p_adjusted is not None for c in comparisons)
+    rows = tuple(
+        (
+            f"{c.b} − {c.a}",
+            NAMES[c.metric],
+            *(points(value) for value in (c.difference, c.low, c.high)),
+            _p(c.pvalue),
+            *((_p(c.p_adjusted),) if adjusted else ()),
+            number(c.p_b_better),
+        )
+        for c in comparisons
+    )
+    head = ("comparison", "score", "difference", "low", "high", "p")
+    return Table(
+        (*head, *(("p adjusted",) if adjusted else ()), "P(first better)"),
+        rows,
+        title=title,
+        notes=("In points. p: exact two-sided randomisation test by sentence.",),
+        text_columns=2,
+    )
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.1e}".replace("-", "−") if 0 < value < 0.0001 else number(value, 4)
+
+
+def _curve_table(study: SegmentationStudy) -> Table:
+    marked = {reversal.larger for reversal in study.reversals}
+    rows = tuple(
+        (
+            f"{point.sentences:,}",
+            *(cell for name in _SCORES for cell in _score(point.scores[name])),
+            number(point.scores.splitting_bias),
+            "recall up, precision down" if point.sentences in marked else "",
+        )
+        for point in study.curve
+    )
+    level = f"{100 * study.comparisons.level:g} %"
+    heads = (head for name in _SCORES for head in (NAMES[name], level))
+    return Table(
+        ("sentences", *heads, "splitting bias", "step"),
+        rows,
+        title=f"Learning curve of {study.curve_system}, in points",
+        text_columns=0,
+        closing_words=True,
+    )
+
+
+def _runs(study: SegmentationStudy) -> Table:
+    rows = tuple(
+        (
+            run.system,
+            f"{run.sentences:,}",
+            number(run.seconds, 1),
+            "" if run.best_epoch is None else f"{run.best_epoch} of {len(run.losses or ())}",
+            run.machine,
+        )
+        for run in study.runs
+    )
+    return Table(
+        ("system", "sentences", "seconds", "best epoch", "computed on"),
+        rows,
+        title=f"What was trained (seed {study.seed})",
+        closing_words=True,
+    )
+
+
+def _records(study: SegmentationStudy) -> list[dict[str, Any]]:
+    size = study.corpus["train"]["sentences"]
+    systems = [(system.name, size, system) for system in study.comparisons.systems]
+    systems += [(study.curve_system or "", p.sentences, p.scores) for p in study.curve]
+    return [
+        {"system": name, "training_sentences": sentences, **score.to_dict()}
+        for name, sentences, system in systems
+        for score in system.scores
+    ]
+
+
+def curve_figure(study: SegmentationStudy, title: str = "") -> Figure:
+    """Draw the scores against the number of training sentences.
+
+    Steps at which recall rises and precision falls are shaded.
+    """
+    figure, axis = new_figure(width=6.4, height=4.2)
+    sizes = [point.sentences for point in study.curve]
+    draw_scores(axis, sizes, {name: _Columns(study, name) for name in _SCORES})
+    for n, reversal in enumerate(study.reversals):
+        axis.axvspan(
+            reversal.smaller,
+            reversal.larger,
+            color="#999999",
+            alpha=0.2,
+            linewidth=0,
+            label="recall up, precision down" if n == 0 else None,
+        )
+    axis.set_xlabel("training sentences")
+    axis.legend(fontsize=9, frameon=False, loc="lower right")
+    if title:
+        axis.set_title(title, fontsize=10)
+    return figure
+
+
+class _Columns:
+    """One score along the curve."""
+
+    def __init__(self, study: SegmentationStudy, metric: str):
+        scores = [point.scores[metric] for point in study.curve]
+        self.estimate = [score.estimate for score in scores]
+        self.low = [score.low for score in scores]
+        self.high = [score.high for score in scores]
+
+
+def _figures(study: SegmentationStudy) -> dict[str, Figure]:
+    figures = {}
+    if study.sweep is not None:
+        figures["Scores against λ"] = sweep_figure(study.sweep, title=str(study.sweep_system))
+    if study.curve:
+        figures["Scores against training sentences"] = curve_figure(
+            study, title=str(study.curve_system)
+        )
+    return figures
+
+
+def output_files(study: SegmentationStudy, document: Document) -> dict[str, str | bytes]:
+    """Everything that a study leaves behind, by file name.
+
+    Tables (Markdown), everything (JSON), figures 1 and 2 (PNG and SVG), the outputs of the systems
+    as segmented text, and the boundary probabilities that were swept.
+    """
+    files: dict[str, str | bytes] = {
+        "study.json": as_json(document),
+        "tables.md": as_markdown(document),
+    }
+    names = {"Scores against λ": "figure1", "Scores against training sentences": "figure2"}
+    for title, figure in _figures(study).items():
+        for form in ("png", "svg"):
+            files[f"{names[title]}.{form}"] = figure_bytes(figure, form)
+    size = study.corpus["train"]["sentences"]
+    for run in study.runs:
+        if run.sentences == size:
+            files[f"{run.system}.txt"] = "".join(" ".join(words) + "\n" for words in run.words)
+            if run.system == study.sweep_system:
+                files["probabilities.jsonl"] = "".join(
+                    json.dumps(row.tolist()) + "\n" for row in run.probabilities
+                )
+    return files

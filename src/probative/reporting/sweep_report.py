@@ -1,0 +1,187 @@
+"""The threshold sweep as a document, and its figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative.reporting.document import (
+    Document,
+    Table,
+    number,
+    payload,
+    points,
+    signature,
+)
+from probative.reporting.figures import COLOURS, new_figure, to_drawing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from probative.results import SegmentationSweep
+
+__all__ = ["NAMES", "best_table", "draw_scores", "sweep_document", "sweep_figure", "sweep_table"]
+
+NAMES = {"precision": "precision", "recall": "recall", "f1": "F1", "tnr": "true negative rate"}
+_MARKERS = {"precision": "v", "recall": "o", "f1": "s", "tnr": "^"}
+_MOST_ROWS = 50  # of a table that people read; CSV and JSON have all
+
+
+def sweep_document(
+    sweep: SegmentationSweep, *, name: str = "", html: bool = False, choices: Sequence[str] = ()
+) -> Document:
+    """Show a sweep.
+
+    Parameters
+    ----------
+    sweep
+        What was found.
+    name
+        What the segmenter is called.
+    html
+        Whether a page will be written, which needs the figure.
+    choices
+        What the signature adds.
+    """
+    methods = ",".join(dict.fromkeys(score.method for score in sweep.scores))
+    signed = signature("sweep", *choices, methods, "by-sentence", f"level:{sweep.level:g}")
+    drawings = []
+    if html:
+        words = "; ".join(str(best) for best in sweep.best)
+        drawings = [to_drawing(sweep_figure(sweep), "Scores against λ", words)]
+    return Document(
+        title=f"Threshold sweep{' of ' + name if name else ''}",
+        payload=payload("sweep", signed, **sweep.to_dict()),
+        tables=(sweep_table(sweep), best_table(sweep)),
+        records=tuple(_records(sweep)),
+        notes=(_reading(sweep), _peaks(sweep), signed),
+        drawings=tuple(drawings),
+    )
+
+
+def _reading(sweep: SegmentationSweep) -> str:
+    return (
+        f"λ: the share of the {sweep.positions:,} positions between two characters that is "
+        f"accepted, the most probable first. Intervals allow for words of one sentence that go "
+        f"right or wrong together."
+    )
+
+
+def sweep_table(sweep: SegmentationSweep) -> Table:
+    """Scores in points at each λ; of many steps only some."""
+    every = -(-len(sweep.shares) // _MOST_ROWS)
+    rows = [
+        (
+            number(sweep.shares[i], 2 if every == 1 else 3),
+            number(sweep.thresholds[i]),
+            *(cell for score in sweep.scores for cell in _score(score[i])),
+            number(sweep.splitting_bias[i]),
+        )
+        for i in range(0, len(sweep.shares), every)
+    ]
+    heads = (cell for score in sweep.scores for cell in (NAMES[score.metric], "interval"))
+    left_out = f", every {every}th step" if every > 1 else ""
+    return Table(
+        ("λ", "threshold", *heads, "splitting bias"),
+        tuple(rows),
+        title=f"Scores in points with {100 * sweep.level:g} % intervals{left_out}",
+        text_columns=0,
+    )
+
+
+def _score(score: Any) -> tuple[str, str]:
+    return points(score.estimate), f"{points(score.low)}–{points(score.high)}"
+
+
+def best_table(sweep: SegmentationSweep) -> Table:
+    """Where each score is highest."""
+    rows = tuple(
+        (
+            NAMES[best.metric],
+            number(best.share, 3),
+            points(best.score),
+            number(best.finest_share, 4),
+            points(best.finest_score),
+        )
+        for best in sweep.best
+    )
+    return Table(
+        ("score", "best λ of the steps", "there", "best λ of all", "there"),
+        rows,
+        title="Where each score is highest",
+    )
+
+
+def _peaks(sweep: SegmentationSweep) -> str:
+    precision, recall = (sweep.best_of(name).finest_share for name in ("precision", "recall"))
+    if precision < recall:
+        verdict = "at a smaller λ than recall: it rewards splitting too little"
+    else:
+        verdict = "at the same λ as recall" if precision == recall else "at a larger λ than recall"
+    return f"Precision is highest {verdict} ({precision:.4f} against {recall:.4f})."
+
+
+def _records(sweep: SegmentationSweep) -> list[dict[str, Any]]:
+    return [
+        {
+            "lambda": step["lambda"],
+            "threshold": step["threshold"],
+            **step["counts"],
+            "splitting_bias": step["splitting_bias"],
+            **score,
+        }
+        for step in sweep.to_dict()["steps"]
+        for score in step["scores"]
+    ]
+
+
+def sweep_figure(
+    sweep: SegmentationSweep, title: str = "", peaks: Mapping[str, float] | None = None
+) -> Figure:
+    """Draw the scores against λ, with their intervals and their peaks.
+
+    Parameters
+    ----------
+    sweep
+        What was found.
+    title
+        What stands above.
+    peaks
+        Published values of the best λ by score, drawn as ticks at the top.
+    """
+    figure, axis = new_figure(width=6.4, height=4.2)
+    draw_scores(axis, sweep.shares, {score.metric: score for score in sweep.scores})
+    for colour, best in zip(COLOURS, sweep.best, strict=False):
+        axis.plot(
+            best.finest_share, 100 * best.finest_score, "*", color=colour, markersize=11, zorder=4
+        )
+        if peaks and best.metric in peaks:
+            axis.axvline(peaks[best.metric], color=colour, linewidth=0.8, linestyle=":")
+    axis.set_xlabel("λ, share of positions accepted as boundaries")
+    axis.set_xlim(-0.02, 1.02)
+    axis.set_ylim(-2, 102)
+    axis.legend(fontsize=9, frameon=False, loc="best")
+    if title:
+        axis.set_title(title, fontsize=10)
+    return figure
+
+
+def draw_scores(axis: Axes, x: Any, scores: Mapping[str, Any]) -> None:
+    """Draw scores in points with bands for their intervals."""
+    few = len(x) <= 60
+    for (metric, score), colour in zip(scores.items(), COLOURS, strict=False):
+        marker = _MARKERS[metric] if few else None
+        axis.plot(
+            x,
+            [100 * value for value in score.estimate],
+            color=colour,
+            marker=marker,
+            markersize=4,
+            linewidth=1.4,
+            label=NAMES[metric],
+        )
+        low, high = ([100 * value for value in side] for side in (score.low, score.high))
+        axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    axis.set_ylabel("score in points")

@@ -1,0 +1,278 @@
+"""Sweeps, learning curves and the study of word segmentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from probative.results.base import Interval, Result, jsonable
+
+if TYPE_CHECKING:
+    from probative.counts import Counts
+    from probative.results.comparisons import Comparison, Comparisons
+    from probative.results.scores import SystemScores
+
+__all__ = [
+    "BestCut",
+    "CurvePoint",
+    "Reversal",
+    "SegmentationStudy",
+    "SegmentationSweep",
+    "SegmenterRun",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class BestCut(Result):
+    """Where a score is highest.
+
+    Attributes
+    ----------
+    metric
+        The score.
+    share, score
+        The least λ of the sweep's steps at which it is highest, and how high.
+    finest_share, finest_score
+        The same over every λ there is, a step for each position.
+    """
+
+    metric: str
+    share: float
+    score: float
+    finest_share: float
+    finest_score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; the share is called lambda there."""
+        found = super().to_dict()
+        return {key.replace("share", "lambda"): value for key, value in found.items()}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.metric} is highest at λ = {self.share:g} ({self.score:.4f}); of all λ at "
+            f"{self.finest_share:.4f} ({self.finest_score:.4f})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentationSweep(Result):
+    """What a segmenter scores if the λ·100 % most probable boundaries are accepted.
+
+    Attributes
+    ----------
+    shares
+        The values of λ, from 0 (nothing is split) to 1 (everything is).
+    accepted
+        How many boundaries are accepted at each.
+    thresholds
+        The probability of the last one accepted; NaN where there is none.
+    counts
+        True and false positives, false and true negatives (substrings) at each.
+    scores
+        Precision, recall, F1 and the true negative rate (tnr), each an interval with arrays.
+    best
+        Where each score is highest.
+    positions, sentences
+        How many inner positions and sentences there are.
+    level
+        The level of the intervals.
+    """
+
+    shares: Any
+    accepted: Any
+    thresholds: Any
+    counts: Counts
+    scores: tuple[Interval, ...]
+    best: tuple[BestCut, ...]
+    positions: int
+    sentences: int
+    level: float
+
+    def __getitem__(self, metric: str) -> Interval:
+        """The scores of a metric by its name."""
+        return {score.metric: score for score in self.scores}[metric]
+
+    def best_of(self, metric: str) -> BestCut:
+        """Where a metric is highest."""
+        return {best.metric: best for best in self.best}[metric]
+
+    @property
+    def splitting_bias(self) -> Any:
+        """Words returned for every word of the answer, at each λ."""
+        return self.counts.predicted / self.counts.positives
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sweep as JSON has it: an entry a step."""
+        counts = self.counts.to_dict()
+        steps = [
+            {
+                "lambda": self.shares[i],
+                "accepted": self.accepted[i],
+                "threshold": self.thresholds[i],
+                "counts": {name: values[i] for name, values in counts.items()},
+                "splitting_bias": self.splitting_bias[i],
+                "scores": [score[i].to_dict() for score in self.scores],
+            }
+            for i in range(len(self.shares))
+        ]
+        found = {"sentences": self.sentences, "positions": self.positions, "level": self.level}
+        return {**found, "steps": jsonable(steps), "best": jsonable(self.best)}
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.shares) - 1} steps over {self.positions} positions: "
+            f"{'; '.join(str(best) for best in self.best)}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SegmenterRun(Result):
+    """A segmenter that was trained, and what it made of the test set.
+
+    Attributes
+    ----------
+    system, sentences
+        The segmenter, and how many sentences it was trained on.
+    seconds
+        For training and prediction.
+    machine
+        What they were spent on.
+    losses
+        For the network: training and development loss of each epoch.
+    best_epoch
+        For the network: the epoch whose weights were kept.
+    words
+        Its segmentation of the test set: a list of words a sentence.
+    probabilities
+        Of a boundary at every inner position, where the segmenter gives them and they were kept.
+    """
+
+    system: str
+    sentences: int
+    seconds: float
+    machine: str
+    losses: tuple[tuple[float, float], ...] | None = None
+    best_epoch: int | None = None
+    words: Any = field(default=None, repr=False)
+    probabilities: Any = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.system}, trained on {self.sentences:,} sentences in {self.seconds:.0f} s "
+            f"({self.machine})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CurvePoint(Result):
+    """What a segmenter scores after training on so many sentences.
+
+    Attributes
+    ----------
+    sentences
+        The size of the training set.
+    scores
+        Counts and scores on the test set.
+    """
+
+    sentences: int
+    scores: SystemScores
+
+    def __str__(self) -> str:
+        return f"{self.sentences:,} sentences: {self.scores}"
+
+
+@dataclass(frozen=True, eq=False)
+class Reversal(Result):
+    """Two training sizes between which recall rises and precision falls.
+
+    Attributes
+    ----------
+    smaller, larger
+        The sizes.
+    recall, precision
+        The two models compared on the test set.
+    """
+
+    smaller: int
+    larger: int
+    recall: Comparison
+    precision: Comparison
+
+    def __str__(self) -> str:
+        return (
+            f"from {self.smaller:,} to {self.larger:,} sentences: "
+            f"recall {100 * self.recall.difference:+.2f} points (p = {self.recall.pvalue:.3g}), "
+            f"precision {100 * self.precision.difference:+.2f} (p = {self.precision.pvalue:.3g})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentationStudy(Result):
+    """Segmenters on one language: their scores and differences, the sweep, the learning curve.
+
+    Attributes
+    ----------
+    corpus
+        The files, and how many sentences and words they have.
+    seed
+        Of whatever is random.
+    runs
+        What was trained.
+    comparisons
+        Scores of the systems trained on everything, and all pairs compared.
+    sweep, sweep_system
+        The threshold sweep, and whose it is; None where no system gives probabilities.
+    curve, curve_system
+        The learning curve, smallest training set first, and whose it is.
+    reversals
+        Where recall rises and precision falls on that curve.
+    """
+
+    corpus: dict[str, Any]
+    seed: int
+    runs: tuple[SegmenterRun, ...]
+    comparisons: Comparisons
+    sweep: SegmentationSweep | None
+    sweep_system: str | None
+    curve: tuple[CurvePoint, ...]
+    curve_system: str | None
+    reversals: tuple[Reversal, ...]
+
+    @property
+    def observations(self) -> tuple[str, ...]:
+        """What became of the two observations of Shao, Hardmeier and Nivre, in words."""
+        return tuple(text for text in (self._peaks(), self._falls()) if text)
+
+    def _peaks(self) -> str:
+        if self.sweep is None:
+            return ""
+        precision, recall = (self.sweep.best_of(name) for name in ("precision", "recall"))
+        holds = "confirmed" if precision.finest_share < recall.finest_share else "not confirmed"
+        return (
+            f"Precision peaks at a smaller λ than recall: {holds} ({self.sweep_system}: "
+            f"λ = {precision.finest_share:.4f} against {recall.finest_share:.4f} of all λ; "
+            f"{precision.share:g} against {recall.share:g} of the steps)."
+        )
+
+    def _falls(self) -> str:
+        if len(self.curve) < 2:
+            return ""
+        steps = f"{len(self.reversals)} of {len(self.curve) - 1} steps of the learning curve"
+        found = f": {'; '.join(map(str, self.reversals))}" if self.reversals else ""
+        verdict = "confirmed" if self.reversals else "not confirmed"
+        return f"Precision can fall while recall rises: {verdict}, in {steps}{found}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON."""
+        found = super().to_dict()
+        comparisons = found.pop("comparisons")
+        kept = ("systems", "comparisons", "verdicts", "level", "units", "unit")
+        return {
+            **found,
+            **{key: comparisons[key] for key in kept},
+            "observations": list(self.observations),
+        }
+
+    def __str__(self) -> str:
+        return " ".join((str(self.comparisons), *self.observations))

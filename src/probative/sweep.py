@@ -1,0 +1,136 @@
+"""The threshold sweep of a word segmenter: read, rank once, count every cut, give intervals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from probative._validation import open_probability, whole_number
+from probative.errors import InputError
+from probative.inference.clusters import design_effects, effective_divisor, undefined_note
+from probative.inference.intervals import interval
+from probative.matching.cuts import Cuts, all_cuts, flat_probabilities
+from probative.metrics import score
+from probative.reading.annotations import Segmented
+from probative.reading.inputs import annotations_of
+from probative.reading.probabilities import probabilities_of
+from probative.reading.recognise import Options
+from probative.results import BestCut, Interval, SegmentationSweep
+
+__all__ = ["segmentation_sweep", "segmented"]
+
+# The true negative rate is the specificity of all substrings.
+METRICS = {"precision": "precision", "recall": "recall", "f1": "f1", "tnr": "specificity"}
+
+
+def segmentation_sweep(
+    probabilities: Any, gold: Any, steps: int = 20, *, level: float = 0.95, **how: Any
+) -> SegmentationSweep:
+    """Score a word segmenter at every share λ of accepted boundaries.
+
+    All positions between two characters of a sentence are ranked by the probability of a boundary
+    there; the λ·100 % most probable ones are accepted. λ = 0 splits nothing, λ = 1 everything.
+    The ranking is done once, whatever the number of steps.
+
+    Parameters
+    ----------
+    probabilities
+        For each sentence a probability of a boundary between its first and second character, its
+        second and third, and so on; or the path of a file with such a list a line, as JSON.
+        Spaces do not count as characters. Any scores that rank the positions will do; of equal
+        ones the first in the text is accepted first.
+    gold
+        The answer: a path, or a list of words (or a string with spaces) a sentence.
+    steps
+        How many steps lead from 0 to 1.
+    level
+        The level of the intervals. They are widened by the design effect of sentences.
+    **how
+        `input_format`, `encoding`: how to read the answer, where it should not be recognised.
+
+    Returns
+    -------
+    SegmentationSweep
+        Counts and scores at each λ, and where each score is highest: of the steps, and of all
+        possible λ.
+
+    References
+    ----------
+    Shao, Hardmeier and Nivre, "Recall is the Proper Evaluation Metric for Word Segmentation"
+    (IJCNLP 2017).
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> gold = [["to", "be"], ["not", "to", "be"]]
+    >>> probabilities = [[0.1, 0.9, 0.3], [0.2, 0.1, 0.8, 0.1, 0.7, 0.6]]
+    >>> sweep = pv.segmentation_sweep(probabilities, gold, steps=3)
+    >>> sweep.counts.tp
+    array([0., 5., 2., 0.])
+    >>> print(sweep.best_of("recall"))
+    recall is highest at λ = 0.333333 (1.0000); of all λ at 0.3333 (1.0000)
+    """
+    steps = whole_number("steps", steps)
+    level = open_probability("level", level)
+    answer = segmented(gold, "gold", **how)
+    row = flat_probabilities(answer, probabilities_of(probabilities))
+    positions = len(row)
+    if not positions:
+        raise InputError("gold: no sentence has two characters, so there is nothing to split")
+
+    step = np.arange(steps + 1)
+    accepted = (2 * step * positions + steps) // (2 * steps)  # rounded to the nearest
+    cuts = all_cuts(answer, row, accepted)
+    shares = step / steps
+    return SegmentationSweep(
+        shares=shares,
+        accepted=accepted,
+        thresholds=np.concatenate([[np.nan], cuts.ranked])[accepted],
+        counts=cuts.there,
+        scores=tuple(_interval(cuts, name, level) for name in METRICS),
+        best=tuple(_best(cuts, name, shares) for name in METRICS),
+        positions=positions,
+        sentences=answer.n_sentences,
+        level=level,
+    )
+
+
+def segmented(data: Any, name: str, **how: Any) -> Segmented:
+    """Read words from a path or from Python sequences."""
+    words = annotations_of(data, name, Options(task="segmentation", **how))
+    if not isinstance(words, Segmented):
+        raise InputError(f"{name}: holds no words; expected segmented text or a column of words")
+    return words
+
+
+def _interval(cuts: Cuts, name: str, level: float) -> Interval:
+    """Intervals at the chosen cuts; words of one sentence are not independent."""
+    counts, metric = cuts.there, METRICS[name]
+    effects = design_effects(counts, cuts.products, cuts.n_sentences, metric)
+    divided = counts / effective_divisor(effects, cuts.n_sentences, level)
+    found = interval(divided, metric, level=level)
+    said = np.array([undefined_note(effect) for effect in effects], dtype=object)
+    if found.note is not None:
+        said = np.where(found.note.astype(bool), found.note, said)
+    return replace(
+        found,
+        metric=name,
+        estimate=score(counts, metric),
+        note=said if any(said) else None,
+        design_effect=effects,
+    )
+
+
+def _best(cuts: Cuts, name: str, shares: Any) -> BestCut:
+    everywhere = score(cuts.everywhere, METRICS[name])
+    there = everywhere[cuts.at]
+    step, finest = int(np.nanargmax(there)), int(np.nanargmax(everywhere))
+    return BestCut(
+        name,
+        float(shares[step]),
+        float(there[step]),
+        finest / cuts.positions,
+        float(everywhere[finest]),
+    )
