@@ -283,14 +283,20 @@ class _Ratios:
             np.sum(self.weight * density.reshape(rows), axis=-1),
         )
 
+    @cached_property
+    def _lines(self) -> tuple[list[Array], list[Array], Array, Array]:
+        """The four forms as lines in z, at every node, and the difference at z = 0 and 1."""
+        forms = (self.top_b, self.bottom_b, self.top_a, self.bottom_a)
+        split = self.nodes[:, self.down]
+        start = [self.nodes @ form for form in forms]
+        slope = [split * (form[self.up] - form[self.down]) for form in forms]
+        ends = [x + y for x, y in zip(start, slope, strict=True)]
+        at_zero, at_one = (top / bottom - x / y for top, bottom, x, y in (start, ends))
+        return start, slope, at_zero, at_one
+
     def _root(self, d: float) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_]]:
         """The share z of `up` at which the difference is d, and the difference's slope there."""
-        split = self.nodes[:, self.down]
-        forms = (self.top_b, self.bottom_b, self.top_a, self.bottom_a)
-        (b0, e0, a0, c0) = (self.nodes @ form for form in forms)
-        (b1, e1, a1, c1) = (split * (form[self.up] - form[self.down]) for form in forms)
-        at_zero = b0 / e0 - a0 / c0
-        at_one = (b0 + b1) / (e0 + e1) - (a0 + a1) / (c0 + c1)
+        (b0, e0, a0, c0), (b1, e1, a1, c1), at_zero, at_one = self._lines
         inside, above = (at_zero < d) & (d < at_one), d >= at_one
         # (b0 + b1 z)(c0 + c1 z) - (a0 + a1 z)(e0 + e1 z) = d (e0 + e1 z)(c0 + c1 z)
         square = b1 * c1 - a1 * e1 - d * e1 * c1
