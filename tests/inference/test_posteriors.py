@@ -74,6 +74,7 @@ def test_f1_is_jaccard_carried_over(counts, prior):
     q = np.array([1e-9, 0.025, 0.5, 0.975])
     np.testing.assert_allclose(f1.ppf(q), pv.metrics.f1_from_jaccard(jaccard.ppf(q)), rtol=1e-14)
     x = jaccard.ppf(q)
+    x = x[1 - x > 1e-6]  # nearer to 1 a score cannot tell its odds
     np.testing.assert_allclose(f1.cdf(pv.metrics.f1_from_jaccard(x)), jaccard.cdf(x), rtol=1e-6)
 
 

@@ -151,17 +151,16 @@ class PairedPosterior:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""
         tail = (1 - open_probability("level", level)) / 2
-        return self._quantile(tail), self._quantile(1 - tail)
+        q = np.array([tail, 1 - tail])
+        sd = np.full(2, self._engine.sd)
+        start = np.clip(self.mean + special.ndtri(q) * sd, -0.999, 0.999)
+        low, high = quantile_search(lambda d, at: self._engine.cdf_and_pdf(d), q, start, sd)
+        return float(low), float(high)
 
     def curve(self, points: int = 201) -> tuple[Array, Array]:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
         d = np.linspace(*self.interval(0.998), points)
         return d, np.asarray(self.pdf(d))
-
-    def _quantile(self, q: float) -> float:
-        sd = np.array([self._engine.sd])
-        start = np.clip(self.mean + special.ndtri(q) * sd, -0.999, 0.999)
-        return float(quantile_search(lambda d, at: self._engine.cdf_and_pdf(d), q, start, sd)[0])
 
 
 @dataclass(frozen=True)
