@@ -28,7 +28,7 @@ from probative.results import Comparison, Comparisons, LabelDifference
 from probative.verdict import verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from probative.matching.items import Items
     from probative.results import NullDistribution, Plan, RandomizationTest
@@ -345,9 +345,14 @@ def _by_label(
     items = evidence.items
     if len(items.labels) < 2:
         return ()
+    tables: Iterable[PairedCounts]
+    if choices.unit == "item":
+        cells = items.paired(i, j, by="label")
+        tables = map(PairedCounts, cells.cases if cells.has_negatives else cells.cases[:, :7])
+    else:
+        tables = (_cases(alone, i, j, choices.unit).grouped() for alone in items.by_label)
     found = []
-    for label, alone in zip(items.labels, items.by_label, strict=True):
-        paired = _cases(alone, i, j, choices.unit).grouped()
+    for label, paired in zip(items.labels, tables, strict=True):
         gap = difference(paired, metric, level=choices.level, beta=choices.beta)
         found.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
     return tuple(found)
