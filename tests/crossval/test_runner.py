@@ -329,3 +329,15 @@ def test_frames_and_groups():
     from_arrays = compare_models(*models, X, y, random_state=0, groups=groups)
     assert outcome(from_frames) == outcome(from_arrays)
     assert outcome(from_arrays) != outcome(compare_models(*models, X, y, random_state=0))
+
+
+def test_figures_and_frames(plain):
+    axes = plain.plot()
+    assert len(axes) == 1
+    assert len(axes[0].lines) == 4  # two models, effective and averaged counts
+    frame = plain.to_frame()
+    assert frame["posterior"].tolist() == ["paired", "independent"]
+    assert "<table>" in plain._repr_html_()
+    differences, density = plain.differences()[0]
+    step = differences[1] - differences[0]
+    assert density.sum() * step == pytest.approx(1, abs=0.01)

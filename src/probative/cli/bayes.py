@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from probative.reporting.document import Drawing
-    from probative.results import BayesTest
+    from probative.results import BayesTest, ModelComparison
 
 __all__ = ["bayes"]
 
@@ -75,8 +75,14 @@ def bayes(
     Example: probative bayes folds_a.csv folds_b.csv --rope 0.005
     """
     from probative._validation import one_of
+    from probative.errors import InputError
     from probative.inference.bayes import bayes_test
     from probative.reporting.bayes_report import bayes_document
+    from probative.reporting.crossval_report import (
+        crossval_document,
+        crossval_drawings,
+        densities_figure,
+    )
 
     check_format(form)
     one_of("--plot", plot, ("densities", "difference"))
@@ -84,7 +90,23 @@ def bayes(
     how: dict[str, Any] = chosen | {"weight": options.fold_weight(weight)}
     names = options.words(metric, ())
     if folds is not None or preds_a is not None or preds_b is not None:
-        _judge(files, folds, preds_a, preds_b, names, only, ignore_type, how, form, html, quiet)
+        if files:
+            raise InputError("--folds: cannot be combined with files of counts")
+        kinds = options.words(only, ())
+        found = _judged(folds, preds_a, preds_b, names, kinds, how, ignore_type=ignore_type)
+        choices = [
+            f"{len(found.folds) // 2}-folds",
+            *(["ignore-type"] if ignore_type else []),
+            *([f"only:{','.join(kinds)}"] if kinds else []),
+            f"weight:{weight}",
+            f"level:{level:g}",
+            f"prior:{prior:g}",
+            *([f"rope:{rope:g}"] if rope else []),
+        ]
+        drawn = (figure, densities_figure(found)) if figure else None
+        drawings = crossval_drawings(found) if html else []
+        document = crossval_document(found, choices=choices, command="bayes", drawings=drawings)
+        emit(document, form, html=html, figure=drawn, quiet=quiet)
         return
     models, (a, b) = _two_models(files or [])
     metrics = names or ("precision", "recall", "f1")
@@ -184,49 +206,33 @@ def _draw(
     return density_figure(density_curves(folds, metrics=metrics, weights=weights, **shared))
 
 
-def _judge(
-    files: list[str] | None,
+def _judged(
     folds: str | None,
     preds_a: str | None,
     preds_b: str | None,
     metrics: tuple[str, ...],
-    only: list[str] | None,
-    ignore_type: bool,
+    only: tuple[str, ...],
     how: dict[str, Any],
-    form: str,
-    html: Any,
-    quiet: bool,
-) -> None:
+    *,
+    ignore_type: bool,
+) -> ModelComparison:
     """Score predictions for folds that were written earlier."""
     from probative.crossval.predictions import judge_predictions
     from probative.errors import InputError
-    from probative.reporting.crossval_report import crossval_document
 
-    if files:
-        raise InputError("--folds: cannot be combined with files of counts")
     given = {"--folds": folds, "--preds-a": preds_a, "--preds-b": preds_b}
     missing = [name for name, value in given.items() if value is None]
     if missing:
         raise InputError(f"{missing[0]}: missing; expected --folds, --preds-a and --preds-b")
-    kinds = options.words(only, ())
-    found = judge_predictions(
+    return judge_predictions(
         str(folds),
         _matching(str(preds_a)),
         _matching(str(preds_b)),
         metrics=metrics or None,
-        only=kinds,
+        only=only,
         ignore_type=ignore_type,
         **how,
     )
-    choices = [
-        f"{len(found.folds) // 2}-folds",
-        *(["ignore-type"] if ignore_type else []),
-        *([f"only:{','.join(kinds)}"] if kinds else []),
-        f"weight:{how['weight']}",
-        f"level:{how['level']:g}",
-        f"prior:{how['prior']:g}",
-    ]
-    emit(crossval_document(found, choices=choices), form, html=html, quiet=quiet)
 
 
 def _matching(pattern: str) -> list[str]:

@@ -64,7 +64,11 @@ def crossval(
     from probative.crossval.corpus import read_corpora
     from probative.crossval.runner import compare_models
     from probative.learners.specs import model_of
-    from probative.reporting.crossval_report import crossval_document
+    from probative.reporting.crossval_report import (
+        crossval_document,
+        crossval_drawings,
+        densities_figure,
+    )
 
     check_format(form)
     kinds = options.words(only, ())
@@ -114,4 +118,7 @@ def crossval(
         f"prior:{prior:g}",
         f"seed:{result.seed}",
     ]
-    emit(crossval_document(result, choices=choices), form, html=html, quiet=quiet)
+    drawn = (figure, densities_figure(result)) if figure else None
+    drawings = crossval_drawings(result) if html else ()
+    document = crossval_document(result, choices=choices, drawings=drawings)
+    emit(document, form, html=html, figure=drawn, quiet=quiet)

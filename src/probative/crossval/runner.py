@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from probative.counts import PairedCounts
+    from probative.counts import Counts, PairedCounts
     from probative.crossval.tasks import SpanTask
 
 __all__ = ["compare_models", "judged"]
@@ -179,6 +180,7 @@ def judged(
     for metric in metrics:
         tests.append(bayes_test(list(paired), metric=metric, weight=weight, **how))
         tests.append(bayes_test(a, b, metric, weight=weight, **how))
+    shape = {key: how[key] for key in ("prior", "beta") if key in how} | {"weight": weight}
     return ModelComparison(
         a=names[0],
         b=names[1],
@@ -189,8 +191,25 @@ def judged(
         effective_a=effective_counts(a, weight=weight),
         effective_b=effective_counts(b, weight=weight),
         tests=tuple(tests),
+        densities=partial(_densities, {names[0]: a, names[1]: b}, tuple(metrics), **shape),
+        differences=partial(_differences, list(paired), tuple(metrics), **shape),
         **known,
     )
+
+
+def _densities(
+    folds: dict[str, list[Counts]], metrics: tuple[str, ...], *, weight: Any, **shape: Any
+) -> Any:
+    from probative.studies.bayes import density_curves
+
+    weights = tuple(dict.fromkeys((weight, "averaged")))
+    return density_curves(folds, metrics=metrics, weights=weights, **shape)
+
+
+def _differences(paired: list[PairedCounts], metrics: tuple[str, ...], **shape: Any) -> Any:
+    from probative.inference.bayes import difference_posterior
+
+    return [difference_posterior(paired, metric=metric, **shape).curve() for metric in metrics]
 
 
 def _check_options(rope: float, prior: float, level: float, beta: float, weight: Any) -> None:

@@ -10,12 +10,29 @@ from probative.reporting.document import Document, Table, number, payload, point
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from matplotlib.figure import Figure
+
+    from probative.reporting.document import Drawing
     from probative.results import ModelComparison
 
-__all__ = ["balance_table", "crossval_document", "folds_table", "split_document", "tests_table"]
+__all__ = [
+    "balance_table",
+    "crossval_document",
+    "crossval_drawings",
+    "densities_figure",
+    "folds_table",
+    "split_document",
+    "tests_table",
+]
 
 
-def crossval_document(found: ModelComparison, *, choices: Sequence[str]) -> Document:
+def crossval_document(
+    found: ModelComparison,
+    *,
+    choices: Sequence[str],
+    command: str = "crossval",
+    drawings: Sequence[Drawing] = (),
+) -> Document:
     """Show which of two models is better, and the folds on which that rests."""
     signed = signature(*choices)
     tests = [test.to_dict() for test in found.tests]
@@ -31,11 +48,36 @@ def crossval_document(found: ModelComparison, *, choices: Sequence[str]) -> Docu
         tables.append(balance_table(found.balance.to_dict()))
     return Document(
         title=f"Is {found.b} better than {found.a}, whatever the training set?",
-        payload=payload("crossval", signed, **content),
+        payload=payload(command, signed, **content),
         tables=tuple(tables),
         records=tuple({"a": found.a, "b": found.b, **test} for test in tests),
         notes=(*_verdicts(found), signed),
+        drawings=tuple(drawings),
     )
+
+
+def densities_figure(found: ModelComparison) -> Figure:
+    """The posterior densities of the scores of both models."""
+    from probative.reporting.posterior_figures import density_figure
+
+    if found.densities is None:
+        raise ValueError("this comparison has no densities")
+    return density_figure(found.densities())
+
+
+def crossval_drawings(found: ModelComparison) -> list[Drawing]:
+    """The figures of the page: the scores' posteriors, and those of the paired differences."""
+    from probative.reporting.figures import to_drawing
+    from probative.reporting.posterior_figures import difference_figure
+
+    scores = "Posterior densities of the scores of both models"
+    drawings = [to_drawing(densities_figure(found), scores, f"{scores}.")]
+    if found.differences is not None:
+        paired = [test for test in found.tests if test.posterior == "paired"]
+        figure = difference_figure(paired, found.differences(), models=(found.a, found.b))
+        words = "Posterior densities of the paired differences of the scores"
+        drawings.append(to_drawing(figure, words, f"{words}."))
+    return drawings
 
 
 def tests_table(found: ModelComparison) -> Table:

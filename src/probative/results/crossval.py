@@ -10,6 +10,8 @@ import numpy as np
 from probative.results.base import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from probative.counts import Counts, PairedCounts
 
 __all__ = ["FoldCounts", "ModelComparison", "SplitBalance"]
@@ -108,6 +110,9 @@ class ModelComparison(Result):
         The seed of the split, or None where the folds were made elsewhere.
     balance
         How equal the halves are.
+    densities, differences
+        Called, they give the posterior densities of the scores and of their paired differences,
+        for figures.
     """
 
     a: str
@@ -121,6 +126,18 @@ class ModelComparison(Result):
     tests: tuple[Any, ...]
     seed: int | None = None
     balance: SplitBalance | None = None
+    densities: Callable[[], Any] | None = field(default=None, repr=False)
+    differences: Callable[[], Any] | None = field(default=None, repr=False)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary a test."""
+        return [record for test in self.tests for record in test.records()]
+
+    def plot(self) -> Any:
+        """Draw the posterior densities of the scores of both models; returns matplotlib's axes."""
+        from probative.reporting.crossval_report import densities_figure
+
+        return densities_figure(self).axes
 
     def __getitem__(self, metric: str) -> Any:
         """Return the test of a metric with the paired posterior."""
