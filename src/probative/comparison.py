@@ -328,8 +328,8 @@ def _by_label(
     if len(items.labels) < 2:
         return ()
     found = []
-    for label in items.labels:
-        paired = _cases(items.only([label]), i, j, choices.unit).grouped()
+    for label, alone in zip(items.labels, items.by_label, strict=True):
+        paired = _cases(alone, i, j, choices.unit).grouped()
         gap = difference(paired, metric, level=choices.level, beta=choices.beta)
         found.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
     return tuple(found)

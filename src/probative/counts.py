@@ -12,6 +12,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from probative._counting import (
+    by_first_appearance,
+    case_of,
+    distinct_rows,
+    is_positive,
+    plain,
+    same_length,
+    show,
+    span_cases,
+    whole,
+)
 from probative._validation import amounts
 from probative.errors import InputError
 
@@ -69,7 +80,7 @@ class Counts:
                     f"{name}: shape {array.shape} differs from the shape of tp, {shape}; "
                     f"expected counts of one shape"
                 )
-            object.__setattr__(self, name, _plain(array))
+            object.__setattr__(self, name, plain(array))
 
     @classmethod
     def from_labels(cls, y_true: ArrayLike, y_pred: ArrayLike, *, positive: object = 1) -> Self:
@@ -88,9 +99,9 @@ class Counts:
         >>> pv.Counts.from_labels(["spam", "ham", "spam"], ["spam", "spam", "ham"], positive="spam")
         Counts(tp=1, fp=1, fn=1, tn=0)
         """
-        true = _is_positive("y_true", y_true, positive)
-        pred = _is_positive("y_pred", y_pred, positive)
-        _same_length("y_pred", pred, "y_true", true)
+        true = is_positive("y_true", y_true, positive)
+        pred = is_positive("y_pred", y_pred, positive)
+        same_length("y_pred", pred, "y_true", true)
         return cls(
             tp=np.count_nonzero(true & pred),
             fp=np.count_nonzero(~true & pred),
@@ -128,7 +139,7 @@ class Counts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts by name, whole numbers as int; tn only where it exists."""
-        return {name: _whole(getattr(self, name)) for name in self._names()}
+        return {name: whole(getattr(self, name)) for name in self._names()}
 
     def __add__(self, other: object) -> Self:
         if not isinstance(other, Counts):
@@ -169,7 +180,7 @@ class Counts:
     __hash__ = None  # type: ignore[assignment]  # arrays inside: equal, but not hashable
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{name}={_show(getattr(self, name))}" for name in self._names())
+        inner = ", ".join(f"{name}={show(getattr(self, name))}" for name in self._names())
         return f"Counts({inner})"
 
     def _names(self) -> tuple[str, ...]:
@@ -284,17 +295,17 @@ class PairedCounts:
         >>> pv.PairedCounts.from_labels([1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0])
         PairedCounts([0, 1, 1, 0, 1, 0, 0, 1])
         """
-        answer = _is_positive("gold", gold, positive)
-        says_a = _is_positive("a", a, positive)
-        says_b = _is_positive("b", b, positive)
-        _same_length("a", says_a, "gold", answer)
-        _same_length("b", says_b, "gold", answer)
-        case = _case_of(says_a, says_b, answer)
+        answer = is_positive("gold", gold, positive)
+        says_a = is_positive("a", a, positive)
+        says_b = is_positive("b", b, positive)
+        same_length("a", says_a, "gold", answer)
+        same_length("b", says_b, "gold", answer)
+        case = case_of(says_a, says_b, answer)
         if units is None:
             return cls(np.bincount(case, minlength=8))
         names = np.asarray(units)
-        _same_length("units", names, "gold", answer)
-        unit, n_units = _by_first_appearance(names)
+        same_length("units", names, "gold", answer)
+        unit, n_units = by_first_appearance(names)
         return cls(np.bincount(unit * 8 + case, minlength=n_units * 8).reshape(n_units, 8))
 
     @classmethod
@@ -326,7 +337,7 @@ class PairedCounts:
         for name, spans in (("a", a), ("b", b)):
             if len(spans) != len(gold):
                 raise InputError(f"{name}: {len(spans)} sentences, but gold has {len(gold)}")
-        rows = [_span_cases(set(g), set(x), set(y)) for g, x, y in zip(gold, a, b, strict=True)]
+        rows = [span_cases(set(g), set(x), set(y)) for g, x, y in zip(gold, a, b, strict=True)]
         return cls(np.array(rows, dtype=np.float64).reshape(-1, 7))
 
     @property
@@ -364,7 +375,7 @@ class PairedCounts:
         if not self.has_units:
             return self
         weight = self.multiplicity
-        first, group = _distinct_rows(self.cases)
+        first, group = distinct_rows(self.cases)
         number = np.bincount(group, weights=weight, minlength=len(first))
         return self._with(self.cases[first], number)
 
@@ -447,82 +458,3 @@ class PairedCounts:
         if not self.has_negatives:
             del counts["tn"]
         return Counts(**counts)
-
-
-def _plain(array: NDArray[np.float64]) -> Any:
-    """A single number as NumPy's float (which divides by 0 quietly), an array as itself."""
-    return array[()]
-
-
-def _whole(value: Any) -> Any:
-    """Whole numbers as int, arrays as nested lists, for people and JSON."""
-    if isinstance(value, np.ndarray):
-        return [_whole(item) for item in value.tolist()]
-    if isinstance(value, list):
-        return [_whole(item) for item in value]
-    return int(value) if float(value).is_integer() else float(value)
-
-
-def _show(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return np.array2string(
-            value, separator=", ", threshold=8, formatter={"float": "{:g}".format}
-        )
-    return str(_whole(value))
-
-
-def _is_positive(name: str, labels: ArrayLike, positive: object) -> NDArray[np.bool_]:
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise InputError(f"{name}: shape {array.shape}; expected a sequence of labels")
-    # NumPy answers a comparison of strings with numbers by one False, not by an array of them
-    return np.broadcast_to(np.asarray(array == positive, dtype=bool), array.shape)
-
-
-def _same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
-    if array.shape != other.shape:
-        raise InputError(
-            f"{name}: {len(array)} items, but {other_name} has {len(other)}; expected as many"
-        )
-
-
-def _case_of(
-    a: NDArray[np.bool_], b: NDArray[np.bool_], answer: NDArray[np.bool_]
-) -> NDArray[np.int64]:
-    """Number the cases as the class's table does."""
-    group = np.where(a, np.where(b, 4, 0), np.where(b, 2, 6))
-    return np.asarray(group + ~answer, dtype=np.int64)
-
-
-def _span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:
-    only_a, only_b, both = a - b, b - a, a & b
-    return [
-        len(only_a & gold),
-        len(only_a - gold),
-        len(only_b & gold),
-        len(only_b - gold),
-        len(both & gold),
-        len(both - gold),
-        len(gold - a - b),
-    ]
-
-
-def _by_first_appearance(names: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
-    """Number the distinct values of an array in the order in which they first appear."""
-    distinct, first, group = np.unique(names, return_index=True, return_inverse=True)
-    rank = np.empty(len(distinct), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(distinct))
-    return rank[group], len(distinct)
-
-
-def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where each distinct row stands first, and which of them every row equals."""
-    size = rows.max(axis=0, initial=0) + 1
-    if np.prod(size) < 2**53 and np.array_equal(rows, np.round(rows)):
-        # small whole numbers: one integer a row sorts many times faster than eight columns
-        place = np.concatenate([[1.0], np.cumprod(size[:-1])])
-        keys = rows @ place
-        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    else:
-        _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return first, group.reshape(-1)

@@ -159,8 +159,8 @@ def _interval(
 
 def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ...]:
     found = []
-    for label in evidence.items.labels:
-        units = evidence.items.only([label]).counts(i, by="sentence")
+    for label, items in zip(evidence.items.labels, evidence.items.by_label, strict=True):
+        units = items.counts(i, by="sentence")
         scores = tuple(_interval(evidence, units, metric, level) for metric in PRF)
         found.append(LabelScores(label, units.sum(), scores))
     return tuple(found)

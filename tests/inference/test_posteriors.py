@@ -66,6 +66,7 @@ def test_prior_weights():
     assert pv.posterior(counts, "accuracy", prior=0.5).mean == pytest.approx(8.5 / 12)
 
 
+@settings(max_examples=50)
 @given(table, st.floats(0.05, 20))
 def test_f1_is_jaccard_carried_over(counts, prior):
     f1 = pv.posterior(counts, "f1", prior=prior)
@@ -73,9 +74,11 @@ def test_f1_is_jaccard_carried_over(counts, prior):
     q = np.array([1e-9, 0.025, 0.5, 0.975])
     np.testing.assert_allclose(f1.ppf(q), pv.metrics.f1_from_jaccard(jaccard.ppf(q)), rtol=1e-14)
     x = jaccard.ppf(q)
+    x = x[1 - x > 1e-6]  # nearer to 1 a score cannot tell its odds
     np.testing.assert_allclose(f1.cdf(pv.metrics.f1_from_jaccard(x)), jaccard.cdf(x), rtol=1e-6)
 
 
+@settings(max_examples=40)
 @given(table)
 def test_fbeta_at_one_is_f1(counts):
     f1, fbeta = pv.posterior(counts, "f1"), pv.posterior(counts, "fbeta", beta=1)
@@ -89,6 +92,7 @@ def test_fbeta_at_one_is_f1(counts):
     assert fbeta.var == pytest.approx(f1.var, rel=1e-8)
 
 
+@settings(max_examples=40)
 @given(small_table, beta, st.sampled_from(TN_FREE))
 def test_quantiles_invert_the_distribution_function(counts, beta, metric):
     found = pv.posterior(counts, metric, beta=beta)
@@ -101,6 +105,7 @@ def test_quantiles_invert_the_distribution_function(counts, beta, metric):
     np.testing.assert_allclose(found.cdf(t) + found.sf(t), 1, rtol=1e-12)
 
 
+@settings(max_examples=40)
 @given(small_table, beta, st.sampled_from(TN_FREE))
 def test_density_is_the_derivative_and_adds_up(counts, beta, metric):
     found = pv.posterior(counts, metric, beta=beta)
@@ -144,6 +149,7 @@ def test_moments_of_fbeta_by_quadrature():
         assert found.var == pytest.approx(second - mean**2, rel=1e-6)
 
 
+@settings(max_examples=50)
 @given(small_table, beta, st.sampled_from(["f1", "fbeta", "recall"]))
 def test_no_score_is_more_probable_than_the_mode(counts, beta, metric):
     found = pv.posterior(counts, metric, beta=beta)
@@ -164,7 +170,7 @@ def test_modes_of_precision_and_recall_are_the_estimates():
     assert pv.posterior(counts, "f1").mode != pytest.approx(154 / 208, abs=1e-3)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(small_table, beta, st.sampled_from(["f1", "fbeta", "recall"]), st.floats(0.3, 0.99))
 def test_highest_density_intervals(counts, beta, metric, level):
     found = pv.posterior(counts, metric, beta=beta)

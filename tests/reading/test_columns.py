@@ -211,6 +211,9 @@ def test_more_errors(write, tmp_path):
         read(path, Options(tag_column=7))
     with pytest.raises(InputError, match=r"holds comments only; expected at least one token"):
         read(write("# a\n# b\n"), Options(comments=True, task="entities"))
+    for broken in ("1\ta\tO\n2-3\tb\tO\n", "1-2\ta\tO\n1\tb\tO\n\n1\tc\tO\n", "1-1\ta\tO\n"):
+        with pytest.raises(InputError, match=r"the range \d-\d is not followed by its words"):
+            read(write(broken))
     with pytest.raises(InputError, match=r"is a directory; expected a file"):
         read(tmp_path)
     with pytest.raises(InputError, match=r"there is no such file"):

@@ -89,7 +89,9 @@ def test_spans_are_marked_right_or_wrong():
 def test_thresholds_on_the_page_are_those_of_the_verdict(page):
     _, text = html_outline(page)
     for word, probability, pvalue in STRENGTHS:
-        assert f"{word} evidence: posterior probability at least {probability:g}" in text
+        assert (
+            f"{word.capitalize()} evidence: posterior probability at least {probability:g}" in text
+        )
         assert f"p at most {pvalue:g}" in text
 
 

@@ -170,7 +170,7 @@ def test_code_in_a_file_is_not_executed(tmp_path):
             return (open, (str(tmp_path / "executed"), "w"))
 
     path = tmp_path / "evil.pt"
-    path.write_bytes(pickle.dumps(Evil()))
+    path.write_bytes(pickle.dumps(Evil(), protocol=2))
     with pytest.raises(pv.InputError, match="is no saved segmenter"):
         BiGRUSegmenter.load(path)
     assert not (tmp_path / "executed").exists()

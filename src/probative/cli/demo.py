@@ -36,7 +36,7 @@ def demo(
 
     check_format(form)
     shown = demonstrate(level=level)
-    document, page = demo_document(shown)
+    document, page = demo_document(shown.comparison, shown.models, shown.tests, shown.segmentation)
     folder = Path(output)
     try:
         folder.mkdir(parents=True, exist_ok=True)

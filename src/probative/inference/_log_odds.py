@@ -109,9 +109,13 @@ def step(sd: Array, finest: Array | float) -> Array:
 
 def _lower_tail(a: Array, b: Array, y: Array) -> Array:
     """P(log odds <= y), from the side on which the argument of the incomplete beta is exact."""
-    a, b, y = np.broadcast_arrays(a, b, y)
-    tail = np.empty(y.shape)
     left = y <= 0
+    if left.all():
+        return _incomplete(a, b, special.expit(y))
+    if not left.any():
+        return _complement(b, a, special.expit(-y))
+    a, b, y, left = np.broadcast_arrays(a, b, y, left)
+    tail = np.empty(y.shape)
     tail[left] = _incomplete(a[left], b[left], special.expit(y[left]))
     right = ~left
     tail[right] = _complement(b[right], a[right], special.expit(-y[right]))
@@ -134,10 +138,12 @@ def _incomplete(a: Array, b: Array, x: Array) -> Array:
 
 def _complement(a: Array, b: Array, x: Array) -> Array:
     """1 - I_x(a, b), with all its digits where it is small."""
-    rest = 1 - _incomplete(a, b, x)
+    rest = np.asarray(1 - _incomplete(a, b, x))
     small = rest < 1e-4
-    rest[small] = special.betaincc(a[small], b[small], x[small])
-    return np.asarray(rest)
+    if small.any():
+        a, b, x = np.broadcast_arrays(a, b, x)
+        rest[small] = special.betaincc(a[small], b[small], x[small])
+    return rest
 
 
 def _log_peak(a: Array, b: Array) -> Array:

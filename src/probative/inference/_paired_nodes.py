@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from probative.inference import _log_odds
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -23,6 +25,7 @@ __all__ = ["gauss_jacobi", "gauss_nodes", "sobol_nodes"]
 
 _SCRAMBLINGS = 8
 _POINTS = 2**14  # of each scrambling
+_TABLE = 2**13  # entries of a table of quantiles
 
 
 def gauss_nodes(
@@ -53,9 +56,16 @@ def sobol_nodes(
             for i in range(_SCRAMBLINGS)
         ]
     )
-    shares = [special.betaincinv(a, b, uniform[:, i]) for i, (a, b) in enumerate(shapes)]
+    shares = [_quantiles(a, b, uniform[:, i]) for i, (a, b) in enumerate(shapes)]
     weight = np.full((_SCRAMBLINGS, _POINTS), 1 / _POINTS)
     return _cells_of(shares, solved, other, tail, cells), weight
+
+
+def _quantiles(a: float, b: float, q: Array) -> Array:
+    """Quantiles of Beta(a, b), from a table fine enough for the points' own error."""
+    shape_a, shape_b = np.array(a), np.array(b)
+    y = np.linspace(*_log_odds.window(shape_a, shape_b), _TABLE)
+    return np.asarray(special.expit(np.interp(q, _log_odds.cdf(shape_a, shape_b, y), y)))
 
 
 def gauss_jacobi(a: float, b: float, size: int) -> tuple[Array, Array]:

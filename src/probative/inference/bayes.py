@@ -204,16 +204,14 @@ def _exact(
 ) -> dict[str, Any]:
     a_better, equivalent, b_better = difference.probabilities(rope)
     p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
-    low, high = difference.interval(level)
     return {
         "p_h0": p_h0,
         "p_h1": p_h1,
         "p_a_better": a_better,
         "p_equivalent": equivalent,
         "p_b_better": b_better,
-        "low": low,
-        "high": high,
         "error": difference.error,
+        "limits": lambda: difference.interval(level),
     }
 
 
@@ -251,7 +249,9 @@ def _sampled(
                 "error": np.sqrt(p_h0 * (1 - p_h0) / size),
             }
         )
-    return {name: _plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
+    found = {name: _plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
+    limits = found.pop("low"), found.pop("high")
+    return {**found, "limits": lambda: limits}
 
 
 def _paired_draws(

@@ -74,11 +74,19 @@ class Posterior:
 
     def log_odds_window(self) -> tuple[Array, Array]:
         """Return the log odds outside which the density is negligible."""
-        low, high = _log_odds.window(self.a, self.b)
-        return low + np.log(self.factor), high + np.log(self.factor)
+        return self._window
 
     def log_odds_spread(self) -> Array:
         """Return the distance over which the density of the log odds can change at most."""
+        return self._spread
+
+    @cached_property
+    def _window(self) -> tuple[Array, Array]:
+        low, high = _log_odds.window(self.a, self.b)
+        return low + np.log(self.factor), high + np.log(self.factor)
+
+    @cached_property
+    def _spread(self) -> Array:
         return _log_odds.spread(self.a, self.b)
 
     def at_nodes(self, function: str, y: Array) -> Array:
@@ -179,7 +187,9 @@ class Posterior:
 
     def __getitem__(self, index: Any) -> Posterior:
         """Return the posterior of some of the tables."""
-        return Posterior(self.a[index], self.b[index], self.factor)
+        some = Posterior.__new__(Posterior)
+        some.a, some.b, some.factor = self.a[index], self.b[index], self.factor
+        return some
 
     def _flat(self, shape: tuple[int, ...]) -> Posterior:
         """The tables, repeated to fill `shape` and laid out in one row."""

@@ -20,7 +20,7 @@ from probative.inference import _log_odds
 from probative.inference.beta_posterior import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -88,7 +88,15 @@ class IndependentPosterior:
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """Return the equal-tailed limits between which the difference lies."""
         tail = (1 - open_probability("level", level)) / 2
-        return self._quantile(tail), plain(-np.asarray(self._swapped._quantile(tail)))
+
+        def search(pair: Pair, start: Array, sd: Array, q: Array) -> Array:
+            return quantile_search(lambda d, at: pair[at].cdf_and_pdf(d), q, start, sd)
+
+        sd = np.sqrt(np.asarray(self.var))
+        q = np.reshape([tail, 1 - tail], (2, *(1 for _ in self.shape)))
+        start = np.clip(np.asarray(self.mean) + special.ndtri(q) * sd, -0.999, 0.999)
+        low, high = self._evaluate(search, start, sd, q)
+        return plain(low), plain(high)
 
     def curve(self, points: int = 201) -> tuple[Array, Array]:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
@@ -110,33 +118,27 @@ class IndependentPosterior:
             rest[small] = chosen.cdf(0.0)
         return np.asarray(rest)
 
-    def _quantile(self, q: float) -> Any:
-        def search(pair: Pair, start: Array) -> Array:
-            def tails(d: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
-                return pair[at].cdf_and_pdf(d)
-
-            return quantile_search(tails, q, start, np.sqrt(pair.a.var + pair.b.var))
-
-        start = np.asarray(self.mean) + special.ndtri(q) * np.sqrt(self.var)
-        return self._evaluate(search, np.clip(start, -0.999, 0.999))
-
-    def _evaluate(self, function: Callable[[Pair, Array], Array], d: ArrayLike) -> Any:
-        """Call a function of tables and differences on some thousand tables at a time."""
-        d = np.asarray(d, dtype=np.float64)
-        shape = np.broadcast_shapes(self.shape, d.shape)
-        index = np.broadcast_to(np.arange(self._flat_a.a.size).reshape(self.shape), shape).ravel()
-        flat = np.broadcast_to(d, shape).ravel()
+    def _evaluate(self, function: Callable[..., Array], *arguments: ArrayLike) -> Any:
+        """Call a function of tables and arguments on some thousand tables at a time."""
+        arrays = [np.asarray(x, dtype=np.float64) for x in arguments]
+        shape = np.broadcast_shapes(self.shape, *(x.shape for x in arrays))
+        tables = np.arange(self._flat_a.a.size).reshape(self.shape)
+        index = np.broadcast_to(tables, shape).ravel()
+        flat = [np.broadcast_to(x, shape).ravel() for x in arrays]
         result = np.empty(len(index))
         for start in range(0, len(index), _CHUNK):
             at = slice(start, start + _CHUNK)
             result[at] = _by_narrower(
-                function, self._flat_a[index[at]], self._flat_b[index[at]], flat[at]
+                function,
+                self._flat_a[index[at]],
+                self._flat_b[index[at]],
+                [x[at] for x in flat],
             )
         return plain(result.reshape(shape))
 
 
 def _by_narrower(
-    function: Callable[[Pair, Array], Array], a: Posterior, b: Posterior, d: Array
+    function: Callable[..., Array], a: Posterior, b: Posterior, arguments: Sequence[Array]
 ) -> Array:
     """Average over the narrower posterior, table by table.
 
@@ -144,13 +146,16 @@ def _by_narrower(
     nothing but their roles.
     """
     a_narrower = a.log_odds_spread() <= b.log_odds_spread()
-    result = np.empty(len(d))
+    result = np.empty(len(a_narrower))
     for chosen, narrow, wide in (
         (a_narrower, a, b),
         (~a_narrower, b.mirrored(), a.mirrored()),
     ):
+        if chosen.all():
+            return function(Pair(narrow, wide), *arguments)
         if chosen.any():
-            result[chosen] = function(Pair(narrow[chosen], wide[chosen]), d[chosen])
+            pair = Pair(narrow[chosen], wide[chosen])
+            result[chosen] = function(pair, *(x[chosen] for x in arguments))
     return result
 
 
@@ -189,7 +194,7 @@ class Pair:
     def _tail(self, inside: Array, d: Array) -> Array:
         """Add the stretch of A above 1 - d, where B is smaller in any case."""
         beyond = np.zeros(len(d))
-        up = d > 0
+        up = (d > 0) & (special.logit(1 - np.maximum(d, 0)) < self.a.log_odds_window()[1])
         if up.any():
             beyond[up] = self.a[up].sf(1 - d[up])
         return np.clip(inside + beyond, 0, 1)
@@ -204,7 +209,8 @@ class Pair:
         for group in np.unique(groups):
             at = np.flatnonzero(groups == group)
             u = np.linspace(low[at], high[at], int(size[at].max()), axis=-1)
-            pair, places = self[at], Positions.at(u, d[at, None])
+            pair = self if len(at) == len(d) else self[at]
+            places = Positions.at(u, d[at, None])
             mass = pair._mass(places, u[:, 1:2] - u[:, :1])
             order.append(at)
             pieces.append([np.sum(mass * f, axis=-1) for f in functions(pair, places, at)])
@@ -223,9 +229,13 @@ class Pair:
 
     def _extent(self, d: Array) -> tuple[Array, Array]:
         """Where in u the integrand is not negligible."""
-        up, down = np.maximum(d, 0), np.maximum(-d, 0)
         y_low, y_high = self.a.log_odds_window()
+        if not d.any():
+            return y_low, y_high
+        up, down = np.maximum(d, 0), np.maximum(-d, 0)
         low, high = (_stretched(y, up, down) for y in (y_low, y_high))
+        if np.isfinite(low).all() and np.isfinite(high).all():
+            return low, high
         middle = _stretched((y_low + y_high) / 2, up, down)
         top = self._far_end(up, 1.0, np.where(np.isfinite(middle), middle, low + 4))
         bottom = self._far_end(down, -1.0, np.where(np.isfinite(middle), -middle, 4 - high))
@@ -286,13 +296,13 @@ def _stretched(y: Array, up: Array, down: Array) -> Array:
     near, far = special.expit(y) - down, special.expit(-y) - up
     with np.errstate(divide="ignore", invalid="ignore"):
         u = np.log(near) - np.log(far)
-    u = np.select([near <= 0, far <= 0], [-np.inf, np.inf], u)
+    u = np.where(near <= 0, -np.inf, np.where(far <= 0, np.inf, u))
     return np.where((up == 0) & (down == 0), y, u)
 
 
 def quantile_search(
     tails: Callable[[Array, NDArray[np.intp]], tuple[Array, Array]],
-    q: float,
+    q: Array,
     start: Array,
     sd: Array,
 ) -> Array:
@@ -310,14 +320,16 @@ def quantile_search(
         d = found[at]
         below, density = tails(d, at)
         z = special.ndtri(below)
-        low[at] = np.where(z <= target, d, low[at])
-        high[at] = np.where(z >= target, d, high[at])
+        low[at] = np.where(z <= target[at], d, low[at])
+        high[at] = np.where(z >= target[at], d, high[at])
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            newton = d + (target - z) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) / density
+            newton = d + (target[at] - z) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) / density
         inside = (newton >= low[at]) & (newton <= high[at])
         found[at] = np.where(inside, newton, (low[at] + high[at]) / 2)
-        # Newton's method squares the error: after a move of 1e-5 sd it is below 1e-10 sd
-        at = at[np.abs(found[at] - d) > 1e-5 * sd[at]]
+        # Newton's method squares the error: a move of 1e-5 of what the distribution spans leaves
+        # 1e-10 of it
+        span = np.minimum(sd[at], 1 - np.abs(d))
+        at = at[np.abs(found[at] - d) > 1e-5 * span]
         if not len(at):
             break
     return found

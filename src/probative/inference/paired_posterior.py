@@ -154,7 +154,11 @@ class PairedPosterior:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""
         tail = (1 - open_probability("level", level)) / 2
-        return self._quantile(tail), self._quantile(1 - tail)
+        q = np.array([tail, 1 - tail])
+        sd = np.full(2, self._engine.sd)
+        start = np.clip(self.mean + special.ndtri(q) * sd, -0.999, 0.999)
+        low, high = quantile_search(lambda d, at: self._engine.cdf_and_pdf(d), q, start, sd)
+        return float(low), float(high)
 
     def curve(self, points: int = 201) -> tuple[Array, Array]:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
@@ -165,11 +169,6 @@ class PairedPosterior:
     def _symmetric(self) -> bool:
         """Whether exchanging A and B leaves the table as it is."""
         return bool(np.array_equal(self.table.cases, self.table.swapped().cases))
-
-    def _quantile(self, q: float) -> float:
-        sd = np.array([self._engine.sd])
-        start = np.clip(self.mean + special.ndtri(q) * sd, -0.999, 0.999)
-        return float(quantile_search(lambda d, at: self._engine.cdf_and_pdf(d), q, start, sd)[0])
 
 
 @dataclass(frozen=True)
@@ -303,14 +302,20 @@ class _Ratios:
         density[inside] = np.exp(log_density) / slope[inside]
         return density
 
+    @cached_property
+    def _lines(self) -> tuple[list[Array], list[Array], Array, Array]:
+        """The four forms as lines in z, at every node, and the difference at z = 0 and 1."""
+        forms = (self.top_b, self.bottom_b, self.top_a, self.bottom_a)
+        split = self.nodes[:, self.down]
+        start = [self.nodes @ form for form in forms]
+        slope = [split * (form[self.up] - form[self.down]) for form in forms]
+        ends = [x + y for x, y in zip(start, slope, strict=True)]
+        at_zero, at_one = (top / bottom - x / y for top, bottom, x, y in (start, ends))
+        return start, slope, at_zero, at_one
+
     def _root(self, d: float) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_]]:
         """The share z of `up` at which the difference is d, and the difference's slope there."""
-        split = self.nodes[:, self.down]
-        forms = (self.top_b, self.bottom_b, self.top_a, self.bottom_a)
-        (b0, e0, a0, c0) = (self.nodes @ form for form in forms)
-        (b1, e1, a1, c1) = (split * (form[self.up] - form[self.down]) for form in forms)
-        at_zero = b0 / e0 - a0 / c0
-        at_one = (b0 + b1) / (e0 + e1) - (a0 + a1) / (c0 + c1)
+        (b0, e0, a0, c0), (b1, e1, a1, c1), at_zero, at_one = self._lines
         inside, above = (at_zero < d) & (d < at_one), d >= at_one
         # (b0 + b1 z)(c0 + c1 z) - (a0 + a1 z)(e0 + e1 z) = d (e0 + e1 z)(c0 + c1 z)
         square = b1 * c1 - a1 * e1 - d * e1 * c1

@@ -25,7 +25,9 @@ def span_confusions(gold: Spans, system: Spans) -> Confusions:
     sizes = [int(max(g.max(initial=0), s.max(initial=0))) + 1 for g, s in _columns(gold, system)]
     places = [_key(side, sizes) for side in (gold, system)]
     found = [np.unique(place, return_index=True) for place in places]
-    everywhere = np.union1d(found[0][0], found[1][0])
+    # sorted parts: a merging sort is many times faster than NumPy's union by hashing
+    both = np.sort(np.concatenate([place for place, _ in found]), kind="stable")
+    everywhere = both[np.flatnonzero(np.diff(both, prepend=-1))]
     codes = []
     for side, (place, first) in zip((gold, system), found, strict=True):
         code = np.full(len(everywhere), -1)

@@ -7,6 +7,7 @@ returns. Who says yes to it is all that counts and paired counts need.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +110,11 @@ class Items:
         else:
             cases[:, 7] = decisions - cases.sum(axis=1)
         return PairedCounts(cases if by is not None else cases[0])
+
+    @cached_property
+    def by_label(self) -> tuple[Items, ...]:
+        """The items of each label alone, in the order of `labels`."""
+        return tuple(self.only([label]) for label in self.labels)
 
     def only(self, labels: Sequence[str]) -> Items:
         """The items with one of these labels."""

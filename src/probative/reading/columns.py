@@ -28,7 +28,6 @@ __all__ = [
     "layout",
     "ragged_line",
     "share_of_tags",
-    "tag_columns",
     "tagged",
 ]
 
@@ -159,13 +158,22 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
     start, end = table.column(0, rows)
     covered = np.zeros(len(rows), dtype=bool)
     for at in np.flatnonzero(kinds == 1).tolist():
-        low, high = table.source.data[start[at] : end[at]].split(b"-")
-        number = min(max(int(high[:9]) - int(low[:9]) + 1, 0), len(rows))
+        name = table.source.data[start[at] : end[at]]
+        low, high = name.split(b"-")
+        missing = int(high[:9]) - int(low[:9]) + 1
         seen = at + 1
-        while number and seen < len(rows) and kinds[seen] != 1:
+        # its words stand right below it; empty nodes may be among them
+        while missing > 0 and seen < len(rows) and rows[seen] == rows[seen - 1] + 1:
+            if kinds[seen] == 1:
+                break
             covered[seen] = True
-            number -= int(kinds[seen] == 0)
+            missing -= int(kinds[seen] == 0)
             seen += 1
+        if missing or seen == at + 1:
+            raise table.source.error(
+                f"the range {name.decode()[:40]} is not followed by its words; expected them below",
+                int(rows[at]) + 1,
+            )
     return np.asarray(rows[(kinds != 2) & ~covered])
 
 
@@ -255,11 +263,6 @@ def _comments_before(opening: Ints, closing: Ints, breaks: NDArray[np.bool_]) ->
 def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
     """Codes and distinct values of a column of the token lines; from 0, or from -1 backwards."""
     return distinct(shape.table.source, *shape.table.column(number, shape.rows))
-
-
-def tag_columns(shape: Layout) -> list[int]:
-    """The columns (from 0) that hold nothing but tags, the last one first."""
-    return [c for c in reversed(range(shape.width)) if share_of_tags(shape, c) == 1]
 
 
 def share_of_tags(shape: Layout, column: int) -> float:

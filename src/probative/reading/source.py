@@ -51,18 +51,6 @@ class Source:
         """An error at a line of this file; lines count from 1."""
         return InputError(message, self.name, line)
 
-    def line_of(self, offset: int) -> int:
-        """The number of the line that holds a byte, from 1."""
-        return self.data.count(b"\n", 0, offset) + 1
-
-    def line(self, number: int) -> str:
-        """The text of a line, shortened for a message."""
-        begin = 0
-        for _ in range(number - 1):
-            begin = self.data.index(b"\n", begin) + 1
-        end = self.data.find(b"\n", begin)
-        return snippet(self.data[begin : len(self.data) if end < 0 else end])
-
 
 def snippet(raw: bytes, limit: int = 60) -> str:
     """A piece of a file as it can stand in a one-line message, in quotes."""

@@ -92,10 +92,10 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
     metric = _words(c.metric)
     drawings = []
     if c.density is not None:
-        shares = [("P(A better)", c.p_a_better), ("P(B better)", c.p_b_better)]
+        shares = f"P(A better) {c.p_a_better:.3f}", f"P(B better) {c.p_b_better:.3f}"
+        title = f"Posterior of the difference B − A; A is {c.a}, B is {c.b}."
         if c.rope > 0:
-            shares.insert(1, ("P(equivalent)", c.p_equivalent))
-        said = ", ".join(f"{words} = {share:.3f}" for words, share in shares)
+            title += f" Shaded: equivalence, with probability {c.p_equivalent:.3f}."
         grid, curve = c.density()
         drawings.append(
             density(
@@ -104,9 +104,8 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
                 rope=c.rope,
                 shares=shares,
                 axis=f"difference in {metric}, points",
-                title="Posterior of the difference"
-                + (", the region of equivalence shaded." if c.rope > 0 else "."),
-                description=f"Posterior density of the difference in {metric}: {said}",
+                title=title,
+                description=f"{title} Density of the difference in {metric}; {', '.join(shares)}",
             )
         )
     null = c.null() if c.null is not None else None
@@ -116,7 +115,7 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
                 [float(x) for x in null.edges],
                 [float(p) for p in null.probabilities],
                 observed=c.difference,
-                axis=f"difference in {metric} if A and B were exchangeable, points",
+                axis="difference if A and B were exchangeable, points",
                 title=f"Null distribution of the {c.test} test by {c.by}; orange: at least as "
                 f"extreme as observed.",
                 description=f"Null distribution of the difference in {metric}; observed "
@@ -207,27 +206,35 @@ def _marked(
 def _methods(found: Comparisons) -> list[tuple[str, str]]:
     """Each number's recipe and what it assumes."""
     c = found.comparisons[0]
-    words = {**_METHODS, **(_PAIRED if c.posterior == "paired" else _MACRO)}
-    if found.unit == "item":
-        del words["Clusters"]
-    if c.p_adjusted is None:
-        del words["Several systems"]
+    words = {
+        **_SCORES,
+        **(_CLUSTERS if found.unit != "item" else {}),
+        **(_PAIRED if c.posterior == "paired" else _MACRO),
+        **(_SEVERAL if c.p_adjusted is not None else {}),
+        **_VERDICT,
+    }
     filled = {"level": f"{100 * c.level:g} %", "unit": found.unit, "by": c.by, "test": c.test}
-    thresholds = "; ".join(
-        f"{word} evidence: posterior probability at least {likely:g} and p at most {p:g}"
+    filled["strengths"] = " ".join(
+        f"{word.capitalize()} evidence: posterior probability at least {likely:g} and p at most "
+        f"{p:g}."
         for word, likely, p in STRENGTHS
     )
-    words["Words of the verdict"] = f"{thresholds}; else the difference is not established."
     return [(term, text.format(**filled)) for term, text in words.items()]
 
 
-_METHODS = {
+_SCORES = {
     "Scores": "Precision, recall and accuracy with {level} intervals by Wilson's method; F1 by "
     "way of tp / (tp + fp + fn), of which it is an increasing function.",
+}
+_CLUSTERS = {
     "Clusters": "Items of one {unit} are not independent. Counts are divided by the design effect "
     "of the {unit}s before an interval or a posterior is made from them.",
+}
+_SEVERAL = {
     "Several systems": "p-values are adjusted by Holm's method; intervals are not.",
-    "Words of the verdict": "",
+}
+_VERDICT = {
+    "Words of the verdict": "{strengths} Else the difference is not established.",
     "What it speaks of": "These trained systems on data like this test set, whose {unit}s count as "
     "drawn independently of each other. Not other training runs, and not other domains.",
 }

@@ -9,21 +9,28 @@ from probative.reporting.document import Document, Table, number, payload, point
 from probative.reporting.score_report import scores_document
 
 if TYPE_CHECKING:
-    from probative.demonstration import Demonstration
+    from collections.abc import Sequence
+
+    from probative.results import BayesTest, Comparisons, Scores
 
 __all__ = ["demo_document"]
 
 
-def demo_document(shown: Demonstration) -> tuple[Document, Document]:
+def demo_document(
+    comparison: Comparisons,
+    models: tuple[str, str],
+    tests: Sequence[BayesTest],
+    segmenters: Scores,
+) -> tuple[Document, Document]:
     """Everything for the terminal, and the comparison of the seven systems for the page."""
-    page = compare_document(shown.comparison, choices=["demo"])
-    segmentation = scores_document(shown.segmentation, choices=["demo"])
+    page = compare_document(comparison, choices=["demo"])
+    segmentation = scores_document(segmenters, choices=["demo"])
     scores, differences = page.tables[:2]
     words = _few_scores(segmentation.tables[0])
     tables = (
         _named(scores, "1. Seven systems of a shared task on 1,287 sentences (F1 in points)"),
         _named(differences, "Are the others better or worse than spinningbytes?"),
-        _bayes_table(shown),
+        _bayes_table(models, tests),
         _named(words, "3. Two word segmenters on three sentences: read the recall"),
     )
     document = Document(
@@ -32,12 +39,12 @@ def demo_document(shown: Demonstration) -> tuple[Document, Document]:
             "demo",
             signature("demo"),
             comparison=page.payload,
-            bayes=[test.to_dict() for test in shown.tests],
+            bayes=[test.to_dict() for test in tests],
             segmentation=segmentation.payload,
         ),
         tables=tables,
         records=page.records,
-        notes=(f"Verdict: {shown.comparison.verdicts[0]}",),
+        notes=(f"Verdict: {comparison.verdicts[0]}",),
     )
     return document, page
 
@@ -55,8 +62,8 @@ def _named(table: Table, title: str) -> Table:
     )
 
 
-def _bayes_table(shown: Demonstration) -> Table:
-    a, b = shown.models
+def _bayes_table(models: tuple[str, str], tests: Sequence[BayesTest]) -> Table:
+    a, b = models
     rows = tuple(
         (
             test.metric,
@@ -67,7 +74,7 @@ def _bayes_table(shown: Demonstration) -> Table:
             number(test.p_a_better),
             number(test.p_b_better),
         )
-        for test in shown.tests
+        for test in tests
     )
     return Table(
         ("score", a, b, f"P({a} better)", f"P({b} better)"),

@@ -20,7 +20,6 @@ __all__ = ["COLOURS", "figure_bytes", "new_figure", "save_figure", "to_drawing"]
 
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-_REPEATABLE: Any = {"svg.hashsalt": "probative", "svg.fonttype": "path"}
 FIGURE_FORMATS = ("png", "svg", "pdf")
 
 

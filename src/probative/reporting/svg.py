@@ -23,6 +23,8 @@ _WIDTH = 560.0  # of a figure that has the page to itself
 _HALF = 400.0  # of one that shares it
 _MARGIN = 14.0
 _ROW = 26.0
+_NAME = 20.0  # of a name that stands above its row
+_BESIDE = 170.0  # names up to this width stand beside their rows
 _AXIS = 40.0  # room for ticks and the name of the axis
 
 
@@ -43,15 +45,20 @@ def forest(
     """Estimates with their limits, one a row; `zero` draws the line of no difference."""
     defined = [bar for bar in bars if bar.estimate == bar.estimate]
     values = [v for bar in defined for v in (bar.low, bar.high)] + ([0.0] if zero else [])
-    label_width = min(max((_text_width(bar.name) for bar in bars), default=40), 190) + 12
-    scale = _Scale.around(values or [0.0, 1.0], label_width, _WIDTH - _MARGIN)
-    bottom = _MARGIN + _ROW * len(bars)
+    widest = max((_text_width(bar.name) for bar in bars), default=0)
+    beside = widest <= _BESIDE
+    left, row = (widest + 12, _ROW) if beside else (_MARGIN, _ROW + _NAME)
+    scale = _Scale.around(values or [0.0, 1.0], left, _WIDTH - _MARGIN)
+    bottom = _MARGIN + row * len(bars)
     parts = scale.axis(bottom, axis)
     if zero:
         parts.append(_line(scale(0), _MARGIN - 6, scale(0), bottom, "zero"))
     for i, bar in enumerate(bars):
-        y = _MARGIN + _ROW * (i + 0.5)
-        parts.append(_text(label_width - 10, y + 4, _short(bar.name), "name", "end"))
+        y = _MARGIN + row * (i + 1) - _ROW / 2
+        if beside:
+            parts.append(_text(left - 10, y + 4, bar.name, "name", "end"))
+        else:
+            parts.append(_text(left, y - _NAME + 6, _short(bar.name), "name", "start"))
         if bar not in defined:
             parts.append(_text(scale.left + 4, y + 4, "undefined", "tick", "start"))
             continue
@@ -68,12 +75,12 @@ def density(
     y: Sequence[float],
     *,
     rope: float,
-    shares: Sequence[tuple[str, float]],
+    shares: tuple[str, str],
     axis: str,
     title: str,
     description: str,
 ) -> Drawing:
-    """A posterior of the difference, the region of equivalence shaded, the shares written in."""
+    """A posterior of the difference, the region of equivalence shaded, a share on either side."""
     height = 130.0
     scale = _Scale.around([*x, 0.0], _MARGIN, _HALF - _MARGIN)
     top, bottom = _MARGIN + 18, _MARGIN + 18 + height
@@ -92,10 +99,8 @@ def density(
     parts.append(f'<polygon class="area" points="{ends[0]} {path} {ends[1]}"/>')
     parts.append(f'<polyline class="curve" points="{path}"/>')
     parts.append(_line(scale(0), top - 4, scale(0), bottom, "zero"))
-    anchors = {1: ["middle"], 2: ["start", "end"], 3: ["start", "middle", "end"]}[len(shares)]
-    places = {"start": _MARGIN, "middle": _HALF / 2, "end": _HALF - _MARGIN}
-    for anchor, (words, share) in zip(anchors, shares, strict=True):
-        parts.append(_text(places[anchor], _MARGIN + 4, f"{words} {share:.3f}", "share", anchor))
+    parts.append(_text(_MARGIN, _MARGIN + 4, shares[0], "share", "start"))
+    parts.append(_text(_HALF - _MARGIN, _MARGIN + 4, shares[1], "share", "end"))
     return _drawing(parts, bottom + _AXIS, title, description, _HALF)
 
 
@@ -184,13 +189,14 @@ def _text(x: float, y: float, words: str, kind: str, anchor: str) -> str:
 
 
 def _text_width(words: str) -> float:
-    """About how wide words are at the size of the names; wide characters count double."""
-    return sum(13.0 if ord(c) > 0x2E80 else 7.2 for c in plain(words))
+    """About how wide words are at the size they have on a phone; wide characters count double."""
+    return sum(16.0 if ord(c) > 0x2E80 else 8.6 for c in plain(words))
 
 
 def _short(words: str) -> str:
+    """As much of the words as a row holds."""
     shown = words
-    while _text_width(shown) > 185 and len(shown) > 2:
+    while _text_width(shown) > _WIDTH - 4 * _MARGIN:
         shown = shown[: len(shown) * 9 // 10]
     return shown if shown == words else shown + "…"
 
@@ -198,8 +204,10 @@ def _short(words: str) -> str:
 def _drawing(
     parts: list[Any], height: float, title: str, description: str, width: float = _WIDTH
 ) -> Drawing:
+    kind = "wide" if width == _WIDTH else "half"
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
-        f'role="img" aria-label="{escape(plain(description), quote=True)}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img" '
+        f'aria-label="{escape(plain(description), quote=True)}">'
     )
     return Drawing(head + "".join(parts) + "</svg>", title, description)

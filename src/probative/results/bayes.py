@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import nan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.results.base import Result
+from probative.results.base import Result, jsonable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["BayesTest"]
 
@@ -29,7 +34,8 @@ class BayesTest(Result):
     difference
         B's score minus A's, as observed.
     low, high
-        The equal-tailed interval of the difference.
+        The equal-tailed interval of the difference, found when it is first asked for: it takes
+        several times as long as the probabilities.
     p_a_better, p_equivalent, p_b_better
         The probabilities that A is better by more than `rope`, that neither is, that B is.
     rope
@@ -55,8 +61,6 @@ class BayesTest(Result):
     interval_a: Any
     interval_b: Any
     difference: Any
-    low: Any
-    high: Any
     p_a_better: Any
     p_equivalent: Any
     p_b_better: Any
@@ -67,6 +71,30 @@ class BayesTest(Result):
     level: float = 0.95
     method: str = "exact"
     error: Any = 0.0
+    limits: Callable[[], tuple[Any, Any]] = field(default=lambda: (nan, nan), repr=False)
+
+    @cached_property
+    def _interval(self) -> tuple[Any, Any]:
+        return self.limits()
+
+    @property
+    def low(self) -> Any:
+        """The lower limit of the difference."""
+        return self._interval[0]
+
+    @property
+    def high(self) -> Any:
+        """The upper limit of the difference."""
+        return self._interval[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON, the limits after the difference."""
+        content: dict[str, Any] = {}
+        for name, value in super().to_dict().items():
+            content[name] = value
+            if name == "difference":
+                content |= {"low": jsonable(self.low), "high": jsonable(self.high)}
+        return content
 
     def __str__(self) -> str:
         if np.ndim(self.p_h0):

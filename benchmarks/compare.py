@@ -1,0 +1,92 @@
+"""Whole comparisons, from files to a verdict, as processes: how long they may take."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from timing import Line, show
+
+SENTENCES, TOKENS = 50_000, 20  # of each of them
+TAGS = np.array(["O"] * 12 + ["B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG", "B-MISC"])
+WORDS = np.array([f"word{i}" for i in range(5000)])
+
+
+def write_corpus(folder: Path, sentences: int, systems: int, seed: int = 0) -> list[str]:
+    """A gold file, and outputs that agree with most of it: whole sentences are replaced."""
+    rng = np.random.default_rng(seed)
+    words = rng.choice(WORDS, (sentences, TOKENS))
+    gold = rng.choice(TAGS, (sentences, TOKENS))
+    sides = [gold]
+    for i in range(systems):
+        noise = rng.choice(TAGS, gold.shape)
+        spoilt = rng.random((sentences, 1)) < 0.2 - 0.01 * i
+        sides.append(np.where(spoilt, noise, gold))
+    names = ["gold", *(f"system{i}" for i in range(systems))]
+    paths = []
+    for name, tags in zip(names, sides, strict=True):
+        lines = np.char.add(np.char.add(words, "\t"), tags)
+        path = folder / f"{name}.conll"
+        path.write_text("\n\n".join("\n".join(row) for row in lines.tolist()) + "\n")
+        paths.append(str(path))
+    return paths
+
+
+def shared_task(folder: Path) -> list[str]:
+    """The answer and the seven outputs of WNUT 2017, where they are; else a corpus of that size."""
+    root = Path(__file__).resolve().parent.parent.parent
+    data = Path(os.environ.get("PROBATIVE_SHARED", root / "shared")) / "data" / "wnut17"
+    if not data.is_dir():
+        return write_corpus(folder, 1287, 7)
+    outputs = sorted((data / "submissions").iterdir())
+    return [str(data / "emerging.test.annotated"), *map(str, outputs)]
+
+
+def processor_seconds(*arguments: str, repeats: int = 3) -> float:
+    """The least processor time of a process: what it takes on a machine with nothing else to do."""
+    best = float("inf")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled modules, as an installation has
+    for _ in range(repeats):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, *arguments],
+            check=True,
+            capture_output=True,
+            env=environment,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return best
+
+
+def main() -> bool:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "large").mkdir()
+        two = write_corpus(folder / "large", SENTENCES, 2)
+        seven = shared_task(folder)
+        compare = ("-m", "probative", "compare", "-q")
+        pairs = (*seven, "--align", "position", "--all-pairs", "--html", str(folder / "page.html"))
+        large = f"{SENTENCES:,} sentences, {SENTENCES * TOKENS:,} tokens, two systems"
+        return show(
+            "Comparisons as processes; the peer is the time that is promised",
+            [
+                Line(large, processor_seconds(*compare, *two), 2.0, 1.0),
+                Line(
+                    "seven systems, all pairs, with the page",
+                    processor_seconds(*compare, *pairs),
+                    5.0,
+                    1.0,
+                ),
+            ],
+        )
+
+
+if __name__ == "__main__":
+    raise SystemExit(not main())

@@ -1,0 +1,105 @@
+"""How items become counts, and counts become text: what `Counts` and `PairedCounts` share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "by_first_appearance",
+    "case_of",
+    "distinct_rows",
+    "is_positive",
+    "plain",
+    "same_length",
+    "show",
+    "span_cases",
+    "whole",
+]
+
+
+def plain(array: NDArray[np.float64]) -> Any:
+    """A single number as NumPy's float (which divides by 0 quietly), an array as itself."""
+    return array[()]
+
+
+def whole(value: Any) -> Any:
+    """Whole numbers as int, arrays as nested lists, for people and JSON."""
+    if isinstance(value, np.ndarray):
+        return [whole(item) for item in value.tolist()]
+    if isinstance(value, list):
+        return [whole(item) for item in value]
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def show(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return np.array2string(
+            value, separator=", ", threshold=8, formatter={"float": "{:g}".format}
+        )
+    return str(whole(value))
+
+
+def is_positive(name: str, labels: ArrayLike, positive: object) -> NDArray[np.bool_]:
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise InputError(f"{name}: shape {array.shape}; expected a sequence of labels")
+    # NumPy answers a comparison of strings with numbers by one False, not by an array of them
+    return np.broadcast_to(np.asarray(array == positive, dtype=bool), array.shape)
+
+
+def same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
+    if array.shape != other.shape:
+        raise InputError(
+            f"{name}: {len(array)} items, but {other_name} has {len(other)}; expected as many"
+        )
+
+
+def case_of(
+    a: NDArray[np.bool_], b: NDArray[np.bool_], answer: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Number the cases as the class's table does."""
+    group = np.where(a, np.where(b, 4, 0), np.where(b, 2, 6))
+    return np.asarray(group + ~answer, dtype=np.int64)
+
+
+def span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:
+    only_a, only_b, both = a - b, b - a, a & b
+    return [
+        len(only_a & gold),
+        len(only_a - gold),
+        len(only_b & gold),
+        len(only_b - gold),
+        len(both & gold),
+        len(both - gold),
+        len(gold - a - b),
+    ]
+
+
+def by_first_appearance(names: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """Number the distinct values of an array in the order in which they first appear."""
+    distinct, first, group = np.unique(names, return_index=True, return_inverse=True)
+    rank = np.empty(len(distinct), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(distinct))
+    return rank[group], len(distinct)
+
+
+def distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each distinct row stands first, and which of them every row equals."""
+    size = rows.max(axis=0, initial=0) + 1
+    if np.prod(size) < 2**53 and np.array_equal(rows, np.round(rows)):
+        # small whole numbers: one integer a row sorts many times faster than eight columns
+        place = np.concatenate([[1.0], np.cumprod(size[:-1])])
+        keys = rows @ place
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    else:
+        _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, group.reshape(-1)

@@ -1,0 +1,106 @@
+"""The page in a real browser: on a phone, on a screen, on paper, by day and by night."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import probative as pv
+from probative.reporting.compare_report import compare_document
+from probative.reporting.render import as_html
+from reporting.browser import Browser
+from reporting.test_page import outputs
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(Browser.missing() is not None, reason=str(Browser.missing())),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as window:
+        yield window
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    gold, a, b = outputs()
+    spoilt = folder / "spoilt.jsonl"
+    line = {"text": "<script>alert(1)</script> " + "w" * 100_000, "spans": [[0, 8, "x" * 500]]}
+    empty = {**line, "spans": []}
+    spoilt.write_text("\n".join(json.dumps(line) for _ in range(6)))
+    other = folder / ("<b>" + "long name " * 20 + ".jsonl")
+    other.write_text("\n".join(json.dumps(line if i % 2 else empty) for i in range(6)))
+    labels = np.array(["label " + "y" * 60, "b", "c"])
+    rng = np.random.default_rng(0)
+    found = {
+        "entities": pv.compare(gold, a, b, metric=["recall", "f1"], rope=0.02),
+        "many": pv.compare(
+            gold, a, b, *(outputs(i)[1] for i in range(1, 5)), metric="recall", all_pairs=True
+        ),
+        "labels": pv.compare(*labels[rng.integers(0, 3, (3, 60))]),
+        "segmentation": pv.compare(
+            [["ab", "c"], ["d", "e"]] * 9,
+            [["a", "bc"], ["de"]] * 9,
+            [["ab", "c"], ["de"]] * 9,
+            task="segmentation",
+        ),
+        "hostile": pv.compare(spoilt, other, spoilt, metric="recall"),
+    }
+    paths = {}
+    for name, result in found.items():
+        paths[name] = folder / f"{name}.html"
+        paths[name].write_text(as_html(compare_document(result)), encoding="utf-8")
+    return paths
+
+
+@pytest.mark.parametrize("name", ["entities", "many", "labels", "segmentation", "hostile"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1200])
+def test_nothing_overflows_complains_or_calls_out(browser, pages, name, width, dark):
+    browser.logged()
+    browser.open(pages[name], width=width, dark=dark)
+    assert browser.ask("document.documentElement.scrollWidth") <= width
+    assert browser.ask("window.innerWidth") == width
+    messages, asked = browser.logged()
+    assert messages == []
+    assert asked == [pages[name].as_uri()]
+    paper = browser.ask("getComputedStyle(document.body).backgroundColor")
+    ink = browser.ask("getComputedStyle(document.body).color")
+    assert (_brightness(paper) < 60) == dark
+    assert abs(_brightness(paper) - _brightness(ink)) > 150
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_figures_can_be_read(browser, pages, dark):
+    browser.open(pages["entities"], width=400, dark=dark)
+    paper = _brightness(browser.ask("getComputedStyle(document.body).backgroundColor"))
+    fills = browser.ask(
+        "[...document.querySelectorAll('svg text')].map(e => getComputedStyle(e).fill)"
+    )
+    assert fills
+    assert all(abs(_brightness(fill) - paper) > 90 for fill in fills)
+    # words of a figure stay inside it, and are not too small on a phone
+    cut = browser.ask(
+        "[...document.querySelectorAll('svg text')].filter(e => {"
+        " const t = e.getBoundingClientRect(), s = e.ownerSVGElement.getBoundingClientRect();"
+        " return t.left < s.left - 1 || t.right > s.right + 1 || t.height < 8 })"
+        ".map(e => e.textContent)"
+    )
+    assert cut == []
+
+
+def test_on_paper_it_is_black_on_white_also_at_night(browser, pages):
+    browser.open(pages["entities"], width=794, dark=True, media="print")
+    assert browser.ask("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert browser.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.command("Page.printToPDF")["data"]
+
+
+def _brightness(colour: str) -> float:
+    red, green, blue = (float(part) for part in colour.split("(")[1].rstrip(")").split(",")[:3])
+    return 0.299 * red + 0.587 * green + 0.114 * blue
