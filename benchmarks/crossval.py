@@ -21,7 +21,6 @@ import probative as pv
 from probative.learners.crf import CRFChunker
 from probative.matching.schemes import encode
 
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
