@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import probative as pv
 from probative.learners.chunkers import SegmentingChunker
 from probative.learners.maxmatch import MaxMatchSegmenter
+from probative.learners.specs import model_of
 from probative.learners.words import checked_texts, from_spans, split, to_spans, without_spaces
 from probative.reading.rawtext import texts_of
 from probative.sweep import segmented
@@ -136,6 +137,18 @@ def test_a_segmenter_is_compared_like_any_chunker():
     assert {fold.counts.fn for fold in found.folds} == {0}
     with pytest.raises(pv.InputError, match="spans: 2 labels"):
         SegmentingChunker(MaxMatchSegmenter()).fit(["ab"], [[(0, 1, "x"), (1, 2, "y")]])
+
+
+def test_segmenters_by_name():
+    assert repr(model_of("maxmatch")) == "SegmentingChunker(MaxMatchSegmenter(spaces=True))"
+    assert "hidden=8, dropout=0.1" in repr(model_of("bigru:hidden=8,dropout=0.1"))
+    for spec, message in {
+        "maxmatch:x=1": "--a: 'x=1' is no option of maxmatch; expected none",
+        "bigru:layers=2": "--a: 'layers=2' is no option of bigru; expected NAME=NUMBER",
+        "bigru:epochs=0": "--a: epochs: 0 is not a whole number >= 1",
+    }.items():
+        with pytest.raises(pv.InputError, match=message):
+            model_of(spec, "--a")
 
 
 def test_texts_as_they_were_written(tmp_path):

@@ -33,7 +33,6 @@ _PARAMETERS = (
     "dimensions",
     "hidden",
     "dropout",
-    "forgetting",
     "epochs",
     "batch_size",
     "learning_rate",
@@ -84,10 +83,8 @@ class BiGRUSegmenter:
     hidden
         The units of the GRU layer, in each direction.
     dropout
-        The share of inputs and outputs of the layer that is dropped in training.
-    forgetting
-        The share of n-grams that training takes for unknown ones, so that the network learns to do
-        without what it will not know.
+        The share of inputs and outputs of the layer that is dropped in training, the same ones
+        at all characters of a sentence.
     epochs
         How often the training sentences are gone through. The weights of the epoch with the lowest
         development loss are kept.
@@ -126,9 +123,8 @@ class BiGRUSegmenter:
         *,
         spaces: bool = True,
         dimensions: int = 64,
-        hidden: int = 128,
-        dropout: float = 0.4,
-        forgetting: float = 0.2,
+        hidden: int = 200,
+        dropout: float = 0.5,
         epochs: int = 30,
         batch_size: int = 32,
         learning_rate: float = 0.002,
@@ -140,8 +136,9 @@ class BiGRUSegmenter:
         self.spaces = bool(spaces)
         self.dimensions = whole_number("dimensions", dimensions)
         self.hidden = whole_number("hidden", hidden)
-        self.dropout = _share("dropout", dropout)
-        self.forgetting = _share("forgetting", forgetting)
+        self.dropout = positive("dropout", dropout, zero=True)
+        if self.dropout >= 1:
+            raise InputError(f"dropout: {dropout!r} is not below 1")
         self.epochs = whole_number("epochs", epochs)
         self.batch_size = whole_number("batch_size", batch_size)
         self.learning_rate = positive("learning_rate", learning_rate)
@@ -313,13 +310,6 @@ class BiGRUSegmenter:
                 labels[inner[beginnings(map(without_spaces, words[number]))[:-1]]] = 1
             rows.append((self._vocabulary.encode(seen), labels))
         return rows
-
-
-def _share(name: str, value: float) -> float:
-    share = positive(name, value, zero=True)
-    if share >= 1:
-        raise InputError(f"{name}: {value!r} is not below 1")
-    return share
 
 
 def _with_decisions(sentences: list[Any]) -> list[Any]:

@@ -85,7 +85,7 @@ def create(sizes: Sequence[int], parameters: dict[str, Any], device: Any) -> Any
     )
     for embedding in net["embeddings"]:
         torch.nn.init.normal_(embedding.weight, std=0.1)
-    net.dropout, net.forgetting = parameters["dropout"], parameters["forgetting"]
+    net.dropout = parameters["dropout"]
     return net.to(device)
 
 
@@ -102,8 +102,6 @@ def _logits(net: Any, sentences: Sequence[Sentence]) -> Any:
     ngrams = torch.from_numpy(np.concatenate([numbers for numbers, _ in sentences])).to(device)
     lengths = np.array([len(labels) for _, labels in sentences])
     sentence = np.repeat(np.arange(len(lengths)), lengths)
-    if net.training and net.forgetting:
-        ngrams = ngrams * (torch.rand(ngrams.shape, device=device) >= net.forgetting)
     vectors = torch.cat([layer(ngrams[:, i]) for i, layer in enumerate(net["embeddings"])], dim=1)
     vectors = _dropped(net, vectors, sentence)
     states = [

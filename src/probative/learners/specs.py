@@ -12,6 +12,16 @@ from probative.errors import InputError
 __all__ = ["model_of"]
 
 _NUMBERS = {"window": int, "c1": float, "c2": float, "max_iterations": int, "min_count": int}
+_NETWORK = {
+    "dimensions": int,
+    "hidden": int,
+    "dropout": float,
+    "epochs": int,
+    "batch_size": int,
+    "learning_rate": float,
+    "min_count": int,
+    "seed": int,
+}
 
 
 def model_of(spec: str, parameter: str = "model") -> Any:
@@ -20,8 +30,9 @@ def model_of(spec: str, parameter: str = "model") -> Any:
     Parameters
     ----------
     spec
-        ``crf:SCHEME`` with options after commas, such as ``crf:iobes,c2=1,ngrams=1+2``; or
-        ``python:MODULE:FACTORY``, whose factory is called without arguments and returns an
+        ``crf:SCHEME`` with options after commas, such as ``crf:iobes,c2=1,ngrams=1+2``;
+        ``maxmatch`` or ``bigru``, such as ``bigru:epochs=10,hidden=64``, for word segmentation;
+        or ``python:MODULE:FACTORY``, whose factory is called without arguments and returns an
         object with fit and predict.
     parameter
         What messages call it.
@@ -35,12 +46,14 @@ def model_of(spec: str, parameter: str = "model") -> Any:
     kind, _, rest = spec.partition(":")
     if kind == "crf" and rest:
         return _crf(rest, parameter)
+    if kind in ("maxmatch", "bigru"):
+        return _segmenter(kind, rest, parameter)
     module, colon, factory = rest.partition(":")
     if kind == "python" and colon and ":" not in factory:
         return _own(module, factory, parameter)
     raise InputError(
-        f"{parameter}: unknown {spec!r}; expected crf:SCHEME[,c2=NUMBER,...] or "
-        f"python:MODULE:FACTORY"
+        f"{parameter}: unknown {spec!r}; expected crf:SCHEME[,c2=NUMBER,...], maxmatch, "
+        f"bigru[:epochs=NUMBER,...] or python:MODULE:FACTORY"
     )
 
 
@@ -63,6 +76,30 @@ def _crf(text: str, parameter: str) -> Any:
             ) from None
     try:
         return CRFChunker(scheme, **options)
+    except InputError as error:
+        raise InputError(f"{parameter}: {error}") from None
+
+
+def _segmenter(kind: str, text: str, parameter: str) -> Any:
+    from probative.learners.bigru import BiGRUSegmenter
+    from probative.learners.chunkers import SegmentingChunker
+    from probative.learners.maxmatch import MaxMatchSegmenter
+
+    known = _NETWORK if kind == "bigru" else {}
+    options: dict[str, Any] = {}
+    for setting in text.split(",") if text else ():
+        name, _, value = setting.partition("=")
+        try:
+            options[name] = known[name](value)
+        except (KeyError, ValueError):
+            expected = f"NAME=NUMBER with one of {', '.join(known)}" if known else "none"
+            raise InputError(
+                f"{parameter}: {setting!r} is no option of {kind}; expected {expected}"
+            ) from None
+    try:
+        return SegmentingChunker(
+            BiGRUSegmenter(**options) if kind == "bigru" else MaxMatchSegmenter()
+        )
     except InputError as error:
         raise InputError(f"{parameter}: {error}") from None
 
