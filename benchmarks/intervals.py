@@ -38,8 +38,11 @@ def main() -> bool:
     counts = random_tables()
     tp, nu = counts.tp, counts.nu
     roots = seconds(lambda: loop_of_roots(counts), 3) * TABLES / LOOPED
-    start = process_seconds("-c", "import numpy, scipy.special")
-    command = ("-m", "probative", "interval", "--tp", "77", "--fp", "44", "--fn", "10")
+    start, imported, command = process_seconds(
+        ("-c", "import numpy, scipy.special"),
+        ("-c", "import probative"),
+        ("-m", "probative", "interval", "--tp", "77", "--fp", "44", "--fn", "10"),
+    )
     return show(
         f"Intervals, {TABLES:,} random tables",
         [
@@ -67,17 +70,9 @@ def main() -> bool:
                 seconds(simulate_one_condition, 3),
                 1.0,
             ),
+            Line("import probative / import numpy, scipy.special", imported, start, 1.5),
             Line(
-                "import probative / import numpy, scipy.special",
-                process_seconds("-c", "import probative"),
-                start,
-                1.5,
-            ),
-            Line(
-                "probative interval, a process / import numpy, scipy.special",
-                process_seconds(*command),
-                start,
-                2.0,
+                "probative interval, a process / import numpy, scipy.special", command, start, 2.0
             ),
         ],
     )

@@ -70,6 +70,7 @@ def compare(
     power: float = 0.8,
     all_pairs: bool = False,
     rng: Any = 0,
+    examples: bool = True,
     **how: Any,
 ) -> Comparisons:
     """Compare the outputs of two or more systems on one test set, and judge.
@@ -104,6 +105,9 @@ def compare(
     rng
         A seed or generator for what is sampled: tests of macro averages, and exact tests that
         would not fit into memory.
+    examples
+        Whether to look for sentences on which the systems differ, and for labels that they
+        confuse: only the page shows them.
     **how
         How to read and match, as for `score`.
 
@@ -137,6 +141,7 @@ def compare(
         power=power,
         all_pairs=all_pairs,
         rng=rng,
+        examples=examples,
     )
 
 
@@ -153,6 +158,7 @@ def compare_evidence(
     power: float = 0.8,
     all_pairs: bool = False,
     rng: Any = 0,
+    examples: bool = True,
 ) -> Comparisons:
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
     level, power = open_probability("level", level), open_probability("power", power)
@@ -178,8 +184,8 @@ def compare_evidence(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
         verdicts=tuple(verdict(c) for c in comparisons[: len(pairs)]),
-        examples=examples_of(evidence, pairs),
-        confusions=confusions_of(evidence),
+        examples=examples_of(evidence, pairs) if examples else (),
+        confusions=confusions_of(evidence) if examples else (),
     )
 
 

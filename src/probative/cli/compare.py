@@ -118,6 +118,7 @@ def compare(
         prior=prior,
         all_pairs=all_pairs,
         rng=seed,
+        examples=html is not None,
         task=task,
         input_format=input_format,
         encoding=encoding,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.fields import bytes_of, hashes
+from probative.reading.fields import hashes
 from probative.reading.source import snippet
 
 if TYPE_CHECKING:
@@ -108,14 +108,13 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
 
 
 def _first_difference(gold: Text, other: Text) -> int | None:
-    source, start, end = gold.tokens()
-    other_source, other_start, other_end = other.tokens()
+    _, start, end = gold.tokens()
+    _, other_start, other_end = other.tokens()
     length = end - start
     uneven = np.flatnonzero(length != other_end - other_start)
     limit = int(uneven[0]) if len(uneven) else len(length)
     size = int(length[:limit].sum())
-    mine = bytes_of(source, start, end)[:size]
-    theirs = bytes_of(other_source, other_start, other_end)[:size]
+    mine, theirs = gold.token_bytes[:size], other.token_bytes[:size]
     differ = mine != theirs
     if differ.any():
         ends = np.cumsum(length)

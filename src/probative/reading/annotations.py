@@ -92,6 +92,13 @@ class Text:
             raise ValueError("this text has no tokens in a file")
         return self.source, self.start, self.end
 
+    @cached_property
+    def token_bytes(self) -> NDArray[np.uint8]:
+        """The bytes of all tokens, one after the other: an answer meets several systems."""
+        from probative.reading.fields import bytes_of
+
+        return bytes_of(*self.tokens())
+
     def raw(self, sentence: int) -> bytes:
         """The lines of a sentence as they stand in the file, comments included."""
         if self.source is None or self.block is None:
