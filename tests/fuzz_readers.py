@@ -242,13 +242,15 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def fuzz(n: int, seed: int, *, table_share: float = 0.1, say=None) -> tuple[list[str], Counter]:
+def fuzz(
+    n: int, seed: int, *, start: int = 0, table_share: float = 0.1, say=None
+) -> tuple[list[str], Counter]:
     """Run `n` cases; return what went wrong, and how often there was a result or an error."""
     points = starting_points()
     tally: Counter = Counter()
     wrong = []
     with tempfile.TemporaryDirectory() as name:
-        for number in range(n):
+        for number in range(start, start + n):
             rng = random.Random(f"{seed}/{number}")  # noqa: S311  # damage, not secrets
             tables = rng.random() < table_share
             whole = rng.choice(TABLES if tables and rng.random() < 0.7 else points)
@@ -264,6 +266,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--start", type=int, default=0, help="the number of the first case")
     parser.add_argument("--table-share", type=float, default=0.1)
     options = parser.parse_args()
     begin, before = time.perf_counter(), peak()
@@ -271,7 +274,8 @@ def main() -> int:
     def say(done, wrong):
         sys.stderr.write(f"{done} cases, {wrong} wrong, {time.perf_counter() - begin:.0f} s\n")
 
-    wrong, tally = fuzz(options.n, options.seed, table_share=options.table_share, say=say)
+    share = options.table_share
+    wrong, tally = fuzz(options.n, options.seed, start=options.start, table_share=share, say=say)
     for problem in wrong[:20]:
         sys.stdout.write(f"{problem}\n")
     sys.stdout.write(

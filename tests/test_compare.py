@@ -473,3 +473,37 @@ def test_the_first_two_of_the_shared_task_are_not_told_apart(wnut17):
     assert all(c.p_adjusted < 1e-8 for c in last)
     strong = [v for v in wnut17.verdicts if "drexel_cci" in v]
     assert all("is strong" in v for v in strong)
+
+
+def test_results_can_be_stored_and_sent(entities):
+    import pickle
+
+    for average in ("micro", "macro"):
+        found = pv.compare(*entities, metric="recall", average=average)
+        again = pickle.loads(pickle.dumps(found))  # noqa: S301  # our own bytes
+        c, d = found.comparisons[0], again.comparisons[0]
+        assert again.to_dict() == found.to_dict()
+        assert d.above(0.01) == c.above(0.01)
+        np.testing.assert_array_equal(d.density(), c.density())
+
+
+def test_by_document(write):
+    sentence = "{}\t{}\nsaw\tO\n\n"
+    mark = "-DOCSTART-\tO\n\n"
+    sides = []
+    for tags in (["B-P"] * 12, ["B-P", "O"] * 6, ["B-P", "B-P", "O"] * 4):
+        text = "".join(
+            (mark if i % 3 == 0 else "") + sentence.format(f"n{i}", t) for i, t in enumerate(tags)
+        )
+        sides.append(write(text, f"side{len(sides)}.conll"))
+    c = pv.compare(*sides, by="document", metric="recall").comparisons[0]
+    assert (c.by, c.observed_units) == ("document", 4)
+    rows = []
+    for start in range(0, 12, 3):
+        span = [{(i, i + 1, "P")} for i in range(start, start + 3)]
+        a = [s if i % 2 == 0 else set() for i, s in enumerate(span, start)]
+        b = [s if i % 3 != 2 else set() for i, s in enumerate(span, start)]
+        rows.append(pv.PairedCounts.from_spans(span, a, b).total().cases[:7])
+    paired = pv.PairedCounts(np.array(rows))
+    assert c.pvalue == pytest.approx(pv.randomization_test(paired, "recall", by="unit").pvalue)
+    assert c.design_effect == pytest.approx(pv.difference(paired, "recall").design_effect)

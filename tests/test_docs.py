@@ -56,7 +56,8 @@ def test_console_examples(page, run, tmp_path, monkeypatch):
     checker = doctest.OutputChecker()
     for line, block in blocks(page, "console"):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, expected = re.sub(r"\\\n", " ", part).partition("\n")
+            lines, expected = re.match(r"((?:[^\n]*\\\n)*[^\n]*)\n?(.*)", part, re.DOTALL).groups()
+            command = re.sub(r"\\\n", " ", lines)
             if command.startswith(NOT_RUN):
                 continue
             words = shlex.split(command, comments=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import combinations
@@ -27,10 +28,10 @@ from probative.results import Comparison, Comparisons, LabelDifference
 from probative.verdict import verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from probative.matching.items import Items
-    from probative.results import Plan
+    from probative.results import NullDistribution, Plan, RandomizationTest
 
 __all__ = ["AVERAGES", "UNITS", "compare", "compare_evidence", "plan_from_files"]
 
@@ -268,16 +269,25 @@ def _cases(items: Items, i: int, j: int, unit: str) -> PairedCounts:
     return items.paired(i, j, by=by)
 
 
-def _identical(evidence: Evidence, i: int, j: int) -> bool:
-    """Whether the two outputs agree on every item."""
-    return bool(np.array_equal(evidence.items.says[i], evidence.items.says[j]))
+def _common(evidence: Evidence, i: int, j: int, choices: _Choices) -> dict[str, Any]:
+    """What a comparison says whatever the average."""
+    return {
+        "a": evidence.names[i],
+        "b": evidence.names[j],
+        "by": choices.unit,
+        "rope": choices.rope,
+        "level": choices.level,
+        "power": choices.power,
+        "p_adjusted": None,
+        # of all that counts, item by item
+        "identical": bool(np.array_equal(evidence.items.says[i], evidence.items.says[j])),
+    }
 
 
 def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
     paired = _paired(evidence, i, j, choices.unit).grouped()
-    scored = _scored(evidence, metric)
-    level, beta, rope = choices.level, choices.beta, choices.rope
+    scored, level, beta = _scored(evidence, metric), choices.level, choices.beta
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     by = "unit" if paired.has_units else "item"
     exchange = partial(randomization_test, paired, scored, by=by, beta=beta, rng=choices.generator)
@@ -286,39 +296,47 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
     if gap.design_effect is not None:
         table = table / clusters.effective_divisor(gap.design_effect, paired.n_units, level)
     posterior = PairedPosterior(table, scored, prior=choices.prior, beta=beta)
-    a_better, equivalent, b_better = posterior.probabilities(rope)
+    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
     needed = plan(paired, scored, power=choices.power, level=level, beta=beta)
     return Comparison(
-        a=evidence.names[i],
-        b=evidence.names[j],
+        **_common(evidence, i, j, choices),
         metric=metric,
         difference=gap.estimate,
         low=gap.low,
         high=gap.high,
         method=gap.method,
         pvalue=test.pvalue,
-        p_adjusted=None,
         test=test.method,
-        by=choices.unit,
         design_effect=gap.design_effect,
         p_a_better=a_better,
         p_equivalent=equivalent,
         p_b_better=b_better,
-        rope=rope,
         posterior="paired",
         score_a=gap.a,
         score_b=gap.b,
-        level=level,
-        identical=_identical(evidence, i, j),
         units_needed=needed.units,
         observed_units=needed.observed_units,
-        power=choices.power,
         by_label=_by_label(evidence, i, j, "f1" if metric == "accuracy" else metric, choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
-        null=lambda: exchange(null=True).null,
-        density=lambda: _posterior_curve(posterior),
-        above=lambda threshold: float(1 - posterior.cdf(threshold)),
+        null=partial(_null_distribution, exchange),
+        density=partial(_posterior_curve, posterior),
+        above=partial(_probability_above, posterior),
     )
+
+
+def _null_distribution(exchange: partial[RandomizationTest]) -> NullDistribution | None:
+    return exchange(null=True).null
+
+
+def _posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
+    """The density of the difference where it matters, for a figure."""
+    low, high = posterior.interval(0.9998)
+    grid = np.linspace(low, high, 61)
+    return grid, posterior.pdf(grid)
+
+
+def _probability_above(posterior: PairedPosterior, threshold: float) -> float:
+    return float(1 - posterior.cdf(threshold))
 
 
 def _by_label(
@@ -327,9 +345,14 @@ def _by_label(
     items = evidence.items
     if len(items.labels) < 2:
         return ()
+    tables: Iterable[PairedCounts]
+    if choices.unit == "item":
+        cells = items.paired(i, j, by="label")
+        tables = map(PairedCounts, cells.cases if cells.has_negatives else cells.cases[:, :7])
+    else:
+        tables = (_cases(alone, i, j, choices.unit).grouped() for alone in items.by_label)
     found = []
-    for label, alone in zip(items.labels, items.by_label, strict=True):
-        paired = _cases(alone, i, j, choices.unit).grouped()
+    for label, paired in zip(items.labels, tables, strict=True):
         gap = difference(paired, metric, level=choices.level, beta=choices.beta)
         found.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
     return tuple(found)
@@ -343,51 +366,41 @@ def _macro_comparison(
         raise InputError(
             f"by: macro averages cannot be compared by {choices.unit}; expected {evidence.unit!r}"
         )
-    items, level, beta, rope = evidence.items, choices.level, choices.beta, choices.rope
+    items, beta, rope = evidence.items, choices.beta, choices.rope
     a, b = items.by_unit_and_label(i), items.by_unit_and_label(j)
-    gap, error = macro_difference(a, b, metric, level=level, beta=beta)
+    gap, error = macro_difference(a, b, metric, level=choices.level, beta=beta)
     test = macro_test(a, b, metric, by=choices.unit, rng=choices.generator, beta=beta)
-
-    def above(threshold: float) -> float:
-        return normal_tail(threshold - gap.estimate, error)
-
-    p_a_better, p_b_better = normal_tail(gap.estimate + rope, error), above(rope)
-    grid = gap.estimate + error * np.linspace(-4, 4, 161)
-    density = np.exp(-0.5 * np.linspace(-4, 4, 161) ** 2)
+    a_better = normal_tail(gap.estimate + rope, error)
+    b_better = normal_tail(rope - gap.estimate, error)
     how = "macro average: sampled test, interval and posterior by the delta method"
     return Comparison(
-        a=evidence.names[i],
-        b=evidence.names[j],
+        **_common(evidence, i, j, choices),
         metric=gap.metric,
         difference=gap.estimate,
         low=gap.low,
         high=gap.high,
         method=gap.method,
         pvalue=test.pvalue,
-        p_adjusted=None,
         test=test.method,
-        by=choices.unit,
         design_effect=None,
-        p_a_better=p_a_better,
-        p_equivalent=max(0.0, 1 - p_a_better - p_b_better),
-        p_b_better=p_b_better,
-        rope=rope,
+        p_a_better=a_better,
+        p_equivalent=float(np.maximum(0.0, 1 - a_better - b_better)),
+        p_b_better=b_better,
         posterior="normal",
         score_a=gap.a,
         score_b=gap.b,
-        level=level,
-        identical=_identical(evidence, i, j),
         observed_units=items.n_units,
-        power=choices.power,
         by_label=_by_label(evidence, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
-        density=(lambda: (grid, density)) if error > 0 else None,
-        above=above,
+        density=partial(_normal_curve, gap.estimate, error) if error > 0 else None,
+        above=partial(_normal_above, gap.estimate, error),
     )
 
 
-def _posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
-    """The density of the difference where it matters, for a figure."""
-    low, high = posterior.interval(0.9998)
-    grid = np.linspace(low, high, 61)
-    return grid, posterior.pdf(grid)
+def _normal_curve(mean: float, deviation: float) -> tuple[Any, Any]:
+    z = np.linspace(-4, 4, 61)
+    return mean + deviation * z, np.exp(-0.5 * z**2) / (deviation * math.sqrt(2 * math.pi))
+
+
+def _normal_above(mean: float, deviation: float, threshold: float) -> float:
+    return normal_tail(threshold - mean, deviation)

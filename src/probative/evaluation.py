@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["score", "scores_of"]
 
 PRF = ("precision", "recall", "f1")
-_MACRO, _MACRO_CELLS = "macro_", 50_000_000
+_MACRO, _MACRO_CELLS = "macro_", 10_000_000
 
 
 def score(
@@ -158,6 +158,13 @@ def _interval(
 
 
 def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ...]:
+    if evidence.unit == "item":  # one decision a label and item: all labels at once
+        counts = evidence.items.counts(i, by="label")
+        columns = [interval(counts, metric, level=level) for metric in PRF]
+        return tuple(
+            LabelScores(label, counts[k], tuple(column[k] for column in columns))
+            for k, label in enumerate(evidence.items.labels)
+        )
     found = []
     for label, items in zip(evidence.items.labels, evidence.items.by_label, strict=True):
         units = items.counts(i, by="sentence")

@@ -52,7 +52,7 @@ def _example(evidence: Evidence, i: int, j: int, sentence: int, errors: Any) -> 
         evidence.names[i],
         evidence.names[j],
         sentence + 1,
-        tuple(word[:_LONGEST] for word in words[:_LONGEST]),
+        _shortened(words),
         separator,
         gold,
         a,
@@ -60,6 +60,12 @@ def _example(evidence: Evidence, i: int, j: int, sentence: int, errors: Any) -> 
         int(errors[0][sentence]),
         int(errors[1][sentence]),
     )
+
+
+def _shortened(words: Sequence[str]) -> tuple[str, ...]:
+    """A sentence that a reader can take in, with signs of what was left out."""
+    shown = [word if len(word) <= _LONGEST else word[:_LONGEST] + "…" for word in words[:_LONGEST]]
+    return (*shown, "…") if len(words) > _LONGEST else tuple(shown)
 
 
 def confusions_of(evidence: Evidence) -> tuple[Any, ...]:

@@ -130,12 +130,13 @@ def test_csv_has_scores_and_comparisons(run, files):
 def test_names_rope_by_label_and_metrics(run, files):
     outcome = run(
         "compare", *files, "--names", "x,y", "--rope", 0.01, "--by-label", "--by", "item",
-        "--metric", "recall,accuracy"[:6], "--level", 0.9, "-q",
+        "--metric", "recall", "--level", 0.9, "-q",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert "y − x" in outcome.out
     assert "P(within 1)" in outcome.out
     assert "By label: y" in outcome.out
+    assert "y against x, recall by label in points" in outcome.out
     assert "90 %" in outcome.out
     assert outcome.out.rstrip().endswith("level:0.9|exact-by-item|paired-posterior|rope:0.01")
 

@@ -259,3 +259,11 @@ def test_check_of_json_lines_and_labels_with_problems(run, write):
     assert f"{path}:2: the line is empty; expected a label" in outcome.out
     tokens = run("check", write("a NN\nb VB\n"), "--task", "labels", "-f", "json").out
     assert json.loads(tokens)["labels"] == {"NN": 1, "VB": 1}
+
+
+def test_figure(run, files, tmp_path):
+    path = tmp_path / "scores.svg"
+    outcome = run("score", *files, "--figure", path)
+    assert outcome.status == 0
+    assert f"wrote {path}" in outcome.err
+    assert b"<svg" in path.read_bytes()

@@ -262,3 +262,11 @@ def test_what_is_compared_is_checked(arguments, message):
 def test_options_are_checked(options, message):
     with pytest.raises(pv.InputError, match=message):
         pv.bayes_test(pv.Counts(1, 2, 3), pv.Counts(3, 2, 1), **options)
+
+
+@pytest.mark.parametrize("metric", ["precision", "recall", "f1"])
+def test_a_tie_accepts_h0(metric):
+    counts = pv.Counts(77, 44, 10)
+    found = pv.bayes_test(counts, counts, metric)
+    assert found.p_h0 == pytest.approx(0.5, abs=1e-10)
+    assert found.decision == "H0"

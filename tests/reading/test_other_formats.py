@@ -73,6 +73,12 @@ def test_a_missing_label_is_an_error(write):
         read(write("spam\n\nham\n"), Options(input_format="labels"))
 
 
+@pytest.mark.parametrize("space", ["\u2028", "\u0085\n\u3000", "\x1c"])
+def test_spaces_that_no_byte_test_knows_are_no_labels(write, space):
+    with pytest.raises(InputError, match="holds spaces only; expected at least one label"):
+        read(write(space), Options(input_format="labels"))
+
+
 def test_labels_from_python():
     assert labels_of(annotations_of(["b", "a"], "gold", Options())) == ["b", "a"]
     assert labels_of(annotations_of(np.array([1, 0]), "gold", Options())) == ["1", "0"]

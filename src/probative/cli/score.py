@@ -51,6 +51,7 @@ def score(
         ),
     ] = "text",
     html: options.Html = None,
+    figure: options.Figure = None,
     quiet: options.Quiet = False,
     seed: options.Seed = None,  # noqa: ARG001  # accepted everywhere; nothing is random here
 ) -> None:
@@ -99,4 +100,9 @@ def score(
         *([f"positive:{positive}"] if positive else []),
         *(["align:position"] if align == "position" else []),
     ]
-    emit(scores_document(found, choices=choices), form, html=html, quiet=quiet)
+    drawn = None
+    if figure:
+        from probative.reporting.compare_figures import scores_figure
+
+        drawn = (figure, scores_figure(found))
+    emit(scores_document(found, choices=choices), form, html=html, figure=drawn, quiet=quiet)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["bayes_test", "difference_posterior"]
 
+# Probabilities that differ by less than they are accurate to are equal, and a tie accepts H0.
+_TIE = 1e-10
 METHODS = ("exact", "sampled")
 
 
@@ -112,7 +114,7 @@ def bayes_test(
     p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
     return BayesTest(
         metric=metric,
-        decision=_plain(np.where(p_h1 > p_h0, "H1", "H0")),
+        decision=_plain(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
         interval_a=_pair(of_a.interval(level)),
         interval_b=_pair(of_b.interval(level)),
         difference=_plain(estimates[1] - estimates[0]),

@@ -164,10 +164,12 @@ def macro_test(
     observed = float(_mean_ratio(totals_b) - _mean_ratio(totals_a))
 
     extreme = 0
-    for start in range(0, n_resamples, step := max(1, _AT_ONCE // max(1, len(number)))):
+    width = max(1, len(number), totals_b.size)
+    for start in range(0, n_resamples, step := max(1, _AT_ONCE // width)):
         draws = min(step, n_resamples - start)
         exchanged = generator.binomial(number, 0.5, size=(draws, len(number)))
-        new_b = totals_b + np.einsum("ru,upk->rpk", exchanged, moves)
+        moved = exchanged.astype(np.float64) @ moves.reshape(len(number), totals_b.size)
+        new_b = totals_b + moved.reshape(draws, *totals_b.shape)
         differences = _mean_ratio(new_b) - _mean_ratio(totals_a + totals_b - new_b)
         # a tie that rounding would break is still a tie
         extreme += int(np.count_nonzero(np.abs(differences) >= abs(observed) - 1e-12))

@@ -25,6 +25,8 @@ def read_labels(source: Source) -> Labels:
     empty = [code for code, name in enumerate(stripped) if not name]
     if empty:
         missing = np.isin(codes, empty)
+        if missing.all():
+            raise source.error("holds spaces only; expected at least one label")
         last = int(np.flatnonzero(~missing)[-1])
         codes, missing = codes[: last + 1], missing[: last + 1]
         if missing.any():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from probative.reporting.document import Drawing
     from probative.results import Comparison, Comparisons, Example
 
-__all__ = ["page_content"]
+__all__ = ["label_differences", "page_content"]
 
 _PAIRS = 6  # pairs with figures of their own
 _CONFUSIONS = 12
@@ -38,7 +38,7 @@ def page_content(found: Comparisons, scores: Table, differences: Table) -> dict[
             for c in first[:_PAIRS]
             if not c.identical and c.difference == c.difference
         ],
-        "label_tables": [_label_table(c) for c in first[:_PAIRS] if c.by_label],
+        "label_tables": [label_differences(c) for c in first[:_PAIRS] if c.by_label],
         "confusion_tables": _confusion_tables(found),
         "examples": [_shown(example) for example in found.examples],
         "methods": _methods(found),
@@ -125,7 +125,8 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
     return drawings
 
 
-def _label_table(c: Comparison) -> Table:
+def label_differences(c: Comparison) -> Table:
+    """The scores of two systems and their difference, a row a label."""
     return Table(
         ("label", c.a, c.b, "difference", "low", "high"),
         tuple(
@@ -144,9 +145,15 @@ def _label_table(c: Comparison) -> Table:
             )
             for entry in c.by_label
         ),
-        title=f"{c.b} against {c.a}",
+        title=f"{c.b} against {c.a}, {_label_metric(c)} by label in points",
         notes=(f"{100 * c.level:g} % intervals, each on its own: not adjusted for their number.",),
     )
+
+
+def _label_metric(c: Comparison) -> str:
+    """A label has no macro average, and no accuracy where all labels are pooled."""
+    metric = c.metric.removeprefix("macro_")
+    return _words("f1" if metric == "accuracy" else metric)
 
 
 def _confusion_tables(found: Comparisons) -> list[Table]:

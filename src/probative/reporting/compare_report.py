@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.compare_page import page_content
+from probative.reporting.compare_page import label_differences, page_content
 from probative.reporting.document import (
     Document,
     Strong,
@@ -48,6 +48,7 @@ def compare_document(
     tables = [score_table, difference_table]
     if by_label:
         tables += [label_table(found, system) for system in found.systems if system.by_label]
+        tables += [label_differences(c) for c in found.comparisons if c.by_label]
     names = [system.name for system in found.systems]
     return Document(
         title=_listed(names),
