@@ -155,7 +155,9 @@ def _differences(
 def _p(value: float | None) -> str:
     if value is None:
         return ""
-    return f"{value:.1e}".replace("-", "−") if 0 < value < 0.0001 else number(value, 4)
+    if value == 0:
+        return "< 1e−300"  # too small for a floating-point number
+    return f"{value:.1e}".replace("-", "−") if value < 0.0001 else number(value, 4)
 
 
 def _curve_table(study: SegmentationStudy) -> Table:

@@ -259,9 +259,14 @@ class SegmentationStudy(Result):
         if len(self.curve) < 2:
             return ""
         steps = f"{len(self.reversals)} of {len(self.curve) - 1} steps of the learning curve"
-        found = f": {'; '.join(map(str, self.reversals))}" if self.reversals else ""
-        verdict = "confirmed" if self.reversals else "not confirmed"
-        return f"Precision can fall while recall rises: {verdict}, in {steps}{found}."
+        if not self.reversals:
+            return f"Precision can fall while recall rises: not confirmed, in {steps}."
+        clear = sum(reversal.precision.pvalue <= 0.05 for reversal in self.reversals)
+        return (
+            f"Precision can fall while recall rises: confirmed, in {steps}: "
+            f"{'; '.join(map(str, self.reversals))}. The fall by itself is significant "
+            f"(p ≤ 0.05) in {clear} of them."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, ready for JSON."""
