@@ -32,6 +32,8 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
+    "navbar_center": [],
     "navbar_end": ["theme-switcher"],
 }
+html_sidebars = {"**": ["globaltoc.html"]}  # all pages under their captions, on every page
 html_show_sourcelink = False
