@@ -36,10 +36,12 @@ def bayes_document(
 
 
 def tests_table(tests: Sequence[BayesTest], models: tuple[str, str]) -> Table:
-    """Intervals, probabilities and decisions, a row a score."""
+    """Intervals, probabilities and decisions, a row a score and, if there are two, a posterior."""
     rope = any(test.rope > 0 for test in tests)
+    both = len({test.posterior for test in tests}) > 1
     columns = (
         "metric",
+        *(("posterior",) if both else ()),
         "A low",
         "A high",
         "B low",
@@ -55,6 +57,7 @@ def tests_table(tests: Sequence[BayesTest], models: tuple[str, str]) -> Table:
     rows = [
         (
             test.metric,
+            *((test.posterior,) if both else ()),
             *(points(limit) for limit in (*test.interval_a, *test.interval_b)),
             *(points(value) for value in (test.difference, test.low, test.high)),
             number(test.p_h0, 4),
@@ -71,6 +74,7 @@ def tests_table(tests: Sequence[BayesTest], models: tuple[str, str]) -> Table:
             f"A = {models[0]}, B = {models[1]}: scores in points with "
             f"{100 * tests[0].level:g} % intervals"
         ),
+        text_columns=2 if both else 1,
         closing_words=True,
     )
 

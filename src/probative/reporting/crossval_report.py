@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.metrics import score
+from probative.reporting.bayes_report import tests_table
 from probative.reporting.document import Document, Table, number, payload, points, signature
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ __all__ = [
     "densities_figure",
     "folds_table",
     "split_document",
-    "tests_table",
 ]
 
 
@@ -42,7 +42,7 @@ def crossval_document(
         "effective_a": found.effective_a.to_dict(),
         "effective_b": found.effective_b.to_dict(),
     }
-    tables = [tests_table(found), folds_table(found)]
+    tables = [tests_table(found.tests, (found.a, found.b)), folds_table(found)]
     if found.balance is not None:
         content["balance"] = found.balance.to_dict()
         tables.append(balance_table(found.balance.to_dict()))
@@ -78,47 +78,6 @@ def crossval_drawings(found: ModelComparison) -> list[Drawing]:
         words = "Posterior densities of the paired differences of the scores"
         drawings.append(to_drawing(figure, words, f"{words}."))
     return drawings
-
-
-def tests_table(found: ModelComparison) -> Table:
-    """The tests of every metric, paired and independent."""
-    rope = any(test.rope > 0 for test in found.tests)
-    columns = (
-        "metric",
-        "posterior",
-        "A low",
-        "A high",
-        "B low",
-        "B high",
-        "B − A",
-        "low",
-        "high",
-        "P(H0)",
-        "P(H1)",
-        *(("P(A better)", "P(equal)", "P(B better)") if rope else ()),
-        "decision",
-    )
-    rows = [
-        (
-            test.metric,
-            test.posterior,
-            *(points(limit) for limit in (*test.interval_a, *test.interval_b)),
-            *(points(value) for value in (test.difference, test.low, test.high)),
-            number(test.p_h0, 4),
-            number(test.p_h1, 4),
-            *(number(p, 4) for p in (test.p_a_better, test.p_equivalent, test.p_b_better) if rope),
-            test.decision,
-        )
-        for test in found.tests
-    ]
-    level = found.tests[0].level
-    return Table(
-        columns,
-        tuple(rows),
-        title=f"A = {found.a}, B = {found.b}: scores in points with {100 * level:g} % intervals",
-        text_columns=2,
-        closing_words=True,
-    )
 
 
 def folds_table(found: ModelComparison) -> Table:
