@@ -81,8 +81,7 @@ def bayes_test(
     Notes
     -----
     Integrated probabilities are accurate to 1e-10 for priors of 1/4 and more. Below that the
-    density of an empty cell is so steep at the end of the scale that a few digits are lost: the
-    interval of a difference is then good to about 1e-8.
+    density of an empty cell is so steep at the end of the scale that a digit may be lost.
 
     References
     ----------
