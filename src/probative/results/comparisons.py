@@ -9,13 +9,14 @@ from probative.results.base import Result
 from probative.results.scores import Scores
 
 if TYPE_CHECKING:
+    from probative.reporting.document import Document
     from probative.results.posteriors import DifferencePosterior
     from probative.results.tests import NullDistribution
 
 __all__ = ["Comparison", "Comparisons", "Example", "LabelDifference"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelDifference(Result):
     """The difference of two systems on one label, B minus A, with its interval."""
 
@@ -26,8 +27,14 @@ class LabelDifference(Result):
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return (
+            f"{self.label}: {self.score_b:.4f} against {self.score_a:.4f}, "
+            f"{self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}]"
+        )
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """What is known of the difference of two systems in one score.
 
@@ -109,12 +116,17 @@ class Comparison(Result):
 
         return posterior_figure(self).axes[0]
 
-    def __str__(self) -> str:
+    def _key_numbers(self) -> str:
         return (
             f"{self.metric}, {self.b} - {self.a}: {self.difference:+.4f} "
             f"[{self.low:+.4f}, {self.high:+.4f}], p = {self.pvalue:.4g}, "
             f"P({self.b} better) = {self.p_b_better:.4f}"
         )
+
+    def __str__(self) -> str:
+        from probative.verdict import verdict
+
+        return verdict(self)
 
 
 @dataclass(frozen=True)
@@ -147,7 +159,7 @@ class Example:
     errors_b: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Scores):
     """The scores of several systems, and what is known of their differences.
 
@@ -179,11 +191,13 @@ class Comparisons(Scores):
 
         return comparison_figure(self).axes
 
-    def _repr_html_(self) -> str:
+    def _document(self) -> Document:
         from probative.reporting.compare_report import compare_document
-        from probative.reporting.notebook import document_html
 
-        return document_html(compare_document(self))
+        return compare_document(self)
+
+    def _key_numbers(self) -> str:
+        return "; ".join(c._key_numbers() for c in self.comparisons)
 
     def __str__(self) -> str:
         return " ".join(self.verdicts)
