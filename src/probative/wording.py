@@ -6,6 +6,7 @@ from math import floor, log10
 
 __all__ = [
     "metric_name",
+    "metric_words",
     "number",
     "points",
     "probability",
@@ -39,8 +40,9 @@ def signed_points(value: float, digits: int = 1) -> str:
 
 
 def region(width: float) -> str:
-    """A margin or region of equivalence in points as it was asked for, not rounded away."""
-    return f"{100 * width:.4g}"
+    """A margin or region of equivalence as it was asked for, not rounded away: 0.5 points."""
+    size = f"{100 * width:.4g}"
+    return f"{size} point{'' if size == '1' else 's'}"
 
 
 def probability(value: float) -> str:
@@ -62,6 +64,11 @@ def pvalue(value: float | None) -> str:
 def metric_name(metric: str) -> str:
     """What a score is called in print: ``macro_f1`` is macro F1."""
     return " ".join(_NAMES.get(word, word) for word in metric.split("_"))
+
+
+def metric_words(metric: str) -> str:
+    """The name that commands and JSON use, as words: the head of a column."""
+    return metric.replace("_", " ")
 
 
 def round_up(count: int) -> int:

@@ -10,6 +10,7 @@ import typer
 __all__ = [
     "Align",
     "Beta",
+    "By",
     "Columns",
     "Comments",
     "Encoding",
@@ -97,6 +98,14 @@ Beta = Annotated[
 Prior = Annotated[
     float,
     typer.Option("--prior", metavar="NUMBER", parser=number, help="The prior weight of each cell."),
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="UNIT",
+        help="What counts as independent, and is exchanged: sentence, document, unit or item.",
+    ),
 ]
 Metric = Annotated[
     list[str] | None,

@@ -25,6 +25,15 @@ def score(
     names: Annotated[
         str | None, typer.Option(metavar="A,B", help="What to call the systems.")
     ] = None,
+    metric: options.Metric = None,
+    beta: options.Beta = 1.0,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."
+        ),
+    ] = None,
+    by: options.By = None,
     task: options.Task = None,
     input_format: options.InputFormat = None,
     encoding: options.Encoding = None,
@@ -70,6 +79,10 @@ def score(
         gold,
         *systems,
         names=None if names is None else options.words([names], ()),
+        metric=options.words(metric, ()) or None,
+        beta=beta,
+        method=method,
+        by=by,
         level=level,
         overlap=overlap,
         task=task,
@@ -99,6 +112,7 @@ def score(
         *([f"only:{','.join(kinds)}"] if kinds else []),
         *([f"positive:{positive}"] if positive else []),
         *(["align:position"] if align == "position" else []),
+        *([f"beta:{beta:g}"] if beta != 1 else []),
     ]
     drawn = None
     if figure:

@@ -64,6 +64,9 @@ class Comparison(Result):
         is "paired", or "normal" for macro averages, which have no exact one.
     score_a, score_b, level
         The two scores, and the level of the interval.
+    positives
+        How many items the answer holds; without any, no score but accuracy and its like says
+        anything.
     identical
         Whether the two outputs agree on every item.
     units_needed, observed_units, power
@@ -98,6 +101,7 @@ class Comparison(Result):
     score_a: float
     score_b: float
     level: float = 0.95
+    positives: int | None = None
     identical: bool = False
     units_needed: int | None = None
     observed_units: int | None = None
