@@ -90,9 +90,9 @@ class ClusteredPosterior:
         beta: float = 1.0,
     ):
         self.dependence = dependence
-        self._how = {"metric": metric, "prior": prior, "beta": beta}
+        self._how: dict[str, Any] = {"metric": metric, "prior": prior, "beta": beta}
         divisor = 1.0 if dependence is None else dependence.divisor
-        self.base = PairedPosterior(paired.total() / divisor, metric, prior=prior, beta=beta)
+        self.base = PairedPosterior(paired.total() / divisor, **self._how)
 
     @property
     def no_evidence(self) -> bool:
@@ -188,7 +188,7 @@ def _quantile(posterior: PairedPosterior, z: float) -> float:
     spread = np.sqrt(np.array([posterior.a.var + posterior.b.var], dtype=np.float64))
     start = np.clip(posterior.mean + z * spread, -0.999, 0.999)
 
-    def tails(d: Array, at: Any) -> tuple[Array, Array]:
-        return np.asarray(posterior.cdf(d)), np.asarray(posterior.pdf(d))
-
-    return float(quantile_search(tails, special.ndtr([z]), start, spread)[0])
+    found = quantile_search(
+        lambda d, _: (posterior.cdf(d), posterior.pdf(d)), special.ndtr([z]), start, spread
+    )
+    return float(found[0])

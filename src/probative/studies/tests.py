@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import special
 
 from probative._validation import one_of, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference import clusters
 from probative.inference.bootstrap import bootstrap_difference
+from probative.inference.clusters import Dependence, dependence_of_difference
 from probative.inference.differences import difference
 from probative.inference.randomization import randomization_test
 from probative.results import Result
@@ -105,19 +106,22 @@ class _TestSet:
         )
         return found.low, found.high
 
-    def posterior(self, divisor: float) -> Limits:
+    def posterior(self, dependence: Dependence | None = None) -> Limits:
         """Limits of the paired posterior from draws: a fraction of the time that nodes take."""
+        divisor, tail = 1.0, (1 - self.level) / 2
+        if dependence:
+            divisor = dependence.divisor
+            tail = float(special.ndtr(-dependence.quantile(self.level)))
         cells = self.paired.total().cases[:7] / divisor + 0.5
         g = self.rng.standard_gamma(cells, (self.n_resamples, 7))
         positives = g[:, [0, 2, 4, 6]].sum(axis=1)
         f1_a = 2 * g[:, [0, 4]].sum(axis=1) / (g[:, [0, 1, 4, 5]].sum(axis=1) + positives)
         f1_b = 2 * g[:, [2, 4]].sum(axis=1) / (g[:, [2, 3, 4, 5]].sum(axis=1) + positives)
-        low, high = np.quantile(f1_b - f1_a, [(1 - self.level) / 2, (1 + self.level) / 2])
+        low, high = np.quantile(f1_b - f1_a, [tail, 1 - tail])
         return float(low), float(high)
 
-    def divisor(self) -> float:
-        effect = clusters.design_effect_of_difference(self.paired, "f1")
-        return float(clusters.effective_divisor(effect, self.paired.n_units, self.level))
+    def clustered_posterior(self) -> Limits:
+        return self.posterior(dependence_of_difference(self.paired, "f1"))
 
 
 _TESTS: dict[str, Callable[[_TestSet], float]] = {
@@ -128,8 +132,8 @@ _INTERVALS: dict[str, Callable[[_TestSet], Limits]] = {
     "bootstrap": lambda drawn: drawn.bootstrap(),
     "mover": lambda drawn: drawn.mover(drawn.paired),
     "mover-items": lambda drawn: drawn.mover(drawn.paired.total()),
-    "bayes": lambda drawn: drawn.posterior(drawn.divisor()),
-    "bayes-items": lambda drawn: drawn.posterior(1.0),
+    "bayes": lambda drawn: drawn.clustered_posterior(),
+    "bayes-items": lambda drawn: drawn.posterior(),
 }
 METHODS = (*_TESTS, *_INTERVALS)
 
