@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import floor, log10
 
 __all__ = [
+    "counted",
     "metric_name",
     "metric_words",
     "number",
@@ -69,6 +70,11 @@ def metric_name(metric: str) -> str:
 def metric_words(metric: str) -> str:
     """The name that commands and JSON use, as words: the head of a column."""
     return metric.replace("_", " ")
+
+
+def counted(count: int, thing: str) -> str:
+    """How many there are of something: 1 document, 1,287 sentences."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def round_up(count: int) -> int:

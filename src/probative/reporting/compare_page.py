@@ -8,7 +8,7 @@ from probative.reporting.curves import density_curve
 from probative.reporting.document import Table, points
 from probative.reporting.svg import Bar, density, forest, histogram
 from probative.verdict import STRENGTHS
-from probative.wording import metric_name, probability
+from probative.wording import counted, metric_name, probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ def page_content(
 
 
 def _facts(found: Comparisons) -> str:
-    parts = [found.task, f"{found.units:,} {found.unit}s"]
+    parts = [found.task, counted(found.units, found.unit)]
     if found.scheme:
         parts.append(f"tags in {found.scheme}")
     return ", ".join(parts).capitalize() + "."
@@ -202,7 +202,8 @@ def _marked(
     """The sentence in parts, the spans marked; of overlapping spans the first is shown."""
     parts: list[dict[str, str]] = []
     at, space = 0, example.separator
-    for start, end, label in sorted(spans):
+    for first, end, label in sorted(spans):
+        start = max(first, 0)  # a span may begin before the words that are shown
         if start < at:
             continue
         if start > at:
@@ -210,7 +211,7 @@ def _marked(
         parts.append(
             {
                 "text": space.join(example.words[start:end]),
-                "kind": "right" if (start, end, label) in right else "wrong",
+                "kind": "right" if (first, end, label) in right else "wrong",
                 "label": "" if label in ("word", "_", "") else label,
             }
         )

@@ -16,7 +16,7 @@ from probative.reporting.document import (
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
 from probative.verdict import SIGNIFICANT
-from probative.wording import metric_words, probability, pvalue
+from probative.wording import counted, metric_words, probability, pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,7 @@ def _scores(found: Comparisons) -> Table:
             cells.append(f"{points(score.low, 1)} to {points(score.high, 1)}")
         rows.append((system.name, *cells))
     level = f"{100 * found.level:g} %"
-    notes = [f"{found.task.capitalize()}, {found.units:,} {found.unit}s. The best is in bold."]
+    notes = [f"{found.task.capitalize()}, {counted(found.units, found.unit)}. The best is in bold."]
     if any(metric in metrics for _, metric in marked):
         notes.append(f"† differs from {found.systems[0].name}, {_significance(found)}.")
     notes += oddities(found)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.reporting.document import Document, Table, number, payload, points, signature
-from probative.wording import metric_words
+from probative.wording import counted, metric_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ def _overview(found: Scores) -> Table:
         for system in found.systems
         for score in system.scores
     ]
-    notes = [f"{found.task.capitalize()}, {found.units:,} {found.unit}s.", *oddities(found)]
+    notes = [f"{found.task.capitalize()}, {counted(found.units, found.unit)}.", *oddities(found)]
     for system in found.systems:
         what = f"{system.name}: {_tally(system.counts)}"
         if biased and system.splitting_bias is not None:

@@ -144,9 +144,11 @@ class Example:
     sentence
         Its number, from 1.
     words, separator
-        Its tokens (or characters), and what stands between them.
+        Its tokens (or characters), of a long sentence those around the first dispute, and what
+        stands between them.
     gold, spans_a, spans_b
-        The spans of the answer and of the systems, as (start, end, label).
+        The spans of the answer and of the systems that meet these words, as (start, end, label)
+        counted from the first of them.
     errors_a, errors_b
         How many spans each system has too many or too few.
     """
