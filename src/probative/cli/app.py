@@ -36,6 +36,7 @@ STUDIES = (
     "chunking",
     "segmentation",
     "planning",
+    "clusters",
     "macro",
 )
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from probative.errors import InputError
+
 __all__ = [
     "Align",
     "Beta",
@@ -43,6 +45,7 @@ __all__ = [
     "fold_weight",
     "integer",
     "number",
+    "numbers",
     "whole",
     "words",
 ]
@@ -122,6 +125,14 @@ def words(values: list[str] | None, default: tuple[str, ...]) -> tuple[str, ...]
     """Return the names of an option that may be repeated or hold a list with commas."""
     found = [word.strip() for value in values or () for word in value.split(",") if word.strip()]
     return tuple(dict.fromkeys(found)) or default
+
+
+def numbers(name: str, values: list[str] | None, default: tuple[float, ...]) -> tuple[float, ...]:
+    """Read numbers that come several times, or separated by commas."""
+    try:
+        return tuple(float(word) for word in words(values, ())) or default
+    except ValueError as error:
+        raise InputError(f"{name}: {str(error).split(': ')[-1]} is not a number") from None
 
 
 def integer(text: str | int) -> int:

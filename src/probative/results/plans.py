@@ -57,7 +57,8 @@ class Plan(Result):
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""
         if self.units is None:
-            return f"{self.metric}: no number of units shows a difference of {self.difference:.4g}{note}"
+            wanted = f"a difference of {self.difference:.4g}"
+            return f"{self.metric}: no number of units shows {wanted}{note}"
         if self.difference is None:
             return f"{self.metric}: no difference shows on {self.units:,} units{note}"
         if self.power is None:
