@@ -9,6 +9,7 @@ from probative.results.bayes import BayesTest
 from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
 from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
 from probative.results.plans import Plan
+from probative.results.posteriors import DifferencePosterior
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
 from probative.results.segmentation import (
     BestCut,
@@ -32,6 +33,7 @@ __all__ = [
     "Comparisons",
     "CurvePoint",
     "Difference",
+    "DifferencePosterior",
     "Example",
     "FileCheck",
     "FoldCounts",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +9,10 @@ from probative.results.base import Result
 from probative.results.scores import Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from probative.results.posteriors import DifferencePosterior
     from probative.results.tests import NullDistribution
 
 __all__ = ["Comparison", "Comparisons", "Example", "LabelDifference"]
-
-
-def _not_known(threshold: float) -> float:  # noqa: ARG001  # whatever the threshold
-    return math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +53,8 @@ class Comparison(Result):
     rope
         Half the width of the region of practical equivalence.
     posterior
-        "paired", or "normal" for macro averages, which have no exact one.
+        The posterior of the difference, with `kind`, `cdf`, `sf`, `pdf` and `interval`; its kind
+        is "paired", or "normal" for macro averages, which have no exact one.
     score_a, score_b, level
         The two scores, and the level of the interval.
     identical
@@ -71,10 +66,9 @@ class Comparison(Result):
         The difference on every label, where there are several.
     note
         What the reader must know, or None.
-    null, density, above
-        For figures and gates, functions that give the null distribution of the test; the
-        posterior density of the difference, as two arrays; the posterior probability of a
-        difference above a threshold.
+    null
+        The null distribution of the test, from the same pass as `pvalue`, where figures were
+        asked for; else None.
     """
 
     a: str
@@ -93,7 +87,7 @@ class Comparison(Result):
     p_equivalent: float
     p_b_better: float
     rope: float
-    posterior: str
+    posterior: DifferencePosterior
     score_a: float
     score_b: float
     level: float = 0.95
@@ -103,9 +97,11 @@ class Comparison(Result):
     power: float = 0.8
     by_label: tuple[LabelDifference, ...] = ()
     note: str | None = None
-    null: Callable[[], NullDistribution | None] | None = field(default=None, repr=False)
-    density: Callable[[], tuple[Any, Any]] | None = field(default=None, repr=False)
-    above: Callable[[float], float] = field(default=_not_known, repr=False)
+    null: NullDistribution | None = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; of the posterior its kind."""
+        return {**super().to_dict(), "posterior": self.posterior.kind}
 
     def plot(self) -> Any:
         """Draw the posterior of the difference; returns matplotlib's axes."""
