@@ -65,18 +65,22 @@ class Size:
 
     a: Array
     b: Array
-    step: float  # of the trapezoid rule, in standard deviations
-    drop: float  # it ends where the integrand has fallen to exp(-drop)
+    drop: float  # the trapezoid rule ends where the integrand has fallen to exp(-drop)
+    step: float
     low: float
     high: float
     sd: float
 
     @classmethod
-    def of(cls, a: float, b: float, step: float = 0.6, drop: float = 25.0) -> Size:
-        """Work out where the variate lies."""
+    def of(cls, a: float, b: float, *, fine: bool = False) -> Size:
+        """Work out where the variate lies; `fine` goes to rounding error."""
         shapes = np.array(a), np.array(b)
+        sd = float(_log_odds.spread(*shapes))
+        drop, density = (_log_odds.DROP, 3.0) if fine else (25.0, 1.4)
         low, high = _log_odds.window(*shapes, drop)
-        return cls(*shapes, step, drop, float(low), float(high), float(_log_odds.spread(*shapes)))
+        # in standard deviations, and on the scale of log odds itself
+        step = 1 / (density * np.sqrt(1 + sd**2))
+        return cls(*shapes, drop, float(step), float(low), float(high), sd)
 
 
 @dataclass(frozen=True)
@@ -85,65 +89,80 @@ class Discordance:
 
     at: Coefficients
     weight: Array
-    size: Size  # of K
-    won: TailTable  # of V
+    size: Size  # K
+    won: TailTable  # V
 
-    def tail(self, d: float, *, density: bool = False) -> tuple[float, float]:
-        """P(B - A > d) and the density at d, which is NaN unless asked for."""
-        if d >= 1:
-            return 0.0, 0.0
-        share, slope = 0.0, 0.0 if density else np.nan
+    def tail(self, d: Array, *, density: bool = False) -> tuple[Array, Array]:
+        """P(B - A > d) and the density at each d, which is NaN unless asked for."""
+        share, slope = np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)
+        # some d together where there are few nodes
+        together = max(1, _CHUNK // (32 * len(self.weight)))
+        inside = np.flatnonzero(d < 1)
         with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
-            begin, gain = _least_odds(self.at, d)
-            y, mass = self._grid(begin, density)
-            rows = max(1, _CHUNK // y.shape[-1])
-            for first in range(0, len(self.weight), rows):
-                some = slice(first, first + rows)
-                one = some if len(y) > 1 else slice(None)
-                values = self._given(d, some, y[one], begin[some], gain[some], density=density)
-                for i, value in enumerate(values):
-                    total = float(np.sum(self.weight[some] @ (value * mass[one])))
-                    share, slope = (share + total, slope) if i == 0 else (share, slope + total)
-        if density and d == 0 and self.size.a <= 1:
-            slope = np.inf
-        return min(share, 1.0), slope
+            for first in range(0, len(inside), together):
+                at = inside[first : first + together]
+                share[at], slope[at] = self._average(d[at], density=density)
+        if density and self.size.a <= 1:
+            slope[d == 0] = np.inf
+        return np.minimum(share, 1.0), slope
 
-    def _grid(self, begin: Array, density: bool) -> tuple[Array, Array]:
+    def _average(self, d: Array, *, density: bool) -> tuple[Array, Array]:
+        """The same; arrays have an axis for d, one for the nodes and one for K."""
+        begin, gain = _least_odds(self.at, d[:, None])
+        y, mass = self._grid(begin, density=density)
+        sums = [np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)]
+        rows = max(1, _CHUNK // (len(d) * y.shape[-1]))
+        for first in range(0, len(self.weight), rows):
+            some = slice(first, first + rows)
+            own = some if y.shape[1] > 1 else slice(None)
+            values = self._given(
+                d[:, None, None],
+                [x[some, None] for x in self.at],
+                y[:, own],
+                begin[:, some, None],
+                gain[:, some, None],
+                density=density,
+            )
+            for total, value in zip(sums, values, strict=False):
+                total += np.sum(value * mass[:, own], axis=-1) @ self.weight[some]
+        return sums[0], sums[1]
+
+    def _grid(self, begin: Array, *, density: bool) -> tuple[Array, Array]:
         """Log odds of K from where B - A can exceed d on, and the probability of each.
 
-        One row for all nodes where the integrals begin so low that it does not matter.
+        They are the same for all nodes where the integrals begin so low that it does not matter.
         """
-        low, high, sd = self.size.low, self.size.high, self.size.sd
-        start = np.maximum(begin, low - _MARGIN * sd)
-        if np.all(start < low - 0.999 * _MARGIN * sd):
-            start = start[:1]
+        size = self.size
+        floor = size.low - _MARGIN * size.sd
+        start = np.full((1, 1), floor) if np.all(begin <= floor) else np.maximum(begin, floor)
         # what is integrated falls like exp(t·b), b the second shape of V, and dy/dt like exp(t)
-        least = -self.size.drop / (float(self.won.b) + (0 if density else 1))
-        first = np.maximum(_inverse_softplus(np.maximum(low - start, 0) / sd), least)
-        last = np.maximum(_inverse_softplus(np.maximum(high - start, 0) / sd), first)
-        size = max(2, int(np.ceil(np.max(last - first) / self.size.step)) + 1)
-        t = np.linspace(first, last, size, axis=-1)
+        least = -size.drop / (float(self.won.b) + (0 if density else 1))
+        first = np.maximum(_inverse_softplus(np.maximum(size.low - start, 0) / size.sd), least)
+        last = np.maximum(_inverse_softplus(np.maximum(size.high - start, 0) / size.sd), first)
+        steps = max(1, int(np.ceil(np.max(last - first) / size.step)))
+        t = first[..., None] + (last - first)[..., None] * (np.arange(steps + 1) / steps)
         small = np.exp(-np.abs(t))
-        y = start[:, None] + sd * (np.maximum(t, 0) + np.log1p(small))
+        y = start[..., None] + size.sd * (np.maximum(t, 0) + np.log1p(small))
         rate = np.where(t >= 0, 1.0, small) / (1 + small)
-        scale = sd * (last - first) / (size - 1)
-        return y, np.exp(_log_odds.log_pdf(self.size.a, self.size.b, y)) * rate * scale[:, None]
+        scale = size.sd * (last - first) / steps
+        return y, np.exp(_log_odds.log_pdf(size.a, size.b, y)) * rate * scale[..., None]
 
     def _given(
-        self, d: float, rows: slice, y: Array, begin: Array, gain: Array, *, density: bool
+        self, d: Array, at: list[Array], y: Array, begin: Array, gain: Array, *, density: bool
     ) -> tuple[Array, ...]:
         """P(B - A > d) given K at every node, and the density."""
         k, m = special.expit(y), special.expit(-y)
-        alike, up1, up2, down1, down2, *rest = (x[rows, None] for x in self.at)
-        up_a, up_b, down_a, down_b = (m * alike + k * x for x in rest)
+        alike, up1, up2, down1, down2, *rest = at
+        both = m * alike
+        up_a, up_b, down_a, down_b = (both + k * x for x in rest)
         # P(B - A > d) = P(V/(1-V) > root of square·x² + linear·x = constant)
-        constant = k * (m * down1 + k * down2) + d * (down_a * down_b)
+        lower = down_a * down_b
         mixed = down_a * up_b + up_a * down_b
+        constant = k * (m * down1 + k * down2) + d * lower
         linear = k * m * (up1 - down1) - d * mixed
         # a factor of it is the distance from where the integral begins
-        square = -k * np.expm1(begin[:, None] - y)
-        square *= (1 - d) * up2 * k + gain[:, None] * m
-        np.maximum(square, 1e-300, out=square)
+        square = -k * np.expm1(begin - y) * ((1 - d) * up2 * k + gain * m)
+        square = np.maximum(square, 1e-300)
         root = np.sqrt(linear * linear + 4 * constant * square)
         half = np.abs(linear) + root
         limit = np.where(linear >= 0, 2 * constant / half, half / (2 * square))
@@ -152,9 +171,9 @@ class Discordance:
         if not density:
             return (above,)
         # by the theorem of the implicit function
-        slope = (down_a * down_b / limit + mixed + up_a * up_b * limit) / root
+        slope = (lower / limit + mixed + up_a * up_b * limit) / root
         dens = np.exp(self.won.log_pdf(at_limit)) * slope
-        return above, np.where(above > 0, dens, 0.0)
+        return above, np.where(np.isfinite(dens), dens, 0.0)
 
 
 def _least_odds(at: Coefficients, d: float) -> tuple[Array, Array]:

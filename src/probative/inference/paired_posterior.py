@@ -39,7 +39,7 @@ __all__ = ["PAIRED_METRICS", "PairedPosterior"]
 
 PAIRED_METRICS = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy")
 
-_TOLERANCE = 1e-9
+_TOLERANCE = 5e-9
 _MOST_NODES = 4000
 _SHARE = (1.0, 1.0, 1.0)
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
@@ -103,15 +103,15 @@ class PairedPosterior:
 
     def cdf(self, d: ArrayLike) -> Any:
         """Return the probability of a difference of at most d."""
-        return self._each(lambda x: self._settled.tails(x)[0], d)
+        return self._tails(d)[0]
 
     def sf(self, d: ArrayLike) -> Any:
         """Return the probability of a difference above d: as accurate as `cdf`, but not 1 - cdf."""
-        return self._each(lambda x: self._settled.tails(x)[1], d)
+        return self._tails(d)[1]
 
     def pdf(self, d: ArrayLike) -> Any:
         """Return the density of the difference at d; infinite at 0 if it rises without end there."""
-        return self._each(lambda x: self._settled.tails(x, density=True)[2], d)
+        return self._tails(d, density=True)[2]
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
         """Return P(A better), P(equivalent) and P(B better).
@@ -127,30 +127,28 @@ class PairedPosterior:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""
         tail = (1 - open_probability("level", level)) / 2
-        # the lower limit of B - A is the upper one of A - B, and tables alike get limits alike
-        return -self._upper_limit(tail, -1), self._upper_limit(tail, 1)
+        side = np.array([-1.0, 1.0])
+        sd = np.full(2, self._shares.sd)
+        # both are sought as lower limits, of B - A and of A - B: tables alike get limits alike
+        found = np.clip(special.ndtri(tail) * sd - side * self.mean, -0.999, 0.999)
+        for law in (self._rough, self._settled) if self._shares.others else (self._settled,):
+
+            def outside(x: Array, at: Any, law: _Law = law) -> tuple[Array, Array]:
+                below, above, density = law.tails(-side[at] * x, density=True)
+                return np.where(side[at] > 0, above, below), density
+
+            found = quantile_search(outside, np.full(2, tail), found, sd)
+        return float(found[0]), float(-found[1])
 
     def curve(self, points: int = 201) -> tuple[Array, Array]:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
         d = np.linspace(*self.interval(0.998), points)
         return d, np.asarray(self.pdf(d))
 
-    def _upper_limit(self, tail: float, side: int) -> float:
-        """Where the upper tail of B - A, or of A - B for a side of -1, is as small as that."""
-        sd = np.array([self._shares.sd])
-        start = np.clip(special.ndtri(tail) * sd - side * self.mean, -0.999, 0.999)
-        for law in (self._rough, self._settled) if self._shares.others else (self._settled,):
-
-            def mirrored(x: Array, at: Any, law: _Law = law) -> tuple[Array, Array]:
-                below, above, density = law.tails(-side * float(x[0]), density=True)
-                return np.array([above if side > 0 else below]), np.array([density])
-
-            start = quantile_search(mirrored, np.array([tail]), start, sd)
-        return float(-start[0])
-
-    def _each(self, function: Any, d: ArrayLike) -> Any:
+    def _tails(self, d: ArrayLike, *, density: bool = False) -> list[Any]:
         d = np.asarray(d, dtype=np.float64)
-        return plain(np.array([function(float(x)) for x in d.ravel()]).reshape(d.shape))
+        tails = self._settled.tails(d.ravel(), density=density)
+        return [plain(x.reshape(d.shape)) for x in tails]
 
     @cached_property
     def _settled(self) -> _Law:
@@ -177,13 +175,17 @@ class _Law:
     a_above: Discordance
     error: float
 
-    def tails(self, d: float, *, density: bool = False) -> tuple[float, float, float]:
+    def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
         """P(at most d), P(above d) and, where asked for, the density."""
-        if d >= 0:
-            above, slope = self.b_above.tail(d, density=density)
-            return 1 - above, above, slope
-        below, slope = self.a_above.tail(-d, density=density)
-        return below, 1 - below, slope
+        below, above, slope = np.full((3, len(d)), np.nan)
+        for side, rises, near, far in (
+            (self.b_above, d >= 0, above, below),
+            (self.a_above, d < 0, below, above),
+        ):
+            if rises.any():
+                near[rises], slope[rises] = side.tail(np.abs(d[rises]), density=density)
+                far[rises] = 1 - near[rises]
+        return below, above, slope
 
 
 @dataclass(frozen=True)
@@ -246,8 +248,7 @@ class _Shares:
             return self._at(Nodes.single())
 
         def averages(nodes: Nodes) -> Array:
-            law = self._at(nodes)
-            return np.array([law.tails(float(d))[0] for d in probes])
+            return self._at(nodes).tails(probes)[0]
 
         return self._at(refined_nodes(self.others, averages, _TOLERANCE, _MOST_NODES))
 
@@ -266,9 +267,7 @@ class _Shares:
 
     @cached_property
     def _size(self) -> Size:
-        if not self.others:  # with a single node nothing keeps us from going to rounding error
-            return Size.of(*self.discordant, step=0.3, drop=36.0)
-        return Size.of(*self.discordant)
+        return Size.of(*self.discordant, fine=not self.others)
 
     @cached_property
     def _won(self) -> tuple[TailTable, TailTable]:
