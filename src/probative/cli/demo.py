@@ -30,8 +30,8 @@ def demo(
     can edit.
     """
     from probative.demonstration import SMALL_FILES, demonstrate
+    from probative.files import write_whole
     from probative.reporting.demo_report import demo_document
-    from probative.reporting.files import write_whole
     from probative.reporting.render import as_html
 
     check_format(form)

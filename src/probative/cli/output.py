@@ -39,7 +39,7 @@ def emit(
     quiet: bool = False,
 ) -> None:
     """Write the files that were asked for, then print the document."""
-    from probative.reporting.files import write_whole
+    from probative.files import write_whole
     from probative.reporting.render import UNLIMITED, as_html, render
 
     if figure:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
+from probative.files import write_whole
 from probative.reporting.document import Drawing
-from probative.reporting.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -76,7 +76,7 @@ def segmentation(
     """
     from probative._validation import one_of
     from probative.data import load
-    from probative.reporting.files import write_whole
+    from probative.files import write_whole
     from probative.reporting.segmentation_report import output_files, study_document
     from probative.studies.segmentation import installed_systems, segmentation_study
     from probative.sweep import segmented
