@@ -52,6 +52,7 @@ __all__ = [
     "number",
     "numbers",
     "seed",
+    "steps",
     "whole",
     "whole_numbers",
     "words",
@@ -93,6 +94,11 @@ def whole(text: str | int) -> int:
 def seed(text: str | int) -> int:
     """Read a seed: what all generators of random numbers take."""
     return integer(text, least=0, most=2**32 - 1)
+
+
+def steps(text: str | int) -> int:
+    """Read a number of steps from 0 to 1; each is a row of a table."""
+    return integer(text, least=1, most=10_000)
 
 
 def workers(text: str | int) -> int:
@@ -318,13 +324,8 @@ Replicates = Annotated[
 ]
 
 
-_GATES = ("fail_if_worse", "require_not_worse", "require_better")
 # what an option means nothing without: it is refused then, not ignored
-_NEEDS = {
-    "plot": ("figure",),
-    "margin": _GATES,
-    "confidence": _GATES,
-}
+_NEEDS = {"plot": "figure"}
 
 
 def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> None:
@@ -339,11 +340,10 @@ def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> Non
     values
         The values of all, by name.
     """
-    needs = _NEEDS | ({"task": ("figure",)} if command.endswith("study bayes") else {})
-    for name, others in needs.items():
-        if name in given and not any(values.get(other) for other in others):
-            expected = " or ".join(map(_flag, others))
-            raise InputError(f"{_flag(name)}: means nothing without {expected}; expected both")
+    needs = _NEEDS | ({"task": "figure"} if command.endswith("study bayes") else {})
+    for name, other in needs.items():
+        if name in given and not values.get(other):
+            raise InputError(f"{_flag(name)}: means nothing without {_flag(other)}; expected both")
     metric = values.get("metric")
     metrics = words([metric] if isinstance(metric, str) else metric, ())
     if "beta" in given and "fbeta" not in metrics:
