@@ -66,8 +66,9 @@ def finish(status: int) -> int:
     try:
         say("", sys.stdout)
     except OSError as error:
-        say(f"{error.filename}: {error.strerror}\n", sys.stderr)
-        status = status or 2
+        if not status:  # else the reason was told
+            say(f"{error.filename}: {error.strerror}\n", sys.stderr)
+            status = 2
     if signal.getsignal(signal.SIGINT) is _interrupt:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     return status
