@@ -13,7 +13,7 @@ from probative._version import __version__
 from probative.crossval.blocks import splits
 from probative.crossval.splitter import BlockRegularizedCV
 from probative.errors import InputError
-from probative.reporting.files import write_whole
+from probative.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

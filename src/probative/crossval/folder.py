@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from probative.errors import InputError
-from probative.reporting.files import write_whole
+from probative.files import write_whole
 
 __all__ = ["ResultsFolder", "digest", "recorded_seed"]
 

@@ -199,7 +199,7 @@ def weights(net: Any) -> dict[str, Any]:
 
 def save(path: Path | str, net: Any, parameters: dict[str, Any], ngrams: list[list[str]]) -> None:
     """Write weights, parameters and n-grams to a file, whole or not at all."""
-    from probative.reporting.files import write_whole
+    from probative.files import write_whole
 
     out = io.BytesIO()
     state = {name: value.cpu() for name, value in weights(net).items()}

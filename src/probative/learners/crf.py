@@ -184,7 +184,7 @@ class CRFChunker:
 
     def save(self, path: Path | str) -> None:
         """Write the trained chunker to a file, whole or not at all."""
-        from probative.reporting.files import write_whole
+        from probative.files import write_whole
 
         if self._model is None:
             raise InputError("this chunker is not trained; expected fit() before save()")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.errors import InputError
+from probative.files import write_whole
 from probative.learners.words import split
 from probative.reading.rawtext import texts_of
-from probative.reporting.files import write_whole
 from probative.results import SegmenterRun
 
 if TYPE_CHECKING:
