@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SplitBalance(Result):
     """How equal the halves of a block-regularised split are, next to random splits.
 
@@ -59,7 +59,7 @@ class SplitBalance(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FoldCounts(Result):
     """What a model reached on one fold.
 
@@ -87,7 +87,7 @@ class FoldCounts(Result):
         return {**super().to_dict(), "counts": self.counts.to_dict()}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScorePosteriors(Result):
     """The posteriors of one score of some models, by how their folds are added up.
 
@@ -118,7 +118,7 @@ def _curve(posterior: Any, points: int) -> tuple[Any, Any]:
     return scores, np.asarray(posterior.pdf(scores))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelComparison(Result):
     """Two ways of training a model, compared on the folds of a cross-validation.
 
