@@ -92,7 +92,7 @@ def _draw_difference(axis: Axes, test: BayesTest, models: tuple[str, str]) -> No
         axis.axvspan(-100 * test.rope, 100 * test.rope, color="0.88", zorder=0, linewidth=0)
     curve = density_curve(test.posterior)
     if curve is not None:
-        _draw_shaded(axis, *map(np.asarray, curve), test.rope)
+        _draw_shaded(axis, np.asarray(curve[0]), np.asarray(curve[1]), test.rope)
     axis.set_yticks([])
     axis.margins(x=0)
     axis.locator_params(axis="x", nbins=5)

@@ -51,6 +51,13 @@ class BayesTest(Result):
         "exact" or "sampled".
     error
         The standard error of p_h0 where it was sampled, or an estimate of the numerical error.
+    fold_design_effect
+        How many times more the differences of folds vary than their items explain; NaN where that
+        is undefined, None for single tables.
+    degrees_of_freedom
+        Those of the training variance, where it was measured and allowed for.
+    note
+        What the reader must know, or None.
 
     For many tables the numbers are arrays, and the intervals have a row of two a table.
     """
@@ -72,6 +79,9 @@ class BayesTest(Result):
     level: float = 0.95
     method: str = "exact"
     error: Any = 0.0
+    fold_design_effect: Any = None
+    degrees_of_freedom: float | None = None
+    note: str | None = None
     limits: tuple[Any, Any] | None = field(default=None, repr=False)  # where they were drawn
 
     @cached_property
