@@ -67,7 +67,7 @@ def crossval(
     from probative.reporting.crossval_report import (
         crossval_document,
         crossval_drawings,
-        densities_figure,
+        crossval_figure,
     )
 
     check_format(form)
@@ -118,7 +118,7 @@ def crossval(
         f"prior:{prior:g}",
         f"seed:{result.seed}",
     ]
-    drawn = (figure, densities_figure(result)) if figure else None
+    drawn = (figure, crossval_figure(result)) if figure else None
     drawings = crossval_drawings(result) if html else ()
     document = crossval_document(result, choices=choices, drawings=drawings)
     emit(document, form, html=html, figure=drawn, quiet=quiet)

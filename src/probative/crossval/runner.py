@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from probative.counts import Counts, PairedCounts
+    from probative.counts import PairedCounts
     from probative.crossval.tasks import SpanTask
 
 __all__ = ["compare_models", "judged"]
@@ -178,7 +177,7 @@ def judged(
 ) -> ModelComparison:
     """Judge two models by the cases of their folds."""
     from probative.inference.bayes import bayes_test
-    from probative.inference.effective import effective_counts
+    from probative.inference.effective import effective_counts, score_posteriors
 
     how = {key: known.pop(key) for key in ("rope", "prior", "level", "beta") if key in known}
     a, b = [table.a for table in paired], [table.b for table in paired]
@@ -186,7 +185,8 @@ def judged(
     for metric in metrics:
         tests.append(bayes_test(list(paired), metric=metric, weight=weight, **how))
         tests.append(bayes_test(a, b, metric, weight=weight, **how))
-    shape = {key: how[key] for key in ("prior", "beta") if key in how} | {"weight": weight}
+    shape = {key: how[key] for key in ("prior", "beta") if key in how}
+    weights = tuple(dict.fromkeys((weight, "averaged")))
     return ModelComparison(
         a=names[0],
         b=names[1],
@@ -197,25 +197,9 @@ def judged(
         effective_a=effective_counts(a, weight=weight),
         effective_b=effective_counts(b, weight=weight),
         tests=tuple(tests),
-        densities=partial(_densities, {names[0]: a, names[1]: b}, tuple(metrics), **shape),
-        differences=partial(_differences, list(paired), tuple(metrics), **shape),
+        scores=score_posteriors({names[0]: a, names[1]: b}, metrics, weights=weights, **shape),
         **known,
     )
-
-
-def _densities(
-    folds: dict[str, list[Counts]], metrics: tuple[str, ...], *, weight: Any, **shape: Any
-) -> Any:
-    from probative.studies.bayes import density_curves
-
-    weights = tuple(dict.fromkeys((weight, "averaged")))
-    return density_curves(folds, metrics=metrics, weights=weights, **shape)
-
-
-def _differences(paired: list[PairedCounts], metrics: tuple[str, ...], **shape: Any) -> Any:
-    from probative.inference.bayes import difference_posterior
-
-    return [difference_posterior(paired, metric=metric, **shape).curve() for metric in metrics]
 
 
 def _check_options(rope: float, prior: float, level: float, beta: float, weight: Any) -> None:

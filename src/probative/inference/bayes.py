@@ -110,11 +110,11 @@ def bayes_test(
         one_of("metric", metric, PAIRED_METRICS)
 
     of_a, of_b = (posterior(counts, metric, **choices) for counts in (counts_a, counts_b))
+    difference = _difference(counts_a, counts_b, table, metric, **choices)
     if method == "sampled":
         outcome = _sampled(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
     else:
-        difference = _difference(counts_a, counts_b, table, metric, **choices)
-        outcome = _exact(difference, rope, level)
+        outcome = _exact(difference, rope)
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
     p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
     return BayesTest(
@@ -124,7 +124,7 @@ def bayes_test(
         interval_b=_pair(of_b.interval(level)),
         difference=_plain(estimates[1] - estimates[0]),
         rope=rope,
-        posterior="independent" if table is None else "paired",
+        posterior=difference,
         weight=factor,
         prior=choices["prior"],
         level=level,
@@ -206,9 +206,7 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
     return table, fold_weight(len(counts) // 2, weight)
 
 
-def _exact(
-    difference: IndependentPosterior | PairedPosterior, rope: float, level: float
-) -> dict[str, Any]:
+def _exact(difference: IndependentPosterior | PairedPosterior, rope: float) -> dict[str, Any]:
     a_better, equivalent, b_better = difference.probabilities(rope)
     p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
     return {
@@ -218,7 +216,6 @@ def _exact(
         "p_equivalent": equivalent,
         "p_b_better": b_better,
         "error": difference.error,
-        "limits": lambda: difference.interval(level),
     }
 
 
@@ -258,7 +255,7 @@ def _sampled(
         )
     found = {name: _plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
     limits = found.pop("low"), found.pop("high")
-    return {**found, "limits": lambda: limits}
+    return {**found, "limits": limits}
 
 
 def _paired_draws(

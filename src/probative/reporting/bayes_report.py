@@ -38,7 +38,7 @@ def bayes_document(
 def tests_table(tests: Sequence[BayesTest], models: tuple[str, str]) -> Table:
     """Intervals, probabilities and decisions, a row a score and, if there are two, a posterior."""
     rope = any(test.rope > 0 for test in tests)
-    both = len({test.posterior for test in tests}) > 1
+    both = len({test.posterior.kind for test in tests}) > 1
     columns = (
         "metric",
         *(("posterior",) if both else ()),
@@ -57,7 +57,7 @@ def tests_table(tests: Sequence[BayesTest], models: tuple[str, str]) -> Table:
     rows = [
         (
             test.metric,
-            *((test.posterior,) if both else ()),
+            *((test.posterior.kind,) if both else ()),
             *(points(limit) for limit in (*test.interval_a, *test.interval_b)),
             *(points(value) for value in (test.difference, test.low, test.high)),
             number(test.p_h0, 4),

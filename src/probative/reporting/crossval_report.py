@@ -20,7 +20,7 @@ __all__ = [
     "balance_table",
     "crossval_document",
     "crossval_drawings",
-    "densities_figure",
+    "crossval_figure",
     "folds_table",
     "split_document",
 ]
@@ -56,28 +56,26 @@ def crossval_document(
     )
 
 
-def densities_figure(found: ModelComparison) -> Figure:
-    """The posterior densities of the scores of both models."""
-    from probative.reporting.posterior_figures import density_figure
+def crossval_figure(found: ModelComparison, plot: str = "densities") -> Figure:
+    """The posteriors of both models' scores ("densities"), or of their paired "difference"."""
+    from probative.reporting.posterior_figures import density_figure, difference_figure
 
-    if found.densities is None:
-        raise ValueError("this comparison has no densities")
-    return density_figure(found.densities())
+    if plot == "difference":
+        return difference_figure(found.paired_tests, models=(found.a, found.b))
+    return density_figure(found.scores)
 
 
 def crossval_drawings(found: ModelComparison) -> list[Drawing]:
     """The figures of the page: the scores' posteriors, and those of the paired differences."""
     from probative.reporting.figures import to_drawing
-    from probative.reporting.posterior_figures import difference_figure
 
-    scores = "Posterior densities of the scores of both models"
-    drawings = [to_drawing(densities_figure(found), scores, f"{scores}.")]
-    if found.differences is not None:
-        paired = [test for test in found.tests if test.posterior == "paired"]
-        figure = difference_figure(paired, found.differences(), models=(found.a, found.b))
-        words = "Posterior densities of the paired differences of the scores"
-        drawings.append(to_drawing(figure, words, f"{words}."))
-    return drawings
+    told = {
+        "densities": "Posterior densities of the scores of both models",
+        "difference": "Posterior densities of the paired differences of the scores",
+    }
+    return [
+        to_drawing(crossval_figure(found, plot), words, f"{words}.") for plot, words in told.items()
+    ]
 
 
 def folds_table(found: ModelComparison) -> Table:
@@ -144,9 +142,7 @@ def _verdicts(found: ModelComparison) -> list[str]:
     """What the paired tests say, in words no stronger than their numbers."""
     half = found.folds[0].train
     sentences = []
-    for test in found.tests:
-        if test.posterior != "paired":
-            continue
+    for test in found.paired_tests:
         better, chance = max(
             (found.b, test.p_b_better), (found.a, test.p_a_better), key=lambda pair: pair[1]
         )

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from probative.results.base import Result, jsonable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from numpy.typing import ArrayLike
 
-__all__ = ["BayesTest"]
+__all__ = ["BayesTest", "DifferencePosterior"]
+
+
+class DifferencePosterior(Protocol):
+    """The posterior of the difference of a score of two systems, B minus A."""
+
+    kind: str  # "independent" or "paired"
+
+    def cdf(self, d: ArrayLike) -> Any:
+        """Return the probability of a difference of at most d."""
+
+    def pdf(self, d: ArrayLike) -> Any:
+        """Return the density of the difference at d."""
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """Return the equal-tailed limits between which the difference lies."""
+
+    def curve(self, points: int = 201) -> tuple[Any, Any]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +58,9 @@ class BayesTest(Result):
     rope
         Half the width of the region of practical equivalence.
     posterior
-        "independent": the two systems' own posteriors; "paired": that of the eight cases.
+        The posterior of the difference, with ``cdf``, ``sf``, ``pdf`` and ``interval``. Its
+        ``kind`` is "independent", of the two systems' own posteriors, or "paired", of the eight
+        cases; JSON has the kind alone.
     weight
         The factor by which the summed counts of folds were multiplied; 1 for single tables.
     prior, level
@@ -64,18 +83,18 @@ class BayesTest(Result):
     p_a_better: Any
     p_equivalent: Any
     p_b_better: Any
-    posterior: str
+    posterior: DifferencePosterior
     weight: float
     rope: float = 0.0
     prior: float = 1.0
     level: float = 0.95
     method: str = "exact"
     error: Any = 0.0
-    limits: Callable[[], tuple[Any, Any]] = field(default=lambda: (nan, nan), repr=False)
+    limits: tuple[Any, Any] | None = field(default=None, repr=False)  # where they were drawn
 
     @cached_property
     def _interval(self) -> tuple[Any, Any]:
-        return self.limits()
+        return self.posterior.interval(self.level) if self.limits is None else self.limits
 
     @property
     def low(self) -> Any:
@@ -91,7 +110,7 @@ class BayesTest(Result):
         """Return the fields by name, ready for JSON, the limits after the difference."""
         content: dict[str, Any] = {}
         for name, value in super().to_dict().items():
-            content[name] = value
+            content[name] = self.posterior.kind if name == "posterior" else value
             if name == "difference":
                 content |= {"low": jsonable(self.low), "high": jsonable(self.high)}
         return content
