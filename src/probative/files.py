@@ -6,11 +6,16 @@ import errno
 import os
 import stat
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from probative.errors import InputError
 
-__all__ = ["check_folder", "check_target", "make_folder", "write_whole"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["check_folder", "check_target", "create_whole", "make_folder", "write_whole"]
 
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
@@ -27,18 +32,55 @@ def write_whole(path: Path | str, content: str | bytes) -> None:
     A symbolic link stays a link: what it points to is written. A device, a pipe, a socket or a
     directory is never replaced.
     """
-    data = content.encode() if isinstance(content, str) else content
     target = check_target(path)
+    with _beside(target, content, path) as temporary:
+        temporary.replace(target)
+
+
+def create_whole(path: Path | str, content: str | bytes) -> bool:
+    """Write a file unless there is one; of several that try at once, one succeeds.
+
+    Parameters
+    ----------
+    path
+        The file.
+    content
+        What shall be in it, from the moment it is there.
+
+    Returns
+    -------
+    bool
+        Whether it was written. False: there was one, and it is as it was.
+    """
+    target = Path(path)
+    with _beside(target, content, path) as temporary:
+        try:
+            os.link(temporary, target)
+        except FileExistsError:
+            return False
+        except (OSError, NotImplementedError):  # a file system without second names
+            try:
+                with target.open("xb") as file:
+                    file.write(temporary.read_bytes())
+            except FileExistsError:
+                return False
+    return True
+
+
+@contextmanager
+def _beside(target: Path, content: str | bytes, path: Path | str) -> Iterator[Path]:
+    """A finished file beside the target, to be put into its place; what is not, is removed."""
+    data = content.encode() if isinstance(content, str) else content
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}-")
+        temporary = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            Path(name).chmod(_mode(target))
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+            temporary.chmod(_mode(target))
+            yield temporary
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"cannot be written: {_reason(error)}", path) from None
 
