@@ -100,8 +100,8 @@ def test_an_answer_in_json_can_be_read_again(run, tmp_path):
         ("tp,fp,fn\n1,2,3\n\n4,-5,6\n", ":4: fp is '-5'; expected a number >= 0"),
         ("tp,fp,fn\n1,2\n", ":2: 2 cells; expected 3, as in the header"),
         ("tp,fp,fn\n1,inf,2\n", ":2: fp is 'inf'; expected a number >= 0"),
-        ("", ": the file is empty; expected a header"),
-        ("  \n", ": the file is empty"),
+        ("", ": is empty; expected a header"),
+        ("  \n", ": is empty"),
         ("tp,fp,fn\n", ": there is a header, but no row"),
         ("[]", ": there is a header, but no row"),
         ("[1, 2]", ":1: found 1; expected an object"),
@@ -119,7 +119,7 @@ def test_bad_files_are_named_with_line_and_remedy(refused, tmp_path, content, me
 
 
 def test_files_that_cannot_be_read(refused, tmp_path):
-    assert refused("interval", "--counts", tmp_path / "no").endswith("No such file or directory")
+    assert refused("interval", "--counts", tmp_path / "no").endswith("there is no such file")
     assert "Is a directory" in refused("interval", "--counts", tmp_path)
     (tmp_path / "latin").write_bytes(b"tp,fp,fn\n1,2,\xe9\n")
     assert "latin:2: byte 0xe9 is not UTF-8" in refused("interval", "--counts", tmp_path / "latin")

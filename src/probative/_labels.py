@@ -17,8 +17,10 @@ from uuid import UUID
 
 import numpy as np
 
+from probative._validation import shown
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-__all__ = ["Column", "label_text", "numbered"]
+__all__ = ["Column", "label_text", "labels_of", "named"]
 
 _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}
 _EXPECTED = "expected text, a number or a truth value"
@@ -86,7 +88,7 @@ def _is_large(value: Any) -> bool:
 
 
 class Column:
-    """A column of labels that is read value by value: what it holds, and where."""
+    """A column of labels that is read value by value."""
 
     def __init__(self) -> None:
         self._code: dict[Any, int] = {}
@@ -102,58 +104,65 @@ class Column:
         code = self._code
         self._codes.extend(code.setdefault(value, len(code)) for value in values)
 
-    def __len__(self) -> int:
-        return len(self._codes)
+    @property
+    def codes(self) -> Ints:
+        """A number a value."""
+        return np.array(self._codes, dtype=np.int32)
 
-    def numbered(
-        self, error: Callable[[str], InputError], item: str = "item"
-    ) -> tuple[Ints, tuple[str, ...]]:
-        """Give every label a number.
-
-        Parameters
-        ----------
-        error
-            Makes an error of a message, which says what is wrong with the column.
-        item
-            What the places of labels are called in messages.
-
-        Returns
-        -------
-        codes, names
-            A number an item, and the text that every number stands for.
-        """
-        codes = np.frombuffer(self._codes, dtype=np.intc).astype(np.int32)
-        texts = [self._text(value, code, error, item) for value, code in self._code.items()]
-        names = tuple(sorted({text for text in texts if text is not None}))
-        number = {name: i for i, name in enumerate(names)}
-        merged = np.array([-1 if t is None else number[t] for t in texts], dtype=np.int32)[codes]
-        missing = np.flatnonzero(merged < 0)
-        if len(missing):
-            places = ", ".join(str(i + 1) for i in missing[:_NAMED].tolist())
-            more = ", …" if len(missing) > _NAMED else ""
-            raise error(
-                f"has missing labels: {len(missing)} of {len(codes)} ({item} {places}{more}); "
-                f"expected one for every {item}"
-            )
-        return merged, names
-
-    def _text(
-        self, value: Any, code: int, error: Callable[[str], InputError], item: str
-    ) -> str | None:
-        try:
-            return label_text(value)
-        except (TypeError, ValueError, ArithmeticError):
-            place = self._codes.index(code) + 1
-            raise error(f"{item} {place} is {value!r:.60}; {_EXPECTED}") from None
+    @property
+    def values(self) -> list[Any]:
+        """The value that every number stands for."""
+        return list(self._code)
 
 
-def numbered(
+def labels_of(
     values: Iterable[Any], error: Callable[[str], InputError], item: str = "item"
 ) -> tuple[Ints, tuple[str, ...]]:
-    """Give every label of a sequence a number, as `Column.numbered` does."""
+    """Number the labels of a sequence, as `named` does."""
     column = Column()
     try:
         column.extend(values)
     except TypeError:  # it has no hash
-        raise error(f"{item} {len(column) + 1} is no label; {_EXPECTED}") from None
-    return column.numbered(error, item)
+        place = len(column.codes) + 1
+        raise error(f"{item} {place} is no label; {_EXPECTED}") from None
+    return named(column.codes, column.values, error, item)
+
+
+def named(
+    codes: Ints, values: Sequence[Any], error: Callable[[str], InputError], item: str = "item"
+) -> tuple[Ints, tuple[str, ...]]:
+    """Number labels by their texts, so that equal ones have one number; refuse what is none.
+
+    Parameters
+    ----------
+    codes, values
+        A number an item, and the value that every number stands for.
+    error
+        Makes an error of a message, which says what is wrong with the column.
+    item
+        What the places of labels are called in messages.
+
+    Returns
+    -------
+    codes, names
+        A number an item, and the text that every number stands for.
+    """
+    texts = []
+    for code, value in enumerate(values):
+        try:
+            texts.append(label_text(value))
+        except (TypeError, ValueError, ArithmeticError):
+            place = int(np.argmax(codes == code)) + 1
+            raise error(f"{item} {place} is {shown(value)}; {_EXPECTED}") from None
+    names = tuple(sorted({text for text in texts if text is not None}))
+    number = {name: i for i, name in enumerate(names)}
+    merged = np.array([-1 if t is None else number[t] for t in texts], dtype=np.int32)[codes]
+    missing = np.flatnonzero(merged < 0)
+    if len(missing):
+        places = ", ".join(str(i + 1) for i in missing[:_NAMED].tolist())
+        more = ", …" if len(missing) > _NAMED else ""
+        raise error(
+            f"has missing labels: {len(missing)} of {len(codes)} ({item} {places}{more}); "
+            f"expected one for every {item}"
+        )
+    return merged, names
