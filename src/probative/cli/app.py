@@ -38,6 +38,7 @@ STUDIES = (
     "planning",
     "clusters",
     "macro",
+    "gates",
 )
 
 
