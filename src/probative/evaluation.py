@@ -10,6 +10,7 @@ import numpy as np
 from probative._validation import open_probability
 from probative.counts import Counts
 from probative.inference.intervals import interval
+from probative.inference.label_dependence import label_intervals
 from probative.inference.macro import macro_interval
 from probative.matching.evidence import Evidence, gather
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["score", "scores_of"]
 
 PRF = ("precision", "recall", "f1")
-_MACRO, _MACRO_CELLS = "macro_", 10_000_000
+_MACRO = "macro_"
 
 
 def score(
@@ -55,7 +56,7 @@ def score(
         How to read and match, where it should not be recognised: `task` (entities,
         segmentation, labels), `input_format`, `encoding`, `tag_column`, `gold_column`,
         `columns`, `unit_column`, `comments`, `align_by`, `scheme`, `repair`, `ignore_type`,
-        `only`, `positive`, `train_words`; see `probative.matching.evidence.gather`.
+        `only`, `positive`, `labels`, `train_words`; see `probative.matching.evidence.gather`.
 
     Returns
     -------
@@ -110,8 +111,10 @@ def _system(
 ) -> SystemScores:
     items = evidence.items
     counts = items.counts(i)
-    # a single type of tags is worth naming, a single kind of words is not
-    named = len(items.labels) > 1 or (evidence.scheme and items.labels != (UNTYPED,))
+    # a single type of tags is worth naming, a single kind of words is not; what only another
+    # system uses is none of this one's labels
+    own = np.count_nonzero(items.uses(i))
+    named = own > 1 or (own == 1 and evidence.scheme and items.labels != (UNTYPED,))
     biased = evidence.task == "segmentation" and counts.positives > 0
     return SystemScores(
         name=evidence.names[i],
@@ -158,32 +161,31 @@ def _interval(
 
 
 def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ...]:
-    if evidence.unit == "item":  # one decision a label and item: all labels at once
-        counts = evidence.items.counts(i, by="label")
+    """All labels at once, each like the score of all: items of one unit are not independent."""
+    items = evidence.items
+    cells, counts = items.by_unit_and_label(i), items.counts(i, by="label")
+    alone = evidence.unit == "item" and np.max(cells.counts.nu, initial=0) <= 1
+    if alone or items.n_units < 2:
         columns = [interval(counts, metric, level=level) for metric in PRF]
-        return tuple(
-            LabelScores(label, counts[k], tuple(column[k] for column in columns))
-            for k, label in enumerate(evidence.items.labels)
-        )
-    found = []
-    for label, items in zip(evidence.items.labels, evidence.items.by_label, strict=True):
-        units = items.counts(i, by="sentence")
-        scores = tuple(_interval(evidence, units, metric, level) for metric in PRF)
-        found.append(LabelScores(label, units.sum(), scores))
-    return tuple(found)
+    else:
+        columns = [label_intervals(cells, metric, level=level) for metric in PRF]
+    return tuple(
+        LabelScores(items.labels[k], counts[k], tuple(column[k] for column in columns))
+        for k in np.flatnonzero(items.uses(i)).tolist()
+    )
 
 
 def _macro_scores(
     evidence: Evidence, i: int, level: float, also: Sequence[str], beta: float
 ) -> tuple[Interval, ...]:
-    """Means over the labels, unless there are so many that a table of all units is too large."""
-    items = evidence.items
+    """Means over the labels of the answer, or over those that were chosen."""
     asked = [metric.removeprefix(_MACRO) for metric in also if metric.startswith(_MACRO)]
-    if not asked and not 1 < len(items.labels) <= _MACRO_CELLS // max(1, items.n_units):
+    labels = evidence.averaged[i]
+    if not asked and np.count_nonzero(labels) < 2:
         return ()
-    units = items.by_unit_and_label(i)
+    cells = evidence.items.by_unit_and_label(i).only(labels)
     metrics = dict.fromkeys((*PRF, *asked))
-    return tuple(macro_interval(units, metric, level=level, beta=beta) for metric in metrics)
+    return tuple(macro_interval(cells, metric, level=level, beta=beta) for metric in metrics)
 
 
 def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:

@@ -9,6 +9,7 @@ import typer
 
 __all__ = [
     "Align",
+    "AveragedLabels",
     "Beta",
     "Columns",
     "Comments",
@@ -38,6 +39,7 @@ __all__ = [
     "TrainWords",
     "UnitColumn",
     "Weight",
+    "averaged_labels",
     "column_numbers",
     "fold_weight",
     "integer",
@@ -200,6 +202,25 @@ Positive = Annotated[
     str | None,
     typer.Option("--positive", metavar="LABEL", help="The class that counts as yes, for labels."),
 ]
+AveragedLabels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        metavar="A,B",
+        help="What macro averages are taken over: these labels, instead of the answer's; or union, "
+        "those of the answer and of the system itself.",
+    ),
+]
+
+
+def averaged_labels(values: list[str] | None) -> str | tuple[str, ...] | None:
+    """Return the labels of macro averages: names, or the word union."""
+    if values is None:
+        return None
+    names = words(values, ())
+    return names[0] if names == ("union",) else names
+
+
 TrainWords = Annotated[
     str | None,
     typer.Option(
