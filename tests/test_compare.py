@@ -292,7 +292,11 @@ def test_swapping_mirrors_macro_averages_too(entities):
     assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
     assert back.p_a_better == pytest.approx(there.p_b_better)
     assert back.pvalue == pytest.approx(there.pvalue, abs=0.02)
-    assert (there.test, there.posterior.kind, there.method) == ("sampled", "normal", "delta")
+    assert (there.test, there.posterior.kind, there.method) == (
+        "sampled",
+        "hierarchical",
+        "hierarchical",
+    )
 
 
 # --- the edges -----------------------------------------------------------------------------------

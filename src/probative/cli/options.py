@@ -11,6 +11,7 @@ from probative.errors import InputError
 
 __all__ = [
     "Align",
+    "AveragedLabels",
     "Beta",
     "By",
     "Columns",
@@ -41,6 +42,7 @@ __all__ = [
     "TrainWords",
     "UnitColumn",
     "Weight",
+    "averaged_labels",
     "column_numbers",
     "fold_weight",
     "integer",
@@ -220,6 +222,25 @@ Positive = Annotated[
     str | None,
     typer.Option("--positive", metavar="LABEL", help="The class that counts as yes, for labels."),
 ]
+AveragedLabels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        metavar="A,B",
+        help="What macro averages are taken over: these labels, instead of the answer's; or union, "
+        "those of the answer and of the system itself.",
+    ),
+]
+
+
+def averaged_labels(values: list[str] | None) -> str | tuple[str, ...] | None:
+    """Return the labels of macro averages: names, or the word union."""
+    if values is None:
+        return None
+    names = words(values, ())
+    return names[0] if names == ("union",) else names
+
+
 TrainWords = Annotated[
     str | None,
     typer.Option(
