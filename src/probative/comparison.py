@@ -16,9 +16,9 @@ from probative.evaluation import metrics_of, scores_of, unit_of
 from probative.examples import confusions_of, examples_of
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.differences import difference
-from probative.inference.macro import macro_difference, macro_test
+from probative.inference.macro_difference import macro_difference
+from probative.inference.macro_test import macro_test
 from probative.inference.multiplicity import adjust_pvalues
-from probative.inference.normal_posterior import NormalPosterior
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
 from probative.matching.evidence import Evidence, gather
@@ -84,8 +84,8 @@ def compare(
         recall for word segmentation; accuracy for labels of several classes, of which micro
         precision, recall and F1 are other names.
     average
-        "micro" pools all labels. "macro" takes the mean over all labels that the answer or any of
-        the systems uses; its tests are sampled and its intervals approximate.
+        "micro" pools all labels. "macro" takes the mean over the labels of the answer, or over
+        `labels`; its tests are sampled and its intervals approximate.
     by
         What is exchanged and resampled: sentence, document, unit or item. By default sentences
         for sequences, the units of a table that has them, else single items.
@@ -345,17 +345,24 @@ def _macro_comparison(
     evidence: Evidence, i: int, j: int, metric: str, choices: _Choices
 ) -> Comparison:
     """The same for the mean over the labels, with approximations where nothing exact exists."""
-    if choices.unit != evidence.unit:
-        raise InputError(
-            f"by: macro averages cannot be compared by {choices.unit}; expected {evidence.unit!r}"
-        )
-    items, beta, rope = evidence.items, choices.beta, choices.rope
-    a, b = items.by_unit_and_label(i), items.by_unit_and_label(j)
-    gap, error = macro_difference(a, b, metric, level=choices.level, beta=beta)
-    test = macro_test(a, b, metric, by=choices.unit, rng=choices.generator, beta=beta)
-    posterior = NormalPosterior(gap.estimate, error)
-    a_better, equivalent, b_better = posterior.probabilities(rope)
-    how = "macro average: sampled test, interval and posterior by the delta method"
+    # a datum's own label and the one that it was given instead belong together
+    by = "sentence" if choices.unit == evidence.unit else choices.unit
+    a, b = (evidence.items.by_unit_and_label(k, by=by) for k in (i, j))
+    beta, labels = choices.beta, (evidence.averaged[i], evidence.averaged[j])
+    gap, posterior = macro_difference(a, b, metric, level=choices.level, beta=beta, labels=labels)
+    test = macro_test(
+        a,
+        b,
+        metric,
+        by=choices.unit,
+        rng=choices.generator,
+        beta=beta,
+        labels=evidence.items.uses() if evidence.own_labels else labels[0],
+        own_labels=evidence.own_labels,
+        null=choices.figures,
+    )
+    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
+    how = "macro average: the test is sampled, interval and posterior are approximations"
     return Comparison(
         **_common(evidence, i, j, choices),
         metric=gap.metric,
@@ -372,7 +379,8 @@ def _macro_comparison(
         posterior=posterior,
         score_a=gap.a,
         score_b=gap.b,
-        observed_units=items.n_units,
+        observed_units=a.n_units,
         by_label=_by_label(evidence, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
+        null=test.null,
     )

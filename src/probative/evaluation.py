@@ -11,6 +11,7 @@ from probative._validation import one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.intervals import METHODS, interval
+from probative.inference.label_dependence import label_intervals
 from probative.inference.macro import macro_interval
 from probative.matching.evidence import Evidence, gather
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
@@ -22,13 +23,15 @@ from probative.results import Interval, LabelScores, Scores, SystemScores
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative.label_counts import LabelCounts
+
 __all__ = ["UNITS", "metrics_of", "score", "scores_of", "unit_of"]
 
 PRF = ("precision", "recall", "f1")
 UNITS = ("sentence", "document", "unit", "item")
 # what accuracy is also called where every class of single-label data counts
 _ALL_CLASSES = ("accuracy", *PRF)
-_MACRO, _MACRO_CELLS = "macro_", 10_000_000
+_MACRO = "macro_"
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def score(
         How to read and match, where it should not be recognised: `task` (entities,
         segmentation, labels), `input_format`, `encoding`, `tag_column`, `gold_column`,
         `columns`, `unit_column`, `comments`, `align_by`, `scheme`, `repair`, `ignore_type`,
-        `only`, `positive`, `train_words`; see `probative.matching.evidence.gather`.
+        `only`, `positive`, `labels`, `train_words`; see `probative.matching.evidence.gather`.
 
     Returns
     -------
@@ -193,8 +196,10 @@ def metrics_of(
 def _system(evidence: Evidence, i: int, choices: _Choices) -> SystemScores:
     items = evidence.items
     counts = items.counts(i)
-    # a single type of tags is worth naming, a single kind of words is not
-    named = len(items.labels) > 1 or (evidence.scheme and items.labels != (UNTYPED,))
+    # a single type of tags is worth naming, a single kind of words is not; what only another
+    # system uses is none of this one's labels
+    own = np.count_nonzero(items.uses(i))
+    named = own > 1 or (own == 1 and evidence.scheme and items.labels != (UNTYPED,))
     biased = evidence.task == "segmentation" and counts.positives > 0
     return SystemScores(
         name=evidence.names[i],
@@ -219,11 +224,7 @@ def _scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ..
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
         scores = tuple(_interval(evidence, units, metric, choices) for metric in metrics)
-    averages = _macro_scores(evidence, i, choices.level, choices.also, choices.beta)
-    if choices.asked:
-        kept = {f"{_MACRO}{metric}" for metric in choices.asked}
-        averages = tuple(score for score in averages if score.metric in kept)
-    return (*scores, *averages)
+    return (*scores, *_macro_scores(evidence, i, choices))
 
 
 def _interval(evidence: Evidence, units: Counts, metric: str, choices: _Choices) -> Interval:
@@ -243,34 +244,45 @@ def _by_document(units: Counts, document: Any) -> Counts:
 
 
 def _by_label(evidence: Evidence, i: int, choices: _Choices) -> tuple[LabelScores, ...]:
-    metrics = tuple(m for m in choices.asked if m != "accuracy") or PRF
-    labels = evidence.items.labels
-    if choices.unit == "item":  # one decision per label and item: all labels at once
-        counts = evidence.items.counts(i, by="label")
-        columns = [interval(counts, metric, **choices.how) for metric in metrics]
-        return tuple(
-            LabelScores(label, counts[k], tuple(column[k] for column in columns))
-            for k, label in enumerate(labels)
-        )
-    found = []
-    for label, items in zip(labels, evidence.items.by_label, strict=True):
-        units = items.counts(i, by="sentence")
-        scores = tuple(_interval(evidence, units, metric, choices) for metric in metrics)
-        found.append(LabelScores(label, units.sum(), scores))
-    return tuple(found)
-
-
-def _macro_scores(
-    evidence: Evidence, i: int, level: float, also: Sequence[str], beta: float
-) -> tuple[Interval, ...]:
-    """Means over the labels, unless there are so many that a table of all units is too large."""
+    """Each label like the score of all: items of one unit are not independent."""
     items = evidence.items
-    asked = [metric.removeprefix(_MACRO) for metric in also if metric.startswith(_MACRO)]
-    if not asked and not 1 < len(items.labels) <= _MACRO_CELLS // max(1, items.n_units):
+    metrics = tuple(metric for metric in choices.asked if metric != "accuracy") or PRF
+    counts, cells = items.counts(i, by="label"), _cells(evidence, i, choices.unit)
+    columns: list[Any]
+    if choices.unit == "item" and np.max(cells.counts.nu, initial=0) <= 1:
+        columns = [interval(counts, metric, **choices.how) for metric in metrics]
+    elif choices.method is None and set(metrics) <= set(PRF):  # all labels at once
+        columns = [label_intervals(cells, metric, level=choices.level) for metric in metrics]
+    else:
+        rows = [cells.counts[cells.label == k] for k in range(cells.n_labels)]
+        columns = [
+            [interval(row, metric, clustered=True, **choices.how) for row in rows]
+            for metric in metrics
+        ]
+    return tuple(
+        LabelScores(items.labels[k], counts[k], tuple(column[k] for column in columns))
+        for k in np.flatnonzero(items.uses(i)).tolist()
+    )
+
+
+def _cells(evidence: Evidence, i: int, unit: str) -> LabelCounts:
+    """The counts of a system by unit and label."""
+    # a datum's own label and the one that it was given instead belong together
+    by = "sentence" if unit == evidence.unit else unit
+    return evidence.items.by_unit_and_label(i, by=by)
+
+
+def _macro_scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ...]:
+    """Means over the labels of the answer, or over those that were chosen."""
+    level, beta = choices.level, choices.beta
+    asked = [metric.removeprefix(_MACRO) for metric in choices.also if metric.startswith(_MACRO)]
+    labels = evidence.averaged[i]
+    if not asked and np.count_nonzero(labels) < 2:
         return ()
-    units = items.by_unit_and_label(i)
-    metrics = dict.fromkeys((*PRF, *asked))
-    return tuple(macro_interval(units, metric, level=level, beta=beta) for metric in metrics)
+    cells = _cells(evidence, i, choices.unit).only(labels)
+    usual = [metric for metric in PRF if metric in (choices.asked or PRF)]
+    metrics = dict.fromkeys((*usual, *asked))
+    return tuple(macro_interval(cells, metric, level=level, beta=beta) for metric in metrics)
 
 
 def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.counts import Counts
 from probative.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from probative.counts import Counts
 
 __all__ = ["LabelCounts"]
 
@@ -65,16 +66,25 @@ class LabelCounts:
 
     def sum_by_label(self, cells: Any) -> NDArray[np.float64]:
         """Add up a number per cell for every label."""
-        return np.bincount(self.label, weights=cells, minlength=self.n_labels)
+        return self._sum(self.label, cells, self.n_labels)
 
     def sum_by_unit(self, cells: Any) -> NDArray[np.float64]:
         """Add up a number per cell for every unit."""
-        return np.bincount(self.unit, weights=cells, minlength=self.n_units)
+        return self._sum(self.unit, cells, self.n_units)
+
+    @staticmethod
+    def _sum(group: NDArray[Any], cells: Any, size: int) -> NDArray[np.float64]:
+        weights = np.asarray(cells, dtype=np.float64)
+        return np.bincount(group, weights=weights, minlength=size).astype(np.float64)
 
     def only(self, labels: NDArray[np.bool_]) -> LabelCounts:
         """The cells of some labels alone, and the labels numbered anew."""
         kept = labels[self.label]
         code = np.cumsum(labels) - 1
         return LabelCounts(
-            self.unit[kept], code[self.label[kept]], self.counts[kept], self.n_units, int(labels.sum())
+            self.unit[kept],
+            code[self.label[kept]],
+            self.counts[kept],
+            self.n_units,
+            int(labels.sum()),
         )

@@ -339,7 +339,7 @@ def test_one_document_is_no_evidence(run, write, gate):
         f"one document is no evidence of how the systems do on others\n"
     )
     assert "No verdict: a score here rests on one document alone" in outcome.out
-    row = next(line for line in outcome.out.splitlines() if line.startswith("new − old"))
+    row = next(line for line in outcome.out.splitlines() if line.startswith(" new − old"))
     assert row.split()[4:10] == ["43.33", "−100.00", "100.00", "1.0000", "–", "–"]
     assert "one unit: no evidence" in row
     answer = json.loads(run(*asked, gate, "-f", "json").out)

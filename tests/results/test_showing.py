@@ -19,6 +19,7 @@ GOLD = [["B-PER", "O", "B-LOC"], ["B-LOC", "O", "O"]] * 15
 OLD = [["B-PER", "O", "O"], ["O", "O", "B-PER"]] * 9 + GOLD[:12]
 NEW = [["B-PER", "O", "B-ORG"], ["B-LOC", "O", "O"]] * 4 + GOLD[:22]
 PAIRED = pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300])
+CORPUS = {"file": "x.conllu", "sentences": 18, "words": 36}
 UNITS = pv.PairedCounts([[1, 0, 2, 0, 4, 0, 1]] * 5 + [[0, 1, 3, 0, 6, 1, 1]] * 7)
 
 
@@ -35,7 +36,15 @@ def study():
     point = results.CurvePoint(18, found.systems[0])
     reversal = results.Reversal(9, 18, *found.comparisons[:1] * 2)
     return results.SegmentationStudy(
-        {"name": "x"}, 0, (run,), found, sweep(), "y", (point,), "y", (reversal,)
+        {"train": CORPUS, "test": CORPUS},
+        0,
+        (run,),
+        found,
+        sweep(),
+        "y",
+        (point,),
+        "y",
+        (reversal,),
     )
 
 

@@ -42,6 +42,7 @@ STUDIES = (
     "planning",
     "clusters",
     "macro",
+    "gates",
 )
 
 

@@ -84,6 +84,7 @@ def compare(
     ignore_type: options.IgnoreType = False,
     only: options.Only = None,
     positive: options.Positive = None,
+    labels: options.AveragedLabels = None,
     train_words: options.TrainWords = None,
     figure: options.Figure = None,
     form: options.Format = "text",
@@ -137,6 +138,7 @@ def compare(
         ignore_type=ignore_type,
         only=kinds,
         positive=positive,
+        labels=options.averaged_labels(labels),
         train_words=train_words,
     )
     for note in found.notes:
@@ -146,6 +148,7 @@ def compare(
         *(["ignore-type"] if ignore_type else []),
         *([f"only:{','.join(kinds)}"] if kinds else []),
         *([f"positive:{positive}"] if positive else []),
+        *([f"labels:{','.join(options.words(labels, ()))}"] if labels else []),
         *(["align:position"] if align == "position" else []),
         *([f"beta:{beta:g}"] if beta != 1 else []),
         f"prior:{prior:g}",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Align",
+    "AveragedLabels",
     "Beta",
     "By",
     "Columns",
@@ -46,6 +47,7 @@ __all__ = [
     "TrainWords",
     "UnitColumn",
     "Weight",
+    "averaged_labels",
     "check_needs",
     "column_numbers",
     "fold_weight",
@@ -270,6 +272,25 @@ Positive = Annotated[
     str | None,
     typer.Option("--positive", metavar="LABEL", help="The class that counts as yes, for labels."),
 ]
+AveragedLabels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        metavar="A,B",
+        help="What macro averages are taken over: these labels, instead of the answer's; or union, "
+        "those of the answer and of the system itself.",
+    ),
+]
+
+
+def averaged_labels(values: list[str] | None) -> str | tuple[str, ...] | None:
+    """Return the labels of macro averages: names, or the word union."""
+    if values is None:
+        return None
+    names = words(values, ())
+    return names[0] if names == ("union",) else names
+
+
 TrainWords = Annotated[
     str | None,
     typer.Option(

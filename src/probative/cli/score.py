@@ -48,6 +48,7 @@ def score(
     ignore_type: options.IgnoreType = False,
     only: options.Only = None,
     positive: options.Positive = None,
+    labels: options.AveragedLabels = None,
     train_words: options.TrainWords = None,
     overlap: Annotated[
         bool, typer.Option("--overlap", help="Count partial overlaps of spans, too.")
@@ -99,6 +100,7 @@ def score(
         ignore_type=ignore_type,
         only=kinds,
         positive=positive,
+        labels=options.averaged_labels(labels),
         train_words=train_words,
     )
     for note in found.notes:
@@ -111,6 +113,7 @@ def score(
         *(["ignore-type"] if ignore_type else []),
         *([f"only:{','.join(kinds)}"] if kinds else []),
         *([f"positive:{positive}"] if positive else []),
+        *([f"labels:{','.join(options.words(labels, ()))}"] if labels else []),
         *(["align:position"] if align == "position" else []),
         *([f"beta:{beta:g}"] if beta != 1 else []),
     ]

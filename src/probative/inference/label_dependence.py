@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probative.counts import Counts
-from probative.metrics import ratio
+from probative.inference.clusters import ONE_UNIT, student_quantile
+from probative.inference.intervals import UNDEFINED, default_method
+from probative.inference.proportions import wilson
+from probative.metrics import f1_from_jaccard, ratio, score
+from probative.results import Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +23,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["LabelDependence", "effective_units", "kinds_of_items", "label_dependence"]
+__all__ = [
+    "LabelDependence",
+    "effective_units",
+    "kinds_of_items",
+    "label_dependence",
+    "label_intervals",
+]
 
 
 class LabelDependence(NamedTuple):
@@ -72,6 +82,34 @@ def label_dependence(
     # one unit counts as one item, as units do that are all right or all wrong
     divisor = np.where(np.isnan(effect), np.where(units > 0, items, 1.0), effect)
     return LabelDependence(effect, np.maximum(1.0, divisor), freedom)
+
+
+def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.95) -> Interval:
+    """The clustered intervals of precision, recall or F1 of every label, as arrays.
+
+    Each is `probative.interval(..., clustered=True)` of the units of that label.
+    """
+    tables = cells.by_label()
+    found = label_dependence(cells, metric)
+    right, items = (tables.tp, tables.nu) if metric == "f1" else ratio(tables, metric)
+    reach = student_quantile(level, found.degrees_of_freedom)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        low, high = wilson(right / found.divisor, items / found.divisor, reach)
+    if metric == "f1":
+        low, high = f1_from_jaccard(low), f1_from_jaccard(high)
+    estimate = score(tables, metric)
+    known = found.degrees_of_freedom > 0
+    note = np.array([None, ONE_UNIT, UNDEFINED])[np.where(np.isnan(estimate), 2, 1 - known)]
+    return Interval(
+        metric,
+        default_method(metric),
+        level,
+        estimate,
+        np.where(known, np.fmin(low, estimate), 0.0),  # not left out by rounding
+        np.where(known, np.fmax(high, estimate), 1.0),
+        note,
+        found.design_effect,
+    )
 
 
 def kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tuple[Any, Any]]:

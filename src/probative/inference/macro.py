@@ -98,9 +98,7 @@ def macro_interval(
     level = open_probability("level", level)
     evidence = macro_evidence(as_cells(counts), metric, beta=beta)
     low, high = evidence.limits(level)
-    return Interval(
-        f"macro_{metric}", METHOD, level, evidence.estimate, low, high, evidence.note
-    )
+    return Interval(f"macro_{metric}", METHOD, level, evidence.estimate, low, high, evidence.note)
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,7 @@ class MacroPosterior:
         return self.below[rising], self.edges[rising]
 
 
-def macro_posterior(right: Array, items: Array, *, f1: bool) -> MacroPosterior:
+def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> MacroPosterior:
     """The posterior of the mean over labels of a share J, or of F1 = 2J/(1 + J).
 
     Parameters
@@ -83,6 +83,8 @@ def macro_posterior(right: Array, items: Array, *, f1: bool) -> MacroPosterior:
         How many of the items of each label are right, and how many there are.
     f1
         Whether the mean is that of F1, J being the Jaccard score.
+    **prior
+        Another prior than the usual one, as for `shared_prior.label_posteriors`.
 
     Examples
     --------
@@ -93,7 +95,7 @@ def macro_posterior(right: Array, items: Array, *, f1: bool) -> MacroPosterior:
     [0.66, 0.95]
     """
     tables, number = np.unique(np.stack([right, items]), axis=1, return_counts=True)
-    labels = label_posteriors(*tables, number)
+    labels = label_posteriors(tables[0], tables[1], number.astype(float), **prior)
     mean, variance = _moments(labels, f1=f1)
     low, high = _ranges(labels, f1=f1)
     share = number / number.sum()  # what all labels of a table weigh in the mean

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelPosteriors", "label_posteriors"]
 
-SLOPE_SPREAD = 0.5  # standard deviation of β a priori, in logits per e-fold of a label's size
-LARGEST_KAPPA = 100.0
+SLOPE_SPREAD, LARGEST_KAPPA = 0.5, 100.0
 _NODES = (6, 9, 5)  # of ln κ, α and β
 _KEPT = 1 - 1e-5  # of the posterior weight; the lightest nodes are not worth their time
+_TINY = np.finfo(np.float64).tiny
 _STEPS = 60
 _FARTHEST_STEP = 2.0
 
@@ -49,7 +49,14 @@ class LabelPosteriors:
     weight: Array
 
 
-def label_posteriors(right: Array, items: Array, number: Array | None = None) -> LabelPosteriors:
+def label_posteriors(
+    right: Array,
+    items: Array,
+    number: Array | None = None,
+    *,
+    slope_spread: float = SLOPE_SPREAD,
+    largest_kappa: float = LARGEST_KAPPA,
+) -> LabelPosteriors:
     """The posteriors of shares that have a prior in common.
 
     Parameters
@@ -58,12 +65,15 @@ def label_posteriors(right: Array, items: Array, number: Array | None = None) ->
         How many of the items of each label are right, and how many there are; fractions, too.
     number
         How many labels have these counts; by default one each.
+    slope_spread, largest_kappa
+        The standard deviation of β a priori, in logits per e-fold of a label's size, and how many
+        items the prior is worth at most.
     """
     right, items = np.asarray(right, np.float64), np.asarray(items, np.float64)
     number = np.ones(len(right)) if number is None else np.asarray(number, np.float64)
     knots, kappa_weight = np.polynomial.legendre.leggauss(_NODES[0])
-    kappa = LARGEST_KAPPA ** ((knots + 1) / 2)
-    model = _Model(right, items, number, kappa)
+    kappa = largest_kappa ** ((knots + 1) / 2)
+    model = _Model(right, items, number, kappa, slope_spread)
     alpha, beta, log_weight = model.nodes(np.log(kappa_weight))
     weight = np.exp(log_weight - log_weight.max()).ravel()
     kept = np.sort(np.argsort(-weight, kind="stable")[: _enough(weight)])
@@ -85,9 +95,11 @@ def _enough(weight: Array) -> int:
 class _Model:
     """The posterior density of α and β for every κ: arrays with one row per κ."""
 
-    def __init__(self, right: Array, items: Array, number: Array, kappa: Array):
+    def __init__(
+        self, right: Array, items: Array, number: Array, kappa: Array, slope_spread: float
+    ):
         self.right, self.wrong, self.number = right, items - right, number
-        self.kappa = kappa
+        self.kappa, self.precision = kappa, slope_spread**-2
         size = np.log(items + 1)
         self.size = size - number @ size / number.sum()
 
@@ -108,19 +120,17 @@ class _Model:
         return alphas, betas, density + log_w + scale[:, None]
 
     def _log_density(self, alpha: Array, beta: Array) -> Array:
-        """ln of prior times beta-binomial likelihood, but for a constant."""
+        """The log of prior times beta-binomial likelihood, but for a constant."""
         a, b = self._prior(alpha, beta)
         with np.errstate(invalid="ignore"):
             gain = special.betaln(self.right + a, self.wrong + b) - special.betaln(a, b)
         uniform = special.log_expit(alpha) + special.log_expit(-alpha)
-        return np.asarray(gain @ self.number + uniform - (beta / SLOPE_SPREAD) ** 2 / 2)
+        return np.asarray(gain @ self.number + uniform - self.precision * beta**2 / 2)
 
     def _prior(self, alpha: Array, beta: Array) -> tuple[Array, Array]:
         logit = alpha[:, None] + beta[:, None] * self.size
-        tiny = np.finfo(np.float64).tiny
-        return tuple(  # type: ignore[return-value]
-            np.maximum(special.expit(sign * logit) * self.kappa[:, None], tiny) for sign in (1, -1)
-        )
+        a, b = (special.expit(sign * logit) * self.kappa[:, None] for sign in (1, -1))
+        return np.maximum(a, _TINY), np.maximum(b, _TINY)
 
     def _derivatives(self, alpha: Array, beta: Array) -> tuple[Array, ...]:
         """The gradient and the second derivatives of the log density in α and β."""
@@ -138,10 +148,10 @@ class _Model:
         weighted, bent = self.number * slope, self.number * curve
         return (
             weighted.sum(axis=1) + 1 - 2 * centre,
-            weighted @ self.size - beta / SLOPE_SPREAD**2,
+            weighted @ self.size - self.precision * beta,
             bent.sum(axis=1) - 2 * centre * (1 - centre),
             bent @ self.size,
-            bent @ self.size**2 - 1 / SLOPE_SPREAD**2,
+            bent @ self.size**2 - self.precision,
         )
 
     def _mode(self) -> tuple[Array, Array]:
@@ -175,7 +185,7 @@ class _Model:
         # the prior alone bends at least that much downwards
         aa = np.minimum(aa, -2 * centre * (1 - centre))
         aa = np.minimum(aa, -1e-12)
-        bb = np.minimum(bb, -1 / SLOPE_SPREAD**2)
+        bb = np.minimum(bb, -self.precision)
         limit = 0.999 * np.sqrt(aa * bb)
         ab = np.clip(ab, -limit, limit)
         determinant = aa * bb - ab**2
