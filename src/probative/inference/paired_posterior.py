@@ -22,7 +22,7 @@ from scipy import special
 from probative._validation import one_of, open_probability, positive
 from probative.errors import InputError
 from probative.inference._discordance import Coefficients, Discordance, Size
-from probative.inference._paired_nodes import Nodes, product_nodes, refined_nodes
+from probative.inference._paired_nodes import Nodes, product_nodes, refined_nodes, sobol_nodes
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
 from probative.inference.independent import quantile_search
@@ -40,7 +40,10 @@ __all__ = ["PAIRED_METRICS", "PairedPosterior"]
 PAIRED_METRICS = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy")
 
 _TOLERANCE = 5e-9
-_MOST_NODES = 4000
+_MOST_NODES = 3000
+_GOOD_ENOUGH = 1e-4  # error up to which Gauss rules that need more nodes will do
+LEAST_PRIOR = 0.1
+_ACCURACY = {"quadrature": "digits", "sobol": "sketch"}
 _SHARE = (1.0, 1.0, 1.0)
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
 
@@ -87,13 +90,20 @@ class PairedPosterior:
         self.table = table
         self.a = posterior(table.a, metric, prior=prior, beta=beta)
         self.b = posterior(table.b, metric, prior=prior, beta=beta)
-        # four cells make up a count of accuracy's posterior, two one of the others'
-        cells = table.cases + prior / (4 if metric == "accuracy" else 2)
-        self._shares = _Shares.of(metric, cells, beta)
+        self._shares = _Shares.of(metric, table, prior, beta)
+
+    @property
+    def rule(self) -> str:
+        """How the shares that matter less are averaged over: "quadrature" or "sobol"."""
+        return self._settled.rule
 
     @property
     def error(self) -> float:
-        """An estimate of the error of the probabilities, beyond rounding."""
+        """An estimate of the error of the probabilities, beyond rounding.
+
+        How much finer Gauss rules would change them, or twice the standard error over
+        independent scramblings of Sobol points.
+        """
         return self._settled.error
 
     @property
@@ -174,6 +184,7 @@ class _Law:
     b_above: Discordance
     a_above: Discordance
     error: float
+    rule: str
 
     def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
         """P(at most d), P(above d) and, where asked for, the density."""
@@ -197,15 +208,19 @@ class _Shares:
     discordant: tuple[float, float]
     won: tuple[float, float]
     others: list[tuple[float, float]]
+    prior: float
 
     @classmethod
-    def of(cls, metric: str, cells: Array, beta: float) -> _Shares:
+    def of(cls, metric: str, table: PairedCounts, prior: float, beta: float) -> _Shares:
+        # four cells make up a count of accuracy's posterior, two one of the others'
+        cells = table.cases + prior / (4 if metric == "accuracy" else 2)
         t = cells.tolist()
         if metric == "recall":  # = case 2 less case 0, as a share of the positives
-            return cls(cells[[0, 2, 4, 6]], _SHARE, (t[0] + t[2], t[4] + t[6]), (t[2], t[0]), [])
+            discordant, won = (t[0] + t[2], t[4] + t[6]), (t[2], t[0])
+            return cls(cells, _SHARE, discordant, won, [], prior)
         won = t[1] + t[2], t[0] + t[3]
         if metric == "accuracy":
-            return cls(cells, _SHARE, (sum(t[:4]), sum(t[4:])), won, [])
+            return cls(cells, _SHARE, (sum(t[:4]), sum(t[4:])), won, [], prior)
         wrong = t[5] + t[6]
         others = [(t[1], t[2]), (t[3], t[0]), (t[4], wrong)]
         if metric == "precision":  # does not see case 6
@@ -220,7 +235,7 @@ class _Shares:
             "f1": (2.0, 1.0, 1.0),
             "fbeta": (1 + square, 1.0, square),
         }[metric]
-        return cls(cells, weights, (sum(t[:4]), t[4] + wrong), won, others)
+        return cls(cells, weights, (sum(t[:4]), t[4] + wrong), won, others, prior)
 
     @property
     def sd(self) -> float:
@@ -250,7 +265,16 @@ class _Shares:
         def averages(nodes: Nodes) -> Array:
             return self._at(nodes).tails(probes)[0]
 
-        return self._at(refined_nodes(self.others, averages, _TOLERANCE, _MOST_NODES))
+        nodes = refined_nodes(self.others, averages, _TOLERANCE, _MOST_NODES)
+        if nodes.error > _GOOD_ENOUGH:
+            if self.prior < LEAST_PRIOR:
+                raise InputError(
+                    f"prior: {self.prior:g} is too small for so sparse a table, whose posterior then "
+                    f"lies in corners that cannot be integrated; expected {LEAST_PRIOR} or more"
+                )
+            points = sobol_nodes(self.others, averages)
+            nodes = min(nodes, points, key=lambda found: found.error)
+        return self._at(nodes)
 
     def rough_law(self) -> _Law:
         """The difference with few nodes."""
@@ -259,15 +283,18 @@ class _Shares:
     def _at(self, nodes: Nodes) -> _Law:
         at = self._coefficients(nodes)
         b_won, a_won = self._won
+        size = self._sizes["rounding" if not self.others else _ACCURACY[nodes.rule]]
         return _Law(
-            Discordance(at, nodes.weight, self._size, b_won),
-            Discordance(at.swapped(), nodes.weight, self._size, a_won),
+            Discordance(at, nodes.weight, size, b_won),
+            Discordance(at.swapped(), nodes.weight, size, a_won),
             nodes.error,
+            nodes.rule,
         )
 
     @cached_property
-    def _size(self) -> Size:
-        return Size.of(*self.discordant, fine=not self.others)
+    def _sizes(self) -> dict[str, Size]:
+        kinds = ("digits", "sketch") if self.others else ("rounding",)
+        return {accuracy: Size.of(*self.discordant, accuracy) for accuracy in kinds}
 
     @cached_property
     def _won(self) -> tuple[TailTable, TailTable]:
