@@ -163,7 +163,7 @@ class PairedPosterior:
     @cached_property
     def _settled(self) -> _Law:
         """The difference, with as many nodes as it takes."""
-        probes = self.mean + self._shares.sd * np.array([-1.7, 1.2])
+        probes = self.mean + self._shares.sd * np.array([-1.7, 0.15, 1.2])
         return self._shares.law(np.append(np.clip(probes, -0.99, 0.99), 0.0))
 
     @cached_property
