@@ -37,6 +37,7 @@ STUDIES = (
     "segmentation",
     "planning",
     "macro",
+    "training",
 )
 
 
