@@ -155,7 +155,9 @@ def test_broken_usage(refused, files, tmp_path):
     assert "cannot be read" in refused("bayes", tmp_path / "none.csv", files[1])
     assert "weight: unknown 'efective'" in refused("bayes", *files, "--weight", "efective")
     assert "metric: accuracy needs tn" in refused("bayes", *files, "--metric", "accuracy")
-    assert "--plot: unknown 'density'" in refused("bayes", *files, "--plot", "density")
+    assert "--plot: unknown 'density'" in refused(
+        "bayes", *files, "--figure", tmp_path / "x.svg", "--plot", "density"
+    )
     assert "level: 2.0 is not between" in refused("bayes", *files, "--level", "2")
     assert "rope: -1.0 is not" in refused("bayes", *files, "--rope", "-1")
     assert "--preds-a: missing" in refused("bayes", "--folds", tmp_path)

@@ -210,7 +210,7 @@ def test_the_page_is_written_whole_or_not_at_all(run, refused, tmp_path):
     assert page.read_text().startswith("<!doctype html>")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     line = refused("interval", *COUNTS, "--html", tmp_path / "no" / "page.html")
-    assert line.endswith("cannot be written: No such file or directory")
+    assert line.endswith("cannot be written: its folder does not exist")
     assert run("interval", *COUNTS, "--html", page, "--quiet").err == ""
 
 
@@ -245,7 +245,7 @@ def test_the_study_prints_the_published_figures_beside_ours(run):
         (("--n", "ten"), "--n: 'ten' is not a whole number"),
         (("--cells", "0.5"), "--cells: '0.5'; expected three or four numbers"),
         (("--cells", "0.5,0.6,0.7"), "add up to"),
-        (("--plot", "heat"), "did you mean 'heatmap'?"),
+        (("--figure", "x.png", "--plot", "heat"), "did you mean 'heatmap'?"),
         (("--n", "5", "--figure", "x.gif"), "expected a name ending in .png, .svg or .pdf"),
     ],
 )

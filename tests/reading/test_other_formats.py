@@ -218,7 +218,7 @@ def test_numbers_in_tables_are_labels(write):
     [
         ("gold,b\n1,2\n", "c", "there is no column 'c'; expected one of gold, b"),
         ("a,b\n1,2\n", None, "which column holds the labels? There are a, b"),
-        ("gold,b\n1,2\n,2\n", "b", "row 2: column 'gold' is empty; expected a label"),
+        ("gold,b\n1,2\n,2\n", "b", "column 'gold' has missing labels: 1 of 2 (row 2)"),
         ("gold,b\n", "b", "the table has no rows; expected at least one"),
     ],
 )

@@ -27,7 +27,7 @@ def sweep(
     ],
     steps: Annotated[
         int,
-        typer.Option("--steps", metavar="N", parser=options.integer, help="Steps from 0 to 1."),
+        typer.Option("--steps", metavar="N", parser=options.steps, help="Steps from 0 to 1."),
     ] = 20,
     input_format: options.InputFormat = None,
     encoding: options.Encoding = None,

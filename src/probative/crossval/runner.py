@@ -9,13 +9,14 @@ import numpy as np
 from probative._validation import one_of, open_probability
 from probative._validation import positive as positive_number
 from probative.crossval.blocks import splits
-from probative.crossval.fits import MODELS, check_model, outcomes
-from probative.crossval.folder import ResultsFolder, digest, recorded_seed
+from probative.crossval.fits import MODELS, Fits, check_jobs, check_model, outcomes
 from probative.crossval.splitter import BlockRegularizedCV
 from probative.crossval.tasks import LabelTask, task_for
 from probative.errors import InputError
+from probative.identity import code_digest, digest
 from probative.metrics import METRICS
 from probative.results.crossval import FoldCounts, ModelComparison
+from probative.resume import ResumableFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,7 +80,8 @@ def compare_models(
         How many fits run at once, as in joblib; ``joblib.parallel_config`` chooses where. The
         result depends on neither.
     folder
-        A folder for what is done. A run that was stopped continues there.
+        A folder for what is done. A run that was stopped continues there, with the same data,
+        options, models and code of models; anything else is refused.
     rope, prior, level, beta, weight
         As for `bayes_test`.
     report
@@ -109,27 +111,31 @@ def compare_models(
     """
     check_model("model_a", model_a)
     check_model("model_b", model_b)
+    check_jobs(n_jobs)
     how = {"rope": rope, "prior": prior, "level": level, "beta": beta, "weight": weight}
     _check_options(**how)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
 
-    seed = _seed(random_state, recorded_seed(folder))
     units = task.units(X, y) if regularize is None else regularize
+    seed = _seed(random_state)
+    kept = None
+    if folder is not None:
+        run = {"task": task.name, "m": m, "seed": seed, "data": digest("X, y", (X, y))}
+        run |= {"regularize": digest("regularize", units), "groups": digest("groups", groups)}
+        for parameter, model in (("model_a", model_a), ("model_b", model_b)):
+            run[parameter] = digest(parameter, model)
+            run[f"the code of {parameter}"] = code_digest(parameter, model)
+        kept = ResumableFolder(folder, run, adopt=("seed",) if random_state is None else ())
+        seed = _seed(kept.run["seed"])
     cv = BlockRegularizedCV(m, random_state=seed, regularize=units)
     block = cv.blocks(X, y, groups)
-    run = {"task": task.name, "m": m, "seed": seed, "data": digest((X, y)), "split": digest(block)}
-    run |= {"model_a": digest(model_a), "model_b": digest(model_b)}
     folds = list(splits(block, m))
     found = outcomes(
-        (model_a, model_b),
-        X,
-        y,
-        folds,
-        task,
-        seed=seed,
+        Fits((model_a, model_b), X, y, folds, task, seed),
         n_jobs=n_jobs,
-        folder=None if folder is None else ResultsFolder(folder, run),
+        folder=kept,
+        split=digest("split", block),
         report=report,
     )
     cases, records = [], []
@@ -222,9 +228,10 @@ def _metrics(metric: str | Sequence[str] | None, task: LabelTask | SpanTask) -> 
     return names
 
 
-def _seed(random_state: Any, recorded: int | None) -> int:
+def _seed(random_state: Any) -> int:
+    """The seed that was given, or a new one."""
     if random_state is None:
-        return int(np.random.default_rng().integers(2**31)) if recorded is None else recorded
+        return int(np.random.default_rng().integers(2**31))
     if (
         isinstance(random_state, bool)
         or not isinstance(random_state, (int, np.integer))
