@@ -15,6 +15,7 @@ from probative.inference.effective import effective_counts, fold_weight
 from probative.inference.independent import IndependentPosterior
 from probative.inference.paired_posterior import PAIRED_METRICS, PairedPosterior
 from probative.inference.posteriors import posterior
+from probative.inference.training_variance import fold_design_effect, with_training_variance
 from probative.metrics import score
 from probative.results import BayesTest
 
@@ -42,6 +43,7 @@ def bayes_test(
     method: str = "exact",
     n_resamples: int = 1_000_000,
     rng: Any = None,
+    training_variance: bool = False,
 ) -> BayesTest:
     """Test whether a score of B is higher than that of A, by their posterior distributions.
 
@@ -71,6 +73,10 @@ def bayes_test(
         "exact" integrates, "sampled" draws from the posteriors and states the standard error.
     n_resamples, rng
         The number of draws and their seed, for "sampled".
+    training_variance
+        Whether to allow for how much more the differences of folds vary than their items explain.
+        For lists of `PairedCounts`. False gives the published test; the fold design effect is
+        reported all the same.
 
     Returns
     -------
@@ -108,28 +114,42 @@ def bayes_test(
     table, counts_a, counts_b, factor = _tables(a, b, weight)
     if table is not None:
         one_of("metric", metric, PAIRED_METRICS)
+    if training_variance and (method == "sampled" or table is None or isinstance(a, PairedCounts)):
+        raise InputError(
+            "training_variance: expected a list of PairedCounts, one per fold, and method='exact'"
+        )
 
     of_a, of_b = (posterior(counts, metric, **choices) for counts in (counts_a, counts_b))
+    difference = _difference(counts_a, counts_b, table, metric, **choices)
     if method == "sampled":
         outcome = _sampled(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
     else:
-        difference = _difference(counts_a, counts_b, table, metric, **choices)
-        outcome = _exact(difference, rope, level)
+        outcome = _exact(difference, rope)
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
     p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
-    return BayesTest(
+    test = BayesTest(
         metric=metric,
         decision=_plain(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
         interval_a=_pair(of_a.interval(level)),
         interval_b=_pair(of_b.interval(level)),
         difference=_plain(estimates[1] - estimates[0]),
         rope=rope,
-        posterior="independent" if table is None else "paired",
+        posterior=difference,
         weight=factor,
         prior=choices["prior"],
         level=level,
         method=method,
+        fold_design_effect=_fold_design_effect(a, b, metric, beta),
         **outcome,
+    )
+    return with_training_variance(test, a, weight, beta) if training_variance else test  # type: ignore[arg-type]  # a list of PairedCounts, as was checked
+
+
+def _fold_design_effect(a: Any, b: Any, metric: str, beta: float) -> Any:
+    return (
+        None
+        if isinstance(a, (Counts, PairedCounts))
+        else fold_design_effect(a, b, metric, beta=beta)
     )
 
 
@@ -206,9 +226,7 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
     return table, fold_weight(len(counts) // 2, weight)
 
 
-def _exact(
-    difference: IndependentPosterior | PairedPosterior, rope: float, level: float
-) -> dict[str, Any]:
+def _exact(difference: IndependentPosterior | PairedPosterior, rope: float) -> dict[str, Any]:
     a_better, equivalent, b_better = difference.probabilities(rope)
     p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
     return {
@@ -218,7 +236,6 @@ def _exact(
         "p_equivalent": equivalent,
         "p_b_better": b_better,
         "error": difference.error,
-        "limits": lambda: difference.interval(level),
     }
 
 
@@ -258,7 +275,7 @@ def _sampled(
         )
     found = {name: _plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
     limits = found.pop("low"), found.pop("high")
-    return {**found, "limits": lambda: limits}
+    return {**found, "limits": limits}
 
 
 def _paired_draws(

@@ -119,6 +119,10 @@ class PairedPosterior:
         """Return the probability of a difference above d: as accurate as `cdf`, but not 1 - cdf."""
         return self._tails(d)[1]
 
+    def sf(self, d: ArrayLike) -> Any:
+        """Return the probability of a difference above d."""
+        return plain(1 - np.asarray(self.cdf(d)))
+
     def pdf(self, d: ArrayLike) -> Any:
         """Return the density of the difference at d; infinite at 0 if it rises without end there."""
         return self._tails(d, density=True)[2]

@@ -7,8 +7,14 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 from probative.results.base import Interval, Result, jsonable
 from probative.results.bayes import BayesTest
 from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
-from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
+from probative.results.crossval import (
+    FoldCounts,
+    ModelComparison,
+    ScorePosteriors,
+    SplitBalance,
+)
 from probative.results.plans import Plan
+from probative.results.posteriors import DifferencePosterior
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
 from probative.results.segmentation import (
     BestCut,
@@ -32,6 +38,7 @@ __all__ = [
     "Comparisons",
     "CurvePoint",
     "Difference",
+    "DifferencePosterior",
     "Example",
     "FileCheck",
     "FoldCounts",
@@ -44,6 +51,7 @@ __all__ = [
     "RandomizationTest",
     "Result",
     "Reversal",
+    "ScorePosteriors",
     "Scores",
     "SegmentationStudy",
     "SegmentationSweep",

@@ -8,7 +8,6 @@ import typer
 
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
-from probative.errors import InputError
 
 __all__ = ["tests"]
 
@@ -94,7 +93,6 @@ def tests(
 
 
 def _numbers(name: str, values: list[str] | None, default: tuple[float, ...]) -> tuple[float, ...]:
-    try:
-        return tuple(float(word) for word in options.words(values, ())) or default
-    except ValueError as error:
-        raise InputError(f"{name}: {str(error).split(': ')[-1]} is not a number") from None
+    return tuple(x for word in options.words(values, ()) for x in options.numbers(name, word)) or (
+        default
+    )
