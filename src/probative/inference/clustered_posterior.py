@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import open_probability, positive
+from probative._validation import fraction, open_probability
 from probative.inference.beta_posterior import plain
 from probative.inference.clusters import Dependence, dependence_of_difference, student_quantile
 from probative.inference.independent import quantile_search
@@ -139,7 +139,7 @@ class ClusteredPosterior:
 
         Differences of at most `rope` either way count as equivalent.
         """
-        rope = positive("rope", rope, zero=True)
+        rope = fraction("rope", rope)
         if self.no_evidence:
             return math.nan, math.nan, math.nan
         if self.dependence is None:

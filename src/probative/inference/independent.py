@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import open_probability, positive
+from probative._validation import fraction, open_probability
 from probative.inference import _log_odds
 from probative.inference.beta_posterior import plain
 
@@ -78,7 +78,7 @@ class IndependentPosterior:
 
         Differences of at most `rope` either way count as equivalent.
         """
-        rope = positive("rope", rope, zero=True)
+        rope = fraction("rope", rope)
         a_better = np.asarray(self.cdf(-rope))
         if rope == 0:
             return plain(a_better), plain(np.zeros(self.shape)), plain(self._rest(a_better))

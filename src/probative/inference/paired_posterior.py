@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive
+from probative._validation import fraction, one_of, open_probability, positive
 from probative.errors import InputError
 from probative.inference._discordance import Coefficients, Discordance, Size
 from probative.inference._paired_nodes import Nodes, product_nodes, refined_nodes, sobol_nodes
@@ -132,7 +132,7 @@ class PairedPosterior:
 
         Differences of at most `rope` either way count as equivalent.
         """
-        rope = positive("rope", rope, zero=True)
+        rope = fraction("rope", rope)
         a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
         if self._symmetric:  # exactly, whatever the nodes
             a_better = b_better = (a_better + b_better) / 2
