@@ -40,6 +40,7 @@ STUDIES = (
     "chunking",
     "segmentation",
     "planning",
+    "clusters",
     "macro",
     "training",
 )

@@ -120,10 +120,12 @@ def whole_numbers(
     return [int(word) for word in found]
 
 
-def numbers(parameter: str, text: str) -> list[float]:
-    """Read numbers that are separated by commas."""
+def numbers(
+    parameter: str, values: list[str] | None, default: tuple[float, ...] = ()
+) -> tuple[float, ...]:
+    """Read numbers of an option that may be repeated or hold a list with commas."""
     try:
-        return [number(word.strip()) for word in text.split(",")]
+        return tuple(number(x.strip()) for value in values or () for x in value.split(",")) or default
     except typer.BadParameter as error:
         raise InputError(f"{parameter}: {error.message}") from None
 

@@ -140,7 +140,10 @@ class PairedPosterior:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""
-        tail = (1 - open_probability("level", level)) / 2
+        return self.limits((1 - open_probability("level", level)) / 2)
+
+    def limits(self, tail: float) -> tuple[float, float]:
+        """Return the limits beyond which, on either side, lies the probability `tail`."""
         side = np.array([-1.0, 1.0])
         sd = np.full(2, self._shares.sd)
         # both are sought as lower limits, of B - A and of A - B: tables alike get limits alike
