@@ -10,6 +10,7 @@ is killed is ``crossval`` with one and with two jobs, and ``study segmentation``
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -90,13 +91,15 @@ def prepare(place: Path) -> dict[str, list[str]]:
     }
 
 
-def start(place: Path, command: list[str], folder: str | None) -> subprocess.Popen[str]:
+def start(
+    place: Path, command: list[str], folder: str | None, output: int = subprocess.PIPE
+) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "probative", *command]
     return subprocess.Popen(
         words if folder is None else [*words, "--resume", folder],
         cwd=place,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stdout=output,
+        stderr=output,
         text=True,
         start_new_session=True,
     )
@@ -130,10 +133,15 @@ def kill(process: subprocess.Popen[str], folder: Path, enough: int, rng: random.
     time.sleep(rng.choice([0, 0.1, 1]) * rng.random())
     alive = process.poll() is None
     if rng.random() < 0.5:
-        os.killpg(process.pid, signal.SIGKILL)  # with its workers
+        bury(process.pid)  # with its workers; else they are left alone for a while
     process.kill()
-    process.communicate()
+    process.wait()
     return alive
+
+
+def bury(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
 
 
 def damage(folder: Path, rng: random.Random) -> list[Path]:
@@ -190,11 +198,13 @@ def one_case(
 ) -> tuple[list[str], str]:
     """Kill, perhaps damage, resume: what happened, and what is wrong with that."""
     enough = rng.randrange(1 if hurt else 0, parts + 1)
-    alive = kill(start(place, command, folder.name), folder, enough, rng)
+    process = start(place, command, folder.name, subprocess.DEVNULL)
+    alive = kill(process, folder, enough, rng)
     happened = ["killed" if alive else "done before", f"after {len(kept(folder))} files"]
     hit = damage(folder, rng) if hurt else []
     happened += ["damaged"] if hit else []
     ended = resume(place, command, folder)
+    bury(process.pid)
     if ended[0] == 0:
         happened.append("same answer")
         return happened, "" if answer(ended[1]) == expected else "another answer"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Mapping, Set
 from datetime import date, time
 from decimal import Decimal
 from numbers import Integral, Real
@@ -18,17 +19,16 @@ from uuid import UUID
 import numpy as np
 
 from probative._validation import shown
+from probative.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from probative.errors import InputError
-
     Ints = NDArray[np.int32]
 
-__all__ = ["Column", "label_text", "labels_of", "named"]
+__all__ = ["Column", "items_of", "label_text", "labels_of", "named"]
 
 _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}
 _EXPECTED = "expected text, a number or a truth value"
@@ -69,22 +69,25 @@ def label_text(value: Any) -> str | None:
 
 
 def _number_text(value: Any) -> str | None:
-    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > _DIGITS:
-        raise ValueError("too many digits")
+    if isinstance(value, Decimal):
+        return _decimal_text(value)
     number = float(value)
     if not math.isfinite(number):
-        return str(value.to_integral_value()) if _is_large(value) else None
-    if value == number:
-        return str(int(number)) if number.is_integer() else repr(number)
-    if not isinstance(value, Decimal):
+        return None
+    if number != value:  # a fraction that no float equals
         return str(value)
-    if Decimal(repr(number)) == value:
-        return repr(number)
-    return str(int(value)) if value == value.to_integral_value() else f"{value.normalize():f}"
+    return str(int(number)) if number.is_integer() else repr(number)
 
 
-def _is_large(value: Any) -> bool:
-    return isinstance(value, Decimal) and value.is_finite()
+def _decimal_text(value: Decimal) -> str | None:
+    if not value.is_finite():
+        return None
+    if abs(value.adjusted()) > _DIGITS:
+        raise ValueError("too many digits")
+    if value == value.to_integral_value():
+        return str(int(value))
+    number = float(value)
+    return repr(number) if Decimal(repr(number)) == value else f"{value:f}".rstrip("0")
 
 
 class Column:
@@ -115,16 +118,32 @@ class Column:
         return list(self._code)
 
 
+def items_of(name: str, values: Any) -> list[Any]:
+    """The values of a list, an array or a column as Python objects, with what is masked as None."""
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise InputError(f"{name}: shape {values.shape}; expected a label an item")
+    if isinstance(values, (str, bytes, Mapping, Set)):
+        raise InputError(f"{name}: {shown(values)}; expected a list with a label an item")
+    for method in ("to_pylist", "to_list", "tolist"):  # Arrow, Polars, pandas and NumPy
+        if hasattr(values, method):
+            values = getattr(values, method)()
+            break
+    try:
+        return list(values)
+    except TypeError:
+        raise InputError(f"{name}: {shown(values)}; expected a label an item") from None
+
+
 def labels_of(
-    values: Iterable[Any], error: Callable[[str], InputError], item: str = "item"
+    values: Sequence[Any], error: Callable[[str], InputError], item: str = "item"
 ) -> tuple[Ints, tuple[str, ...]]:
     """Number the labels of a sequence, as `named` does."""
     column = Column()
     try:
         column.extend(values)
     except TypeError:  # it has no hash
-        place = len(column.codes) + 1
-        raise error(f"{item} {place} is no label; {_EXPECTED}") from None
+        place = len(column.codes)
+        raise error(f"{item} {place + 1} is {shown(values[place])}; {_EXPECTED}") from None
     return named(column.codes, column.values, error, item)
 
 

@@ -251,3 +251,27 @@ def test_the_study_prints_the_published_figures_beside_ours(run):
 )
 def test_bad_study_usage(refused, arguments, message):
     assert message in refused("study", "coverage", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("tp,fp,fn\n1_000,2,3\n", "tp is '1_000'; expected a number >= 0"),
+        ("tp,fp,fn\n\u0663,2,3\n", "expected a number >= 0"),
+        ("tp,fp,fn\n1e300,2,3\n", "tp is '1e300'; expected a number >= 0 of at most 2**53"),
+        ("tp,fp,fn\n" + "9" * 5000 + ",2,3\n", "expected a number >= 0"),
+        ('[{"tp": ' + "9" * 5000 + ', "fp": 1, "fn": 1}]', "not JSON (too deep or too large)"),
+        ('[{"tp": ' + "9" * 400 + ', "fp": 1, "fn": 1}]', "expected a number >= 0"),
+        ('[{"tp": 1e300, "fp": 1, "fn": 1}]', "of at most 2**53"),
+        ('{"rows": ' + "[" * 100_000, "not JSON"),
+        ("tp,fp,fn,tp\n1,2,3,4\n", "2 columns 'tp'; expected one"),
+    ],
+)
+def test_numbers_that_are_no_counts(refused, write, content, expected):
+    path = write(content, "counts.csv")
+    message = refused("interval", "--counts", path)
+    assert message.startswith(f"{path}:")
+    assert expected in message
+    assert message.count("counts.csv") == 1
+    assert len(message) < 400
+    assert expected in refused("bayes", path)

@@ -43,6 +43,7 @@ STUDIES = (
     "clusters",
     "macro",
     "gates",
+    "training",
 )
 
 

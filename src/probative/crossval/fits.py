@@ -170,13 +170,11 @@ def _run(
     if workers > len(todo):
         n_jobs = len(todo)  # a worker without work would be started for nothing
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    running = None
     try:
         with _interrupts_waiting() if workers > 1 else nullcontext():
             running = parallel(delayed(fits.fit_and_predict)(*part) for part in todo)
-        try:
-            yield from running
-        finally:
-            running.close()  # after a failure the others need not go on
+        yield from running
     except TerminatedWorkerError:
         raise InputError(
             "a process that trained a model ended by itself (killed, crashed, or out of memory); "
@@ -187,6 +185,9 @@ def _run(
             f"the models or the data cannot be sent to other processes ({error}); expected what "
             f"pickle can store, or one job"
         ) from error
+    finally:
+        if running is not None:
+            running.close()  # after a failure the others need not go on
 
 
 @contextmanager
@@ -199,9 +200,12 @@ def _interrupts_waiting() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    from joblib.externals.loky.backend import resource_tracker
+    from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # it would let interrupts through once it has started
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (resource_tracker, loky_tracker):
+        tracker.ensure_running()  # starting one later would let interrupts through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

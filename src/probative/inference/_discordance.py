@@ -72,11 +72,18 @@ class Size:
     sd: float
 
     @classmethod
-    def of(cls, a: float, b: float, *, fine: bool = False) -> Size:
-        """Work out where the variate lies; `fine` goes to rounding error."""
+    def of(cls, a: float, b: float, accuracy: str) -> Size:
+        """Work out where the variate lies.
+
+        The accuracy is "rounding", "digits" (some ten of them) or "sketch" (five).
+        """
         shapes = np.array(a), np.array(b)
         sd = float(_log_odds.spread(*shapes))
-        drop, density = (_log_odds.DROP, 3.0) if fine else (25.0, 1.4)
+        drop, density = {
+            "rounding": (_log_odds.DROP, 3.0),
+            "digits": (25.0, 1.4),
+            "sketch": (13.0, 1.0),
+        }[accuracy]
         low, high = _log_odds.window(*shapes, drop)
         # in standard deviations, and on the scale of log odds itself
         step = 1 / (density * np.sqrt(1 + sd**2))
@@ -109,7 +116,7 @@ class Discordance:
     def _average(self, d: Array, *, density: bool) -> tuple[Array, Array]:
         """The same; arrays have an axis for d, one for the nodes and one for K."""
         begin, gain = _least_odds(self.at, d[:, None])
-        y, mass = self._grid(begin, density=density)
+        y, mass, distance = self._grid(begin, density=density)
         sums = [np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)]
         rows = max(1, _CHUNK // (len(d) * y.shape[-1]))
         for first in range(0, len(self.weight), rows):
@@ -119,7 +126,7 @@ class Discordance:
                 d[:, None, None],
                 [x[some, None] for x in self.at],
                 y[:, own],
-                begin[:, some, None],
+                distance[:, some],
                 gain[:, some, None],
                 density=density,
             )
@@ -127,10 +134,10 @@ class Discordance:
                 total += np.sum(value * mass[:, own], axis=-1) @ self.weight[some]
         return sums[0], sums[1]
 
-    def _grid(self, begin: Array, *, density: bool) -> tuple[Array, Array]:
-        """Log odds of K from where B - A can exceed d on, and the probability of each.
+    def _grid(self, begin: Array, *, density: bool) -> tuple[Array, Array, Array]:
+        """Log odds of K from where B - A can exceed d on, their probability and distance from there.
 
-        They are the same for all nodes where the integrals begin so low that it does not matter.
+        The first two are the same for all nodes where the integrals begin so low that it does not matter.
         """
         size = self.size
         floor = size.low - _MARGIN * size.sd
@@ -142,13 +149,15 @@ class Discordance:
         steps = max(1, int(np.ceil(np.max(last - first) / size.step)))
         t = first[..., None] + (last - first)[..., None] * (np.arange(steps + 1) / steps)
         small = np.exp(-np.abs(t))
-        y = start[..., None] + size.sd * (np.maximum(t, 0) + np.log1p(small))
+        beyond = size.sd * (np.maximum(t, 0) + np.log1p(small))
+        y = start[..., None] + beyond
         rate = np.where(t >= 0, 1.0, small) / (1 + small)
         scale = size.sd * (last - first) / steps
-        return y, np.exp(_log_odds.log_pdf(size.a, size.b, y)) * rate * scale[..., None]
+        mass = np.exp(_log_odds.log_pdf(size.a, size.b, y)) * rate * scale[..., None]
+        return y, mass, (start - begin)[..., None] + beyond
 
     def _given(
-        self, d: Array, at: list[Array], y: Array, begin: Array, gain: Array, *, density: bool
+        self, d: Array, at: list[Array], y: Array, distance: Array, gain: Array, *, density: bool
     ) -> tuple[Array, ...]:
         """P(B - A > d) given K at every node, and the density."""
         k, m = special.expit(y), special.expit(-y)
@@ -161,7 +170,7 @@ class Discordance:
         constant = k * (m * down1 + k * down2) + d * lower
         linear = k * m * (up1 - down1) - d * mixed
         # a factor of it is the distance from where the integral begins
-        square = -k * np.expm1(begin - y) * ((1 - d) * up2 * k + gain * m)
+        square = -k * np.expm1(-distance) * ((1 - d) * up2 * k + gain * m)
         square = np.maximum(square, 1e-300)
         root = np.sqrt(linear * linear + 4 * constant * square)
         half = np.abs(linear) + root

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive
+from probative._validation import fraction, one_of, open_probability, positive
 from probative.errors import InputError
 from probative.inference._discordance import Coefficients, Discordance, Size
-from probative.inference._paired_nodes import Nodes, product_nodes, refined_nodes
+from probative.inference._paired_nodes import Nodes, product_nodes, refined_nodes, sobol_nodes
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
 from probative.inference.independent import quantile_search
@@ -40,7 +40,10 @@ __all__ = ["PAIRED_METRICS", "PairedPosterior"]
 PAIRED_METRICS = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy")
 
 _TOLERANCE = 5e-9
-_MOST_NODES = 4000
+_MOST_NODES = 3000
+_GOOD_ENOUGH = 1e-4  # error up to which Gauss rules that need more nodes will do
+LEAST_PRIOR = 0.1
+_ACCURACY = {"quadrature": "digits", "sobol": "sketch"}
 _SHARE = (1.0, 1.0, 1.0)
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
 
@@ -87,13 +90,20 @@ class PairedPosterior:
         self.table = table
         self.a = posterior(table.a, metric, prior=prior, beta=beta)
         self.b = posterior(table.b, metric, prior=prior, beta=beta)
-        # four cells make up a count of accuracy's posterior, two one of the others'
-        cells = table.cases + prior / (4 if metric == "accuracy" else 2)
-        self._shares = _Shares.of(metric, cells, beta)
+        self._shares = _Shares.of(metric, table, prior, beta)
+
+    @property
+    def rule(self) -> str:
+        """How the shares that matter less are averaged over: "quadrature" or "sobol"."""
+        return self._settled.rule
 
     @property
     def error(self) -> float:
-        """An estimate of the error of the probabilities, beyond rounding."""
+        """An estimate of the error of the probabilities, beyond rounding.
+
+        How much finer Gauss rules would change them, or twice the standard error over
+        independent scramblings of Sobol points.
+        """
         return self._settled.error
 
     @property
@@ -122,7 +132,7 @@ class PairedPosterior:
 
         Differences of at most `rope` either way count as equivalent.
         """
-        rope = positive("rope", rope, zero=True)
+        rope = fraction("rope", rope)
         a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
         if self._symmetric:  # exactly, whatever the nodes
             a_better = b_better = (a_better + b_better) / 2
@@ -130,7 +140,10 @@ class PairedPosterior:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""
-        tail = (1 - open_probability("level", level)) / 2
+        return self.limits((1 - open_probability("level", level)) / 2)
+
+    def limits(self, tail: float) -> tuple[float, float]:
+        """Return the limits beyond which, on either side, lies the probability `tail`."""
         side = np.array([-1.0, 1.0])
         sd = np.full(2, self._shares.sd)
         # both are sought as lower limits, of B - A and of A - B: tables alike get limits alike
@@ -157,7 +170,7 @@ class PairedPosterior:
     @cached_property
     def _settled(self) -> _Law:
         """The difference, with as many nodes as it takes."""
-        probes = self.mean + self._shares.sd * np.array([-1.7, 1.2])
+        probes = self.mean + self._shares.sd * np.array([-1.7, 0.15, 1.2])
         return self._shares.law(np.append(np.clip(probes, -0.99, 0.99), 0.0))
 
     @cached_property
@@ -178,6 +191,7 @@ class _Law:
     b_above: Discordance
     a_above: Discordance
     error: float
+    rule: str
 
     def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
         """P(at most d), P(above d) and, where asked for, the density."""
@@ -201,15 +215,19 @@ class _Shares:
     discordant: tuple[float, float]
     won: tuple[float, float]
     others: list[tuple[float, float]]
+    prior: float
 
     @classmethod
-    def of(cls, metric: str, cells: Array, beta: float) -> _Shares:
+    def of(cls, metric: str, table: PairedCounts, prior: float, beta: float) -> _Shares:
+        # four cells make up a count of accuracy's posterior, two one of the others'
+        cells = table.cases + prior / (4 if metric == "accuracy" else 2)
         t = cells.tolist()
         if metric == "recall":  # = case 2 less case 0, as a share of the positives
-            return cls(cells[[0, 2, 4, 6]], _SHARE, (t[0] + t[2], t[4] + t[6]), (t[2], t[0]), [])
+            discordant, won = (t[0] + t[2], t[4] + t[6]), (t[2], t[0])
+            return cls(cells, _SHARE, discordant, won, [], prior)
         won = t[1] + t[2], t[0] + t[3]
         if metric == "accuracy":
-            return cls(cells, _SHARE, (sum(t[:4]), sum(t[4:])), won, [])
+            return cls(cells, _SHARE, (sum(t[:4]), sum(t[4:])), won, [], prior)
         wrong = t[5] + t[6]
         others = [(t[1], t[2]), (t[3], t[0]), (t[4], wrong)]
         if metric == "precision":  # does not see case 6
@@ -224,7 +242,7 @@ class _Shares:
             "f1": (2.0, 1.0, 1.0),
             "fbeta": (1 + square, 1.0, square),
         }[metric]
-        return cls(cells, weights, (sum(t[:4]), t[4] + wrong), won, others)
+        return cls(cells, weights, (sum(t[:4]), t[4] + wrong), won, others, prior)
 
     @property
     def sd(self) -> float:
@@ -254,7 +272,16 @@ class _Shares:
         def averages(nodes: Nodes) -> Array:
             return self._at(nodes).tails(probes)[0]
 
-        return self._at(refined_nodes(self.others, averages, _TOLERANCE, _MOST_NODES))
+        nodes = refined_nodes(self.others, averages, _TOLERANCE, _MOST_NODES)
+        if nodes.error > _GOOD_ENOUGH:
+            if self.prior < LEAST_PRIOR:
+                raise InputError(
+                    f"prior: {self.prior:g} is too small for so sparse a table, whose posterior then "
+                    f"lies in corners that cannot be integrated; expected {LEAST_PRIOR} or more"
+                )
+            points = sobol_nodes(self.others, averages)
+            nodes = min(nodes, points, key=lambda found: found.error)
+        return self._at(nodes)
 
     def rough_law(self) -> _Law:
         """The difference with few nodes."""
@@ -263,15 +290,18 @@ class _Shares:
     def _at(self, nodes: Nodes) -> _Law:
         at = self._coefficients(nodes)
         b_won, a_won = self._won
+        size = self._sizes["rounding" if not self.others else _ACCURACY[nodes.rule]]
         return _Law(
-            Discordance(at, nodes.weight, self._size, b_won),
-            Discordance(at.swapped(), nodes.weight, self._size, a_won),
+            Discordance(at, nodes.weight, size, b_won),
+            Discordance(at.swapped(), nodes.weight, size, a_won),
             nodes.error,
+            nodes.rule,
         )
 
     @cached_property
-    def _size(self) -> Size:
-        return Size.of(*self.discordant, fine=not self.others)
+    def _sizes(self) -> dict[str, Size]:
+        kinds = ("digits", "sketch") if self.others else ("rounding",)
+        return {accuracy: Size.of(*self.discordant, accuracy) for accuracy in kinds}
 
     @cached_property
     def _won(self) -> tuple[TailTable, TailTable]:

@@ -32,7 +32,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["fold_dependence", "fold_design_effect", "fold_freedom", "with_training_variance"]
+__all__ = [
+    "fold_dependence",
+    "fold_design_effect",
+    "fold_freedom",
+    "item_variance",
+    "with_training_variance",
+]
 
 UNDEFINED = (
     "the training variance cannot be measured here (a fold without a score, or folds that are all "
@@ -75,7 +81,7 @@ def fold_design_effect(
     folds = checked_folds(a)
     if b is None:
         sides = [[fold.b for fold in folds], [fold.a for fold in folds]]
-        explained = _paired_variance(sum(folds[1:], start=folds[0]), metric, beta)
+        explained = item_variance(sum(folds[1:], start=folds[0]), metric, beta)
     else:
         sides = [checked_folds(b), folds]
         explained = sum(_variance(_total(side), metric, beta) for side in sides)
@@ -194,7 +200,7 @@ def _effect(scores: Array, explained: Any) -> Any:
     return float(effect) if effect.ndim == 0 else effect
 
 
-def _paired_variance(table: PairedCounts, metric: str, beta: float) -> float:
+def item_variance(table: PairedCounts, metric: str, beta: float) -> float:
     """The variance of the difference B minus A over tables of independent items."""
     kinds = PairedCounts(np.eye(8))
     shift = _influence(kinds.b, table.b, metric, beta) - _influence(kinds.a, table.a, metric, beta)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import labels_of
-from probative._validation import shown
+from probative._labels import items_of, labels_of
 from probative.errors import InputError
 from probative.reading.annotations import Labels, Spans, Tagged, Text
 
@@ -119,31 +118,15 @@ def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
     units
         The unit of every item, if items belong together.
     """
-    items = _listed(name, values)
+    items = items_of(name, values)
     if not items:
         raise InputError(f"{name}: is empty; expected a label an item")
     codes, names = labels_of(items, lambda text: InputError(f"{name}: {text}"))
     return Labels(name, codes, names, None if units is None else _units(name, units, len(items)))
 
 
-def _listed(name: str, values: Any) -> list[Any]:
-    """The values as Python objects, with what is masked as None."""
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.where(np.ma.getmaskarray(values), None, values.data.astype(object))
-    if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise InputError(f"{name}: shape {values.shape}; expected a label an item")
-    for method in ("to_pylist", "to_list", "tolist"):  # Arrow, Polars, pandas and NumPy
-        if hasattr(values, method):
-            values = getattr(values, method)()
-            break
-    try:
-        return list(values)
-    except TypeError:
-        raise InputError(f"{name}: {shown(values)}; expected a label an item") from None
-
-
 def _units(name: str, units: Any, size: int) -> Any:
-    items = _listed("units", units)
+    items = items_of("units", units)
     if len(items) != size:
         raise InputError(f"units: {len(items)} of them; expected one a label of {name}, {size}")
     codes, _ = labels_of(items, lambda text: InputError(f"units: {text}"))
