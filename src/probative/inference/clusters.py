@@ -38,9 +38,9 @@ __all__ = [
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
 # Below so many independent mistakes (or hits, or items in dispute) a design effect is estimated
 # from too little: simulated intervals cover less than they say. Units of one item hide nothing.
-_FEW, _LARGE = 10, 1.5
+FEW, LARGE = 10, 1.5
 _FEW_WRONG, _FEW_RIGHT, _FEW_DISPUTED = (
-    f"{what} of these units are worth fewer than {_FEW} independent ones: the interval may be too "
+    f"{what} of these units are worth fewer than {FEW} independent ones: the interval may be too "
     f"short"
     for what in ("the mistakes", "the hits", "the items in dispute")
 )
@@ -184,7 +184,7 @@ def _dependence(
     if independent > 0:
         effect = _jackknife_variance(rows, totals, number) / independent
     divisor = float(max(1.0, items if np.isnan(effect) else effect))
-    hidden = items >= _LARGE and telling < _FEW * divisor
+    hidden = items >= LARGE and telling < FEW * divisor
     return Dependence(effect, divisor, freedom, units, few if hidden else None)
 
 
