@@ -10,7 +10,7 @@ effective number of units, less one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -31,7 +31,6 @@ __all__ = [
     "correlation",
     "dependence_of_difference",
     "dependence_of_score",
-    "design_effects",
     "effective_divisor",
     "student_quantile",
 ]
@@ -83,14 +82,6 @@ class Dependence:
     def quantile(self, level: float) -> float:
         """How many standard errors an interval reaches to either side: Student's quantile."""
         return float(student_quantile(level, self.degrees_of_freedom))
-
-
-class DesignEffects(NamedTuple):
-    """What `Dependence` says of one score, for arrays of tables."""
-
-    design_effect: Array
-    divisor: Array
-    degrees_of_freedom: Array
 
 
 def student_quantile(level: float, degrees_of_freedom: Any) -> Any:
@@ -228,52 +219,6 @@ def _difference(parts: list[Array]) -> Array:
 
 def _zip(a: list[Any], b: list[Any]) -> Any:
     return zip(a, b, strict=True)
-
-
-def design_effects(
-    tables: Counts, products: Array, n_units: int, metric: str = "f1"
-) -> DesignEffects:
-    """The design effects of many tables, from sums over their units instead of the units.
-
-    The variance is the linearised one, n/(n-1)·sum of (x - F·y)², because sums of products do not
-    tell what leaving out a unit would change; with hundreds of units the two agree.
-
-    Parameters
-    ----------
-    tables
-        The counts of all units together, an array of tables with tn.
-    products
-        For each table the 4 × 4 sums over the units of tp², tp·fp and so on, in the order tp, fp,
-        fn, tn.
-    n_units
-        How many units there are.
-    metric
-        The score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import probative as pv
-    >>> from probative.inference.clusters import design_effects
-    >>> units = np.array([[4, 0, 0, 1], [0, 2, 3, 2], [5, 0, 1, 9], [1, 0, 0, 0.0]])
-    >>> table = pv.Counts(*units.sum(axis=0)[:, None])
-    >>> design_effects(table, (units.T @ units)[None], 4, "f1").design_effect.round(2)
-    array([4.88])
-    """
-    rows = np.stack([tables.tp, tables.fp, tables.fn, tables.tn], axis=1)
-    item_x, item_y = ratio(Counts(*np.eye(4)), metric)
-    total = rows @ item_y
-    with np.errstate(invalid="ignore", divide="ignore"):
-        by_item = item_x - (rows @ item_x / total)[:, None] * item_y  # but for a factor
-        independent = (rows * by_item**2).sum(axis=1)
-        by_unit = np.einsum("ti,tij,tj->t", by_item, products, by_item)
-        effect = n_units / max(1, n_units - 1) * by_unit / independent
-        freedom = total**2 / np.einsum("i,tij,j->t", item_y, products, item_y) - 1
-    freedom = np.where(total > 0, np.maximum(freedom, 0), 0.0)
-    effect = np.where((n_units > 1) & (independent > 0), effect, np.nan)
-    items = rows[:, item_y > 0].sum(axis=1) / n_units
-    divisor = np.maximum(1.0, np.where(np.isnan(effect), items, effect))
-    return DesignEffects(effect, divisor, freedom)
 
 
 def contributions(

@@ -236,7 +236,7 @@ def _sizes(rng: np.random.Generator, condition: Condition) -> NDArray[np.int64]:
     if condition.sizes == "zipf":
         sizes = np.arange(1, 10 * mean + 1)
         weights = sizes**_ZIPF
-        return rng.choice(sizes, n, p=weights / weights.sum())
+        return np.asarray(rng.choice(sizes, n, p=weights / weights.sum()))
     return np.full(n, mean)
 
 
@@ -248,7 +248,7 @@ def _coverage(
         truth = float(score(PairedCounts(shares).a, condition.metric))
     else:
         truth = true_difference(shares, condition.metric)
-    outcomes = []
+    outcomes: list[tuple[Any, ...]] = []
     while len(outcomes) < replicates:
         cases = draw(rng, condition, shares)
         if cases.sum() > 0:  # else there is nothing to give an interval of
