@@ -16,6 +16,7 @@ from probative.reading.annotations import Segmented
 from probative.reading.inputs import annotations_of
 from probative.reading.probabilities import probabilities_of
 from probative.reading.recognise import Options
+from probative.reading.source import refuse_repeats
 from probative.results import BestCut, Interval, SegmentationSweep
 
 __all__ = ["segmentation_sweep", "segmented"]
@@ -73,6 +74,7 @@ def segmentation_sweep(
     """
     steps = whole_number("steps", steps)
     level = open_probability("level", level)
+    refuse_repeats((gold, probabilities))
     answer = segmented(gold, "gold", **how)
     row = flat_probabilities(answer, probabilities_of(probabilities))
     positions = len(row)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative.reporting.curves import density_curve
 from probative.reporting.escape import plain
 from probative.reporting.figures import COLOURS, new_figure
+from probative.wording import metric_name, probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +63,7 @@ def draw_scores(axis: Axes, found: Scores, metric: str) -> None:
     shown = names.index(metric) if metric in names else 0
     scores = [system.scores[shown] for system in found.systems]
     _draw_limits(axis, [_safe(s.name) for s in found.systems], [_points(s) for s in scores])
-    axis.set_xlabel(f"{_words(names[shown])} (points), {100 * found.level:g} % intervals")
+    axis.set_xlabel(f"{metric_name(names[shown])} (points), {100 * found.level:g} % intervals")
 
 
 def draw_differences(axis: Axes, comparisons: Sequence[Comparison]) -> None:
@@ -69,7 +71,7 @@ def draw_differences(axis: Axes, comparisons: Sequence[Comparison]) -> None:
     limits = [tuple(100 * v for v in (c.difference, c.low, c.high)) for c in comparisons]
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
     _draw_limits(axis, [_pair(c) for c in comparisons], limits)
-    axis.set_xlabel(f"difference in {_words(comparisons[0].metric)} (points)")
+    axis.set_xlabel(f"difference in {metric_name(comparisons[0].metric)} (points)")
 
 
 def draw_posterior(axis: Axes, comparison: Comparison) -> None:
@@ -78,19 +80,20 @@ def draw_posterior(axis: Axes, comparison: Comparison) -> None:
     if c.rope > 0:
         axis.axvspan(-100 * c.rope, 100 * c.rope, color="0.85", zorder=0)
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
-    if c.density is not None:
-        grid, density = c.density()
-        axis.plot(100 * grid, density, color=COLOURS[0])
-        axis.fill_between(100 * grid, density, alpha=0.15, color=COLOURS[0])
+    curve = density_curve(c.posterior)
+    if curve is not None:
+        grid, density = [100 * d for d in curve[0]], curve[1]
+        axis.plot(grid, density, color=COLOURS[0])
+        axis.fill_between(grid, density, alpha=0.15, color=COLOURS[0])
     axis.set_ylim(bottom=0)
     axis.set_yticks([])
-    axis.set_xlabel(f"{_pair(c)}, {_words(c.metric)} (points)")
+    axis.set_xlabel(f"{_pair(c)}, {metric_name(c.metric)} (points)")
     parts = [
-        f"P({_safe(c.a)} better) = {c.p_a_better:.3f}",
-        f"P({_safe(c.b)} better) = {c.p_b_better:.3f}",
+        f"P({_safe(c.a)} better) {_equals(c.p_a_better)}",
+        f"P({_safe(c.b)} better) {_equals(c.p_b_better)}",
     ]
     if c.rope > 0:
-        parts.insert(1, f"P(equivalent) = {c.p_equivalent:.3f}")
+        parts.insert(1, f"P(equivalent) {_equals(c.p_equivalent)}")
     axis.set_title("\n".join(parts), fontsize=9)
 
 
@@ -124,5 +127,6 @@ def _safe(name: str) -> str:
     return plain(short).replace("$", r"\$")
 
 
-def _words(metric: str) -> str:
-    return metric.replace("_", " ").replace("f1", "F1")
+def _equals(value: float) -> str:
+    text = probability(value)
+    return text if text[0] in "<>" else f"= {text}"

@@ -7,8 +7,15 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 from probative.results.base import Interval, Result, jsonable
 from probative.results.bayes import BayesTest
 from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
-from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
+from probative.results.crossval import (
+    FoldCounts,
+    ModelComparison,
+    ScorePosteriors,
+    SplitBalance,
+)
+from probative.results.gates import GateVerdict
 from probative.results.plans import Plan
+from probative.results.posteriors import DifferencePosterior
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
 from probative.results.segmentation import (
     BestCut,
@@ -32,9 +39,11 @@ __all__ = [
     "Comparisons",
     "CurvePoint",
     "Difference",
+    "DifferencePosterior",
     "Example",
     "FileCheck",
     "FoldCounts",
+    "GateVerdict",
     "Interval",
     "LabelDifference",
     "LabelScores",
@@ -44,6 +53,7 @@ __all__ = [
     "RandomizationTest",
     "Result",
     "Reversal",
+    "ScorePosteriors",
     "Scores",
     "SegmentationStudy",
     "SegmentationSweep",

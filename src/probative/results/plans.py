@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probative.results.base import Result, jsonable
+
+if TYPE_CHECKING:
+    from probative.reporting.document import Document
 
 __all__ = ["Plan"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
     """Difference, power and number of units that belong together.
 
@@ -45,6 +48,11 @@ class Plan(Result):
         computed = {name: jsonable(getattr(self, name)) for name in _COMPUTED}
         named = {**super().to_dict(), **computed}
         return {name: named[name] for name in self.__dataclass_fields__ if name in named}
+
+    def _document(self) -> Document:
+        from probative.reporting.plan_report import plan_document
+
+        return plan_document(self, "unit")
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""
