@@ -17,7 +17,6 @@ from scipy import special
 
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.inference.proportions import normal_quantile
 from probative.metrics import ratio
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ __all__ = [
     "correlation",
     "dependence_of_difference",
     "dependence_of_score",
-    "effective_divisor",
     "student_quantile",
 ]
 
@@ -251,25 +249,6 @@ def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float
         influence[system] = _influence(x, y, cases @ x, cases @ y)
     aa, ab, bb = (float(cases @ (influence[s] * influence[t])) for s, t in ("aa", "ab", "bb"))
     return ab / float(np.sqrt(aa * bb))
-
-
-def effective_divisor(effect: Any, n_units: int, level: float) -> Any:
-    """What to divide the counts by: max(1, design effect)·(t/z)², and 1 where it is undefined.
-
-    The quantiles t of Student's distribution and z of the normal one allow for the design effect
-    being an estimate from a limited number of units.
-    """
-    t = special.stdtrit(n_units - 1, (1 + level) / 2)
-    widened = np.maximum(1, effect) * (t / normal_quantile(level)) ** 2
-    divisor = np.where(np.isnan(effect), 1.0, widened)
-    return float(divisor) if divisor.ndim == 0 else divisor
-
-
-def undefined_note(effect: float) -> str | None:
-    """What must be said where there is no design effect."""
-    if not np.isnan(effect):
-        return None
-    return "the design effect is undefined here, and the items count as independent"
 
 
 def _contributions(
