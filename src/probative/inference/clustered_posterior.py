@@ -9,14 +9,16 @@ one: P = T(Φ⁻¹(P0)). Probabilities and limits follow from the same P, whatev
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
-from probative._validation import fraction, open_probability
+from probative._validation import open_probability, positive
 from probative.inference.beta_posterior import plain
 from probative.inference.clusters import Dependence, dependence_of_difference, student_quantile
+from probative.inference.independent import quantile_search
 from probative.inference.paired_posterior import PairedPosterior
 
 if TYPE_CHECKING:
@@ -137,7 +139,7 @@ class ClusteredPosterior:
 
         Differences of at most `rope` either way count as equivalent.
         """
-        rope = fraction("rope", rope)
+        rope = positive("rope", rope, zero=True)
         if self.no_evidence:
             return math.nan, math.nan, math.nan
         if self.dependence is None:
@@ -153,12 +155,17 @@ class ClusteredPosterior:
         t = student_quantile(level, self.dependence.degrees_of_freedom)
         if self.no_evidence or t > _FARTHEST:
             return -1.0, 1.0
-        return self.base.limits(float(special.ndtr(-t)))
+        return _quantile(self.base, -t), -_quantile(self._mirrored, -t)
 
     def curve(self, points: int = 201) -> tuple[Array, Array]:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
         d = np.linspace(*self.interval(0.998), points)
         return d, np.asarray(self.pdf(d))
+
+    @cached_property
+    def _mirrored(self) -> PairedPosterior:
+        """The posterior of A minus B, whose lower tail is the upper one, digit by digit."""
+        return PairedPosterior(self.base.table.swapped(), **self._how)
 
     def _tail(self, d: ArrayLike, side: float) -> Any:
         d = np.asarray(d, dtype=np.float64)
@@ -171,7 +178,17 @@ class ClusteredPosterior:
 
     def _normal_score(self, d: Array) -> Array:
         """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
-        below, above = np.asarray(self.base.cdf(d)), np.asarray(self.base.sf(d))
+        below, above = np.asarray(self.base.cdf(d)), np.asarray(self._mirrored.cdf(-d))
         smaller = special.ndtri(np.minimum(below, above))
         return np.asarray(np.sign(above - below) * smaller)
 
+
+def _quantile(posterior: PairedPosterior, z: float) -> float:
+    """Where the probability of at most d is Φ(z)."""
+    spread = np.sqrt(np.array([posterior.a.var + posterior.b.var], dtype=np.float64))
+    start = np.clip(posterior.mean + z * spread, -0.999, 0.999)
+
+    found = quantile_search(
+        lambda d, _: (posterior.cdf(d), posterior.pdf(d)), special.ndtr([z]), start, spread
+    )
+    return float(found[0])

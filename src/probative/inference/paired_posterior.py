@@ -44,6 +44,7 @@ _MOST_NODES = 3000
 _GOOD_ENOUGH = 1e-4  # error up to which Gauss rules that need more nodes will do
 LEAST_PRIOR = 0.1
 _ACCURACY = {"quadrature": "digits", "sobol": "sketch"}
+_WORKED_OUT = ("_settled", "_rough")
 _SHARE = (1.0, 1.0, 1.0)
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
 
@@ -92,6 +93,10 @@ class PairedPosterior:
         self.b = posterior(table.b, metric, prior=prior, beta=beta)
         self._shares = _Shares.of(metric, table, prior, beta)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies work out the nodes again, which take more room than time."""
+        return {name: value for name, value in vars(self).items() if name not in _WORKED_OUT}
+
     @property
     def rule(self) -> str:
         """How the shares that matter less are averaged over: "quadrature" or "sobol"."""
@@ -119,12 +124,8 @@ class PairedPosterior:
         """Return the probability of a difference above d: as accurate as `cdf`, but not 1 - cdf."""
         return self._tails(d)[1]
 
-    def sf(self, d: ArrayLike) -> Any:
-        """Return the probability of a difference above d."""
-        return plain(1 - np.asarray(self.cdf(d)))
-
     def pdf(self, d: ArrayLike) -> Any:
-        """Return the density of the difference at d; infinite at 0 if it rises without end there."""
+        """Return the density of the difference at d; infinite where it rises without end, at 0."""
         return self._tails(d, density=True)[2]
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
@@ -276,8 +277,8 @@ class _Shares:
         if nodes.error > _GOOD_ENOUGH:
             if self.prior < LEAST_PRIOR:
                 raise InputError(
-                    f"prior: {self.prior:g} is too small for so sparse a table, whose posterior then "
-                    f"lies in corners that cannot be integrated; expected {LEAST_PRIOR} or more"
+                    f"prior: {self.prior:g} is too small for so sparse a table, whose posterior "
+                    f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
                 )
             points = sobol_nodes(self.others, averages)
             nodes = min(nodes, points, key=lambda found: found.error)
