@@ -1,9 +1,10 @@
 """The randomisation test by item for a thousand million items and more.
 
-Where U ~ Bin(n, ½) takes millions of values with a probability to speak of, the probability that the
-difference is extreme given U is a smooth function of it, but for the rounding of the first
-extreme V to a whole number. Stretches of consecutive values, equally spaced, average over both: the
-smooth part as exactly as all values would (a trapezoid rule), the roundings as a sample of them.
+Where U ~ Bin(n, ½) takes millions of values with a probability to speak of, the probability that
+the difference is extreme given U is a smooth function of it, but for the rounding of the first
+extreme V to a whole number. Stretches of consecutive values, equally spaced, average over both:
+the smooth part as exactly as all values would (a trapezoid rule), the roundings as a sample of
+them.
 """
 
 from __future__ import annotations

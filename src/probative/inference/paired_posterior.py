@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import fraction, one_of, open_probability, positive
+from probative._validation import fraction, one_of, open_probability
 from probative.errors import InputError
 from probative.inference._discordance import Coefficients, Discordance, Size
 from probative.inference._paired_nodes import Nodes, product_nodes, refined_nodes, sobol_nodes
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
 from probative.inference.independent import quantile_search
-from probative.inference.posteriors import posterior
+from probative.inference.posteriors import posterior, prior_weight, recall_weight
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -84,7 +84,7 @@ class PairedPosterior:
         beta: float = 1.0,
     ):
         one_of("metric", metric, PAIRED_METRICS)
-        prior, beta = positive("prior", prior), positive("beta", beta)
+        prior, beta = prior_weight(prior), recall_weight(beta)
         table = table.total()
         if metric == "accuracy" and not table.has_negatives:
             raise InputError("metric: accuracy needs case 7, and these counts have none")
@@ -161,7 +161,11 @@ class PairedPosterior:
     def curve(self, points: int = 201) -> tuple[Array, Array]:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
         d = np.linspace(*self.interval(0.998), points)
-        return d, np.asarray(self.pdf(d))
+        density = np.atleast_1d(self.pdf(d))
+        endless = np.isinf(density)
+        if endless.any():  # a picture shows how it rises, not that it has no end
+            density[endless] = self.pdf((d[-1] - d[0]) / (4 * points))
+        return d, density
 
     def _tails(self, d: ArrayLike, *, density: bool = False) -> list[Any]:
         d = np.asarray(d, dtype=np.float64)
