@@ -54,7 +54,7 @@ def posterior_of_difference(
     >>> rows = [[0, 0, 3, 0, 12, 0, 0], [2, 0, 0, 0, 14, 1, 0], [0, 2, 0, 0, 11, 0, 1]]
     >>> sentences = pv.PairedCounts(rows, [9, 4, 6])
     >>> print("{:.3f} {:.3f} {:.3f}".format(*posterior_of_difference(sentences).probabilities(0)))
-    0.015 0.000 0.985
+    0.002 0.000 0.998
     """
     if not paired.has_units:
         return ClusteredPosterior(paired, metric, prior=prior, beta=beta)
@@ -149,6 +149,8 @@ class ClusteredPosterior:
         if self.dependence is None:
             return self.base.probabilities(rope)
         a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
+        if np.array_equal(self.table.cases, self.table.swapped().cases):  # exactly
+            a_better = b_better = (a_better + b_better) / 2
         return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
