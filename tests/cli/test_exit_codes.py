@@ -213,7 +213,6 @@ def test_work_goes_on_without_standard_error():
     assert json.loads(out)["command"] == "score"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("module", ["typer", "numpy", "scipy.special"])
 def test_an_interruption_at_the_start_is_quiet(tmp_path, module):
     """Ctrl-C arrives while this module is imported; a second one finds nothing to say, either."""
