@@ -72,7 +72,8 @@ $(STAMPS)/lowest: $(STAMPS)/python pyproject.toml .ci/lowest.py
 	@touch $@
 
 test-lowest: $(STAMPS)/lowest
-	$(LOWEST)/bin/python -m pytest -q -p no:cacheprovider -m 'not (neural or cluster or browser)' \
+	$(LOWEST)/bin/python -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning \
+	  -m 'not (neural or cluster or browser)' \
 	  tests/cli tests/matching tests/reading tests/reporting tests/test_compare.py tests/test_counts.py \
 	  tests/test_gates.py tests/test_imports.py tests/test_metrics.py tests/test_score.py \
 	  tests/inference/test_intervals.py tests/inference/test_posteriors.py
