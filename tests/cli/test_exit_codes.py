@@ -208,9 +208,10 @@ def test_streams_that_are_closed_or_full(script, arguments, message):
 
 @pytest.mark.usefixtures("here")
 def test_work_goes_on_without_standard_error():
-    status, out, _ = process('"$@" 2>&-', "score", "gold", "old", "-f", "json")
-    assert status == 0
-    assert json.loads(out)["command"] == "score"
+    for command in (("score", "gold", "old"), ("study", "coverage", "--n", "5")):
+        status, out, _ = process('"$@" 2>&-', *command, "-f", "json")
+        assert status == 0
+        assert json.loads(out)["signature"]
 
 
 @pytest.mark.parametrize("module", ["typer", "numpy", "scipy.special"])
