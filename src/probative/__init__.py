@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from probative import metrics
 from probative._version import __version__
-from probative.counts import Counts, PairedCounts
-from probative.errors import InputError
-from probative.inference.intervals import interval
-from probative.inference.posteriors import posterior
 
 if TYPE_CHECKING:
+    from probative import metrics
     from probative.comparison import compare
+    from probative.counts import Counts, PairedCounts
     from probative.crossval.runner import compare_models
     from probative.crossval.splitter import BlockRegularizedCV
+    from probative.errors import InputError
     from probative.evaluation import score
     from probative.inference.bayes import bayes_test
     from probative.inference.bootstrap import bootstrap_difference
@@ -26,9 +24,11 @@ if TYPE_CHECKING:
         five_by_two_f_test,
         five_by_two_t_test,
     )
+    from probative.inference.intervals import interval
     from probative.inference.mcnemar import mcnemar_test
     from probative.inference.multiplicity import adjust_pvalues
     from probative.inference.planning import plan
+    from probative.inference.posteriors import posterior
     from probative.inference.randomization import randomization_test
     from probative.sweep import segmentation_sweep
 
@@ -58,8 +58,13 @@ __all__ = [
     "segmentation_sweep",
 ]
 
-# What not every program uses is imported when it is first asked for.
-_LATER = {
+# Where each name comes from; it is imported when it is first asked for, since nobody uses all.
+_HOME = {
+    "Counts": "counts",
+    "InputError": "errors",
+    "PairedCounts": "counts",
+    "interval": "inference.intervals",
+    "posterior": "inference.posteriors",
     "BlockRegularizedCV": "crossval.splitter",
     "adjust_pvalues": "inference.multiplicity",
     "bayes_test": "inference.bayes",
@@ -79,7 +84,15 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"probative.{_LATER[name]}"), name)
+def __getattr__(name: str) -> object:
+    if name == "metrics":
+        return import_module("probative.metrics")
+    if name in _HOME:
+        value = getattr(import_module(f"probative.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module 'probative' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done; 1: a gate that was asked for did not hold; 2: bad usage or bad input; 3: an error of
     the program itself; 130: interrupted.
     """
-    from typer import Abort, Exit, TyperException
+    from click import Abort, ClickException
 
     from probative.cli.app import build_app
     from probative.errors import InputError
@@ -27,11 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not words or words == ["study"]:
         words.append("--help")
     try:
-        status = build_app(words)(words, prog_name="probative", standalone_mode=False)
+        status = build_app()(words, prog_name="probative", standalone_mode=False)
         sys.stdout.flush()
-    except Exit as stop:
-        return stop.exit_code
-    except TyperException as error:
+    except ClickException as error:
         return _complain(_usage(error), 2)
     except InputError as error:
         return _complain(str(error) if error.path else f"probative: {error}", 2)
@@ -62,7 +60,7 @@ def _complain(message: str, status: int) -> int:
 
 
 def _usage(error: Exception) -> str:
-    """Typer's own errors in our form: which command, what is wrong, what was expected."""
+    """Click's own errors in our form: which command, what is wrong, what was expected."""
     from probative.errors import suggestion
 
     context = getattr(error, "ctx", None)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from probative.cli.parameters import Option
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
 
@@ -15,7 +14,7 @@ __all__ = ["demo"]
 
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write files.")
+        Path, Option("--output", "-o", metavar="DIR", help="Where to write files.")
     ] = Path("probative-demo"),
     level: options.Level = 0.95,
     form: options.Format = "text",

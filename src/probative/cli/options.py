@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
+
+from probative.cli.parameters import Option
 
 __all__ = [
     "Align",
@@ -52,7 +54,7 @@ def number(text: str | float) -> float:
     try:
         return float(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number") from None
+        raise click.BadParameter(f"{text!r} is not a number") from None
 
 
 def whole(text: str | int) -> int:
@@ -62,45 +64,45 @@ def whole(text: str | int) -> int:
     except ValueError:
         value = -1
     if value < 0:
-        raise typer.BadParameter(f"{text!r} is not a whole number >= 0")
+        raise click.BadParameter(f"{text!r} is not a whole number >= 0")
     return value
 
 
 Format = Annotated[
     str,
-    typer.Option("--format", "-f", metavar="FORMAT", help="text, json, markdown, latex or csv."),
+    Option("--format", "-f", metavar="FORMAT", help="text, json, markdown, latex or csv."),
 ]
 Html = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Also write a page to look at.")
+    Path | None, Option("--html", metavar="FILE", help="Also write a page to look at.")
 ]
 Figure = Annotated[
     Path | None,
-    typer.Option("--figure", metavar="FILE", help="Also draw a figure (.png, .svg or .pdf)."),
+    Option("--figure", metavar="FILE", help="Also draw a figure (.png, .svg or .pdf)."),
 ]
 Level = Annotated[
     float,
-    typer.Option(
+    Option(
         "--level", metavar="P", parser=number, help="The level of the intervals, in (0, 1)."
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="No progress and no remarks.")]
 Seed = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--seed", metavar="N", parser=whole, help="Seed of whatever is random in this command."
     ),
 ]
 Beta = Annotated[
     float,
-    typer.Option("--beta", metavar="NUMBER", parser=number, help="The weight of recall in fbeta."),
+    Option("--beta", metavar="NUMBER", parser=number, help="The weight of recall in fbeta."),
 ]
 Prior = Annotated[
     float,
-    typer.Option("--prior", metavar="NUMBER", parser=number, help="The prior weight of each cell."),
+    Option("--prior", metavar="NUMBER", parser=number, help="The prior weight of each cell."),
 ]
 Metric = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--metric",
         metavar="NAME",
         help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv; several times, "
@@ -120,28 +122,28 @@ def integer(text: str | int) -> int:
     try:
         return int(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+        raise click.BadParameter(f"{text!r} is not a whole number") from None
 
 
 # How to read and match files; what is not given is recognised.
 Task = Annotated[
     str | None,
-    typer.Option("--task", metavar="TASK", help="entities, segmentation or labels."),
+    Option("--task", metavar="TASK", help="entities, segmentation or labels."),
 ]
 InputFormat = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--input-format",
         metavar="NAME",
         help="columns, conllu, segmented, labels, jsonl or table.",
     ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", help="utf-8, latin-1, gb18030, …")
+    str | None, Option("--encoding", metavar="NAME", help="utf-8, latin-1, gb18030, …")
 ]
 TagColumn = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--tag-column",
         metavar="N",
         parser=integer,
@@ -150,34 +152,34 @@ TagColumn = Annotated[
 ]
 GoldColumn = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."
     ),
 ]
 Columns = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--columns", metavar="A,B", help="The systems' columns: their numbers, or their names."
     ),
 ]
 UnitColumn = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--unit-column",
         metavar="NAME",
         help="The column of a table that says which items belong together.",
     ),
 ]
-Comments = Annotated[bool, typer.Option("--comments", help="Lines that begin with # are comments.")]
+Comments = Annotated[bool, Option("--comments", help="Lines that begin with # are comments.")]
 Align = Annotated[
     str,
-    typer.Option(
+    Option(
         "--align", metavar="HOW", help="tokens: they must be equal; position: as many will do."
     ),
 ]
 Scheme = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--scheme",
         metavar="NAME",
         help="iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
@@ -185,24 +187,24 @@ Scheme = Annotated[
 ]
 Repair = Annotated[
     str,
-    typer.Option(
+    Option(
         "--repair", metavar="HOW", help="What to do with invalid tags: conlleval, strict or error."
     ),
 ]
 IgnoreType = Annotated[
-    bool, typer.Option("--ignore-type", help="Count boundaries, whatever the type.")
+    bool, Option("--ignore-type", help="Count boundaries, whatever the type.")
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="LABEL", help="Count this label only; may be repeated."),
+    Option("--only", metavar="LABEL", help="Count this label only; may be repeated."),
 ]
 Positive = Annotated[
     str | None,
-    typer.Option("--positive", metavar="LABEL", help="The class that counts as yes, for labels."),
+    Option("--positive", metavar="LABEL", help="The class that counts as yes, for labels."),
 ]
 TrainWords = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--train-words",
         metavar="FILE",
         help="A lexicon or a segmented training file, for the recall of unknown words.",
@@ -212,18 +214,18 @@ TrainWords = Annotated[
 
 # Cross-validation.
 Repetitions = Annotated[
-    int, typer.Option("--m", metavar="N", parser=whole, help="Repetitions, each of two folds.")
+    int, Option("--m", metavar="N", parser=whole, help="Repetitions, each of two folds.")
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", metavar="N", parser=integer, help="Fits at once; -1 for all cores."),
+    Option("--jobs", metavar="N", parser=integer, help="Fits at once; -1 for all cores."),
 ]
 KeepDocuments = Annotated[
-    bool, typer.Option("--keep-documents", help="Never cut a document that the corpus marks.")
+    bool, Option("--keep-documents", help="Never cut a document that the corpus marks.")
 ]
 Resume = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--resume",
         metavar="DIR",
         help="Keep what is done in this folder, and continue what is there.",
@@ -231,7 +233,7 @@ Resume = Annotated[
 ]
 Rope = Annotated[
     float,
-    typer.Option(
+    Option(
         "--rope",
         metavar="NUMBER",
         parser=number,
@@ -240,7 +242,7 @@ Rope = Annotated[
 ]
 Weight = Annotated[
     str,
-    typer.Option(
+    Option(
         "--weight", metavar="HOW", help="effective, averaged, a number, or correlations R1,R2."
     ),
 ]
@@ -260,10 +262,10 @@ def column_numbers(parameter: str, text: str | None) -> list[int]:
     found = words([text] if text else None, ())
     for word in found:
         if not word.isdecimal() or int(word) < 1:
-            raise typer.BadParameter(f"{word!r} is not a column number", param_hint=parameter)
+            raise click.BadParameter(f"{word!r} is not a column number", param_hint=parameter)
     return [int(word) for word in found]
 
 
 Replicates = Annotated[
-    int, typer.Option("--replicates", metavar="N", parser=whole, help="Test sets to draw.")
+    int, Option("--replicates", metavar="N", parser=whole, help="Test sets to draw.")
 ]

@@ -9,7 +9,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def emit(
         remark(f"wrote {html}", quiet=quiet)
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else UNLIMITED
-    typer.echo(render(document, form, colour=terminal and _colour_wanted(), width=width), nl=False)
+    click.echo(render(document, form, colour=terminal and _colour_wanted(), width=width), nl=False)
 
 
 def remark(message: str, *, quiet: bool = False) -> None:
@@ -61,7 +61,7 @@ def remark(message: str, *, quiet: bool = False) -> None:
         from probative.reporting.escape import plain
 
         for line in message.split("\n"):
-            typer.echo(plain(line), err=True)
+            click.echo(plain(line), err=True)
 
 
 @contextmanager

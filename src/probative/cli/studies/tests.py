@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from probative.cli.parameters import Option
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
 from probative.errors import InputError
@@ -16,7 +15,7 @@ __all__ = ["tests"]
 def tests(
     correlation: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--correlation",
             metavar="R",
             help="Correlations of items of a sentence; several times, or separated by commas.",
@@ -24,7 +23,7 @@ def tests(
     ] = None,
     difference: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--difference",
             metavar="D",
             help="True differences of F1, as fractions of 1; several times, or with commas.",
@@ -32,20 +31,20 @@ def tests(
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="item-test, unit-test, bootstrap, mover, mover-items, bayes, bayes-items.",
         ),
     ] = None,
     units: Annotated[
-        int, typer.Option(metavar="N", parser=options.whole, help="Sentences in a test set.")
+        int, Option(metavar="N", parser=options.whole, help="Sentences in a test set.")
     ] = 200,
     items: Annotated[
         float,
-        typer.Option(metavar="X", parser=options.number, help="Items a sentence, on average."),
+        Option(metavar="X", parser=options.number, help="Items a sentence, on average."),
     ] = 5.0,
     replicates: Annotated[
-        int, typer.Option(metavar="N", parser=options.whole, help="Test sets to draw.")
+        int, Option(metavar="N", parser=options.whole, help="Test sets to draw.")
     ] = 1000,
     level: options.Level = 0.95,
     figure: options.Figure = None,

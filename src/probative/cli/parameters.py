@@ -1,0 +1,158 @@
+"""From a function's signature to a command: what an option is called stands at its parameter.
+
+A parameter is ``Annotated[type, Option(...)]`` or ``Annotated[type, Argument(...)]``; its default
+is the option's. Click parses, and this module tells it what to expect.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Argument", "Option", "as_command"]
+
+
+@dataclass(frozen=True, init=False)
+class Option:
+    """An option: its flags (by default the parameter's name), how to read and describe it."""
+
+    flags: tuple[str, ...]
+    metavar: str | None
+    help: str | None
+    parser: Callable[[str], Any] | None
+
+    def __init__(
+        self,
+        *flags: str,
+        metavar: str | None = None,
+        help: str | None = None,  # noqa: A002  # what Click calls it
+        parser: Callable[[str], Any] | None = None,
+    ):
+        for name, value in (
+            ("flags", flags),
+            ("metavar", metavar),
+            ("help", help),
+            ("parser", parser),
+        ):
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """Words that belong to no option."""
+
+    metavar: str
+    help: str | None = None
+
+
+class _Parsed(click.ParamType):
+    """A value that a function of ours reads; a default is what it is."""
+
+    name = "value"
+
+    def __init__(self, parser: Callable[[str], Any]):
+        self.parser = parser
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.parser(value)
+        except click.BadParameter as error:
+            error.param, error.ctx = error.param or param, error.ctx or ctx
+            raise
+
+
+def as_command(name: str, function: Callable[..., Any]) -> click.Command:
+    """Make a command of a function whose parameters say what they are."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters = []
+    told = []
+    for parameter in inspect.signature(function).parameters.values():
+        kind, spec = get_args(hints[parameter.name])
+        if isinstance(spec, Argument):
+            parameters.append(_argument(parameter, kind, spec))
+            told += [(spec.metavar, spec.help)] if spec.help else []
+        else:
+            parameters.append(_option(parameter, kind, spec))
+    return _Command(
+        name, callback=function, params=parameters, help=inspect.getdoc(function), arguments=told
+    )
+
+
+class _Command(click.Command):
+    """A command whose help tells its arguments, too."""
+
+    def __init__(self, *words: Any, arguments: list[tuple[str, str]], **options: Any):
+        super().__init__(*words, **options)
+        self.arguments = arguments
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl(self.arguments)
+        super().format_options(ctx, formatter)
+
+
+def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.Argument:
+    several = _of_several(kind)
+    required = parameter.default is inspect.Parameter.empty
+    return click.Argument(
+        [parameter.name],
+        type=str,
+        metavar=spec.metavar,
+        nargs=-1 if several else 1,
+        required=required,
+        callback=_as_list if several else None,
+    )
+
+
+def _option(parameter: inspect.Parameter, kind: Any, spec: Option) -> click.Option:
+    missing = parameter.default is inspect.Parameter.empty
+    default = None if missing else parameter.default
+    flags = list(spec.flags) or [f"--{parameter.name.replace('_', '-')}"]
+    if kind is bool:
+        if default and not spec.flags:
+            flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
+        return click.Option(
+            [*flags, parameter.name], is_flag=True, default=default, help=spec.help
+        )
+    several = _of_several(kind)
+    return click.Option(
+        [*flags, parameter.name],
+        type=_type(kind, spec),
+        metavar=spec.metavar,
+        default=default,
+        required=missing,
+        multiple=several,
+        show_default=default is not None,
+        callback=_as_list if several else None,
+        help=spec.help,
+    )
+
+
+def _as_list(_context: Any, _parameter: Any, values: Any) -> list[Any] | None:
+    return list(values) if values else None
+
+
+def _type(kind: Any, spec: Option) -> click.ParamType | type:
+    if spec.parser is not None:
+        return _Parsed(spec.parser)
+    if Path in (kind, *get_args(kind)):
+        return _Parsed(Path)
+    return str
+
+
+def _of_several(kind: Any) -> bool:
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return any(get_origin(one) is list for one in kinds)
