@@ -89,7 +89,8 @@ def make_files(folder: Path, data: Path) -> dict[str, str]:
             place += len(token)
             ends.add(place)
         probabilities.append(
-            "[" + ", ".join(
+            "["
+            + ", ".join(
                 f"{(0.8 if j in ends else 0.2) + ((i * 7 + j * 3) % 10 - 5) / 50:.3f}"
                 for j in range(1, len(word))
             )
@@ -174,7 +175,11 @@ def differences(before: object, after: object, place: str = ""):
             missing = object()
             old, new = before.get(key, missing), after.get(key, missing)
             if old is missing or new is missing:
-                yield f"{place}.{key}", "added" if old is missing else "gone", new if old is missing else old
+                yield (
+                    f"{place}.{key}",
+                    "added" if old is missing else "gone",
+                    new if old is missing else old,
+                )
             else:
                 yield from differences(old, new, f"{place}.{key}")
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):

@@ -34,9 +34,7 @@ def bayes(
     ] = None,
     preds_a: Annotated[
         str | None,
-        Option(
-            "--preds-a", metavar="GLOB", help="The baseline's predictions, a file a fold."
-        ),
+        Option("--preds-a", metavar="GLOB", help="The baseline's predictions, a file a fold."),
     ] = None,
     preds_b: Annotated[
         str | None,

@@ -25,7 +25,7 @@ def check(
     form: options.Format = "text",
     html: options.Html = None,
     quiet: options.Quiet = False,
-) -> None:
+) -> int:
     """What is this file, and what is wrong with it? Exit status 1 if something is.
 
     Example: probative check gold.conll
@@ -40,5 +40,4 @@ def check(
     for note in found.notes:
         remark(note, quiet=quiet)
     emit(check_document(found), form, html=html, quiet=quiet)
-    if found.problems:
-        return 1
+    return 1 if found.problems else 0

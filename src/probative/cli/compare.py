@@ -20,9 +20,7 @@ def compare(
             "them in columns. - is standard input.",
         ),
     ],
-    names: Annotated[
-        str | None, Option(metavar="A,B", help="What to call the systems.")
-    ] = None,
+    names: Annotated[str | None, Option(metavar="A,B", help="What to call the systems.")] = None,
     metric: options.Metric = None,
     average: Annotated[str, Option(metavar="HOW", help="micro or macro.")] = "micro",
     by: Annotated[
@@ -40,9 +38,7 @@ def compare(
     all_pairs: Annotated[
         bool, Option("--all-pairs", help="Every pair, not only with the baseline.")
     ] = False,
-    by_label: Annotated[
-        bool, Option("--by-label", help="Print scores by label, too.")
-    ] = False,
+    by_label: Annotated[bool, Option("--by-label", help="Print scores by label, too.")] = False,
     beta: options.Beta = 1.0,
     prior: options.Prior = 1.0,
     level: options.Level = 0.95,

@@ -14,15 +14,11 @@ __all__ = ["crossval"]
 def crossval(
     corpus: Annotated[
         list[str],
-        Argument(
-            metavar="CORPUS...", help="Several files make one corpus."
-        ),
+        Argument(metavar="CORPUS...", help="Several files make one corpus."),
     ],
     a: Annotated[
         str,
-        Option(
-            "--a", metavar="MODEL", help="The baseline: crf:SCHEME or python:MODULE:FACTORY."
-        ),
+        Option("--a", metavar="MODEL", help="The baseline: crf:SCHEME or python:MODULE:FACTORY."),
     ],
     b: Annotated[str, Option("--b", metavar="MODEL", help="The challenger, likewise.")],
     only: options.Only = None,

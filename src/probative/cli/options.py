@@ -81,16 +81,12 @@ Figure = Annotated[
 ]
 Level = Annotated[
     float,
-    Option(
-        "--level", metavar="P", parser=number, help="The level of the intervals, in (0, 1)."
-    ),
+    Option("--level", metavar="P", parser=number, help="The level of the intervals, in (0, 1)."),
 ]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="No progress and no remarks.")]
 Seed = Annotated[
     int | None,
-    Option(
-        "--seed", metavar="N", parser=whole, help="Seed of whatever is random in this command."
-    ),
+    Option("--seed", metavar="N", parser=whole, help="Seed of whatever is random in this command."),
 ]
 Beta = Annotated[
     float,
@@ -152,15 +148,11 @@ TagColumn = Annotated[
 ]
 GoldColumn = Annotated[
     str | None,
-    Option(
-        "--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."
-    ),
+    Option("--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."),
 ]
 Columns = Annotated[
     str | None,
-    Option(
-        "--columns", metavar="A,B", help="The systems' columns: their numbers, or their names."
-    ),
+    Option("--columns", metavar="A,B", help="The systems' columns: their numbers, or their names."),
 ]
 UnitColumn = Annotated[
     str | None,
@@ -173,9 +165,7 @@ UnitColumn = Annotated[
 Comments = Annotated[bool, Option("--comments", help="Lines that begin with # are comments.")]
 Align = Annotated[
     str,
-    Option(
-        "--align", metavar="HOW", help="tokens: they must be equal; position: as many will do."
-    ),
+    Option("--align", metavar="HOW", help="tokens: they must be equal; position: as many will do."),
 ]
 Scheme = Annotated[
     str | None,
@@ -191,9 +181,7 @@ Repair = Annotated[
         "--repair", metavar="HOW", help="What to do with invalid tags: conlleval, strict or error."
     ),
 ]
-IgnoreType = Annotated[
-    bool, Option("--ignore-type", help="Count boundaries, whatever the type.")
-]
+IgnoreType = Annotated[bool, Option("--ignore-type", help="Count boundaries, whatever the type.")]
 Only = Annotated[
     list[str] | None,
     Option("--only", metavar="LABEL", help="Count this label only; may be repeated."),
@@ -242,9 +230,7 @@ Rope = Annotated[
 ]
 Weight = Annotated[
     str,
-    Option(
-        "--weight", metavar="HOW", help="effective, averaged, a number, or correlations R1,R2."
-    ),
+    Option("--weight", metavar="HOW", help="effective, averaged, a number, or correlations R1,R2."),
 ]
 
 

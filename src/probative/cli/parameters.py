@@ -53,7 +53,7 @@ class Argument:
     help: str | None = None
 
 
-class _Parsed(click.ParamType):
+class _Parsed(click.ParamType[Any]):
     """A value that a function of ours reads; a default is what it is."""
 
     name = "value"
@@ -61,9 +61,7 @@ class _Parsed(click.ParamType):
     def __init__(self, parser: Callable[[str], Any]):
         self.parser = parser
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
         try:
@@ -76,7 +74,7 @@ class _Parsed(click.ParamType):
 def as_command(name: str, function: Callable[..., Any]) -> click.Command:
     """Make a command of a function whose parameters say what they are."""
     hints = get_type_hints(function, include_extras=True)
-    parameters = []
+    parameters: list[click.Parameter] = []
     told = []
     for parameter in inspect.signature(function).parameters.values():
         kind, spec = get_args(hints[parameter.name])
@@ -124,9 +122,7 @@ def _option(parameter: inspect.Parameter, kind: Any, spec: Option) -> click.Opti
     if kind is bool:
         if default and not spec.flags:
             flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
-        return click.Option(
-            [*flags, parameter.name], is_flag=True, default=default, help=spec.help
-        )
+        return click.Option([*flags, parameter.name], is_flag=True, default=default, help=spec.help)
     several = _of_several(kind)
     return click.Option(
         [*flags, parameter.name],
@@ -145,7 +141,7 @@ def _as_list(_context: Any, _parameter: Any, values: Any) -> list[Any] | None:
     return list(values) if values else None
 
 
-def _type(kind: Any, spec: Option) -> click.ParamType | type:
+def _type(kind: Any, spec: Option) -> click.ParamType[Any] | type:
     if spec.parser is not None:
         return _Parsed(spec.parser)
     if Path in (kind, *get_args(kind)):

@@ -30,9 +30,7 @@ def plan(
     ] = None,
     power: Annotated[
         float | None,
-        Option(
-            metavar="P", parser=options.number, help="The probability of showing it (0.8)."
-        ),
+        Option(metavar="P", parser=options.number, help="The probability of showing it (0.8)."),
     ] = None,
     units: Annotated[
         int | None,

@@ -22,9 +22,7 @@ def score(
             "- is standard input.",
         ),
     ],
-    names: Annotated[
-        str | None, Option(metavar="A,B", help="What to call the systems.")
-    ] = None,
+    names: Annotated[str | None, Option(metavar="A,B", help="What to call the systems.")] = None,
     task: options.Task = None,
     input_format: options.InputFormat = None,
     encoding: options.Encoding = None,

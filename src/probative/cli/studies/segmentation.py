@@ -46,9 +46,7 @@ def segmentation(
     device: Annotated[
         str, Option(metavar="NAME", help="Where the network computes: auto, cpu or cuda.")
     ] = "auto",
-    spaces: Annotated[
-        bool, Option(help="Whether segmenters see the spaces of the text.")
-    ] = True,
+    spaces: Annotated[bool, Option(help="Whether segmenters see the spaces of the text.")] = True,
     steps: Annotated[
         int, Option("--steps", metavar="N", parser=options.whole, help="Steps of the sweep.")
     ] = 20,
