@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from probative.cli.parameters import Argument, Option
 from probative.cli import options
 from probative.cli.output import check_format, emit
+from probative.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from probative.cli.parameters import Argument, Option
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.cli.parameters import Argument, Option
 
 __all__ = ["compare"]
 

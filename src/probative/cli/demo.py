@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from probative.cli.parameters import Option
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.cli.parameters import Option
 
 __all__ = ["demo"]
 

@@ -7,7 +7,7 @@ is the option's. Click parses, and this module tells it what to expect.
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
@@ -15,19 +15,23 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hin
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-__all__ = ["Argument", "Option", "as_command"]
+__all__ = ["Argument", "Group", "Option", "as_command"]
 
 
 @dataclass(frozen=True, init=False)
 class Option:
-    """An option: its flags (by default the parameter's name), how to read and describe it."""
+    """An option: its flags (by default the parameter's name), how to read and describe it.
+
+    `several` lets it be given several times; what is given becomes a list.
+    """
 
     flags: tuple[str, ...]
     metavar: str | None
     help: str | None
     parser: Callable[[str], Any] | None
+    several: bool
 
     def __init__(
         self,
@@ -35,12 +39,11 @@ class Option:
         metavar: str | None = None,
         help: str | None = None,  # noqa: A002  # what Click calls it
         parser: Callable[[str], Any] | None = None,
+        several: bool = False,
     ):
-        for name, value in (
-            ("flags", flags),
-            ("metavar", metavar),
-            ("help", help),
-            ("parser", parser),
+        values = (flags, metavar, help, parser, several)
+        for name, value in zip(
+            ("flags", "metavar", "help", "parser", "several"), values, strict=True
         ):
             object.__setattr__(self, name, value)
 
@@ -51,6 +54,22 @@ class Argument:
 
     metavar: str
     help: str | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Options that go to the library together, as a dictionary of its keywords.
+
+    The class that declares the choices of the job tells their defaults.
+    """
+
+    declared: type[Any]
+    options: Mapping[str, Option]
+
+    def defaults(self) -> dict[str, Any]:
+        """The default of every option."""
+        known = {entry.name: entry.default for entry in fields(self.declared)}
+        return {name: known[name] for name in self.options}
 
 
 class _Parsed(click.ParamType[Any]):
@@ -75,17 +94,45 @@ def as_command(name: str, function: Callable[..., Any]) -> click.Command:
     """Make a command of a function whose parameters say what they are."""
     hints = get_type_hints(function, include_extras=True)
     parameters: list[click.Parameter] = []
+    groups: dict[str, Group] = {}
     told = []
     for parameter in inspect.signature(function).parameters.values():
         kind, spec = get_args(hints[parameter.name])
-        if isinstance(spec, Argument):
+        if isinstance(spec, Group):
+            groups[parameter.name] = spec
+            parameters += [
+                _option(key, _kind(default, spec.options[key]), default, spec.options[key])
+                for key, default in spec.defaults().items()
+            ]
+        elif isinstance(spec, Argument):
             parameters.append(_argument(parameter, kind, spec))
             told += [(spec.metavar, spec.help)] if spec.help else []
         else:
-            parameters.append(_option(parameter, kind, spec))
+            parameters.append(_option(parameter.name, kind, parameter.default, spec))
     return _Command(
-        name, callback=function, params=parameters, help=inspect.getdoc(function), arguments=told
+        name,
+        callback=_gathered(function, groups),
+        params=parameters,
+        help=inspect.getdoc(function),
+        arguments=told,
     )
+
+
+def _gathered(function: Callable[..., Any], groups: dict[str, Group]) -> Callable[..., Any]:
+    """The function, with the options of each group put into one dictionary."""
+
+    def call(**given: Any) -> Any:
+        for name, group in groups.items():
+            given[name] = {key: given.pop(key) for key in group.options}
+        return function(**given)
+
+    return call
+
+
+def _kind(default: Any, spec: Option) -> Any:
+    if isinstance(default, bool):
+        return bool
+    return list[str] if spec.several else str
 
 
 class _Command(click.Command):
@@ -115,30 +162,36 @@ def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.
     )
 
 
-def _option(parameter: inspect.Parameter, kind: Any, spec: Option) -> click.Option:
-    missing = parameter.default is inspect.Parameter.empty
-    default = None if missing else parameter.default
-    flags = list(spec.flags) or [f"--{parameter.name.replace('_', '-')}"]
+def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
+    missing = default is inspect.Parameter.empty
+    default = None if missing else default
+    flags = list(spec.flags) or [f"--{name.replace('_', '-')}"]
     if kind is bool:
         if default and not spec.flags:
             flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
-        return click.Option([*flags, parameter.name], is_flag=True, default=default, help=spec.help)
-    several = _of_several(kind)
+        return click.Option([*flags, name], is_flag=True, default=default, help=spec.help)
+    several = spec.several or _of_several(kind)
     return click.Option(
-        [*flags, parameter.name],
+        [*flags, name],
         type=_type(kind, spec),
         metavar=spec.metavar,
         default=default,
         required=missing,
         multiple=several,
-        show_default=default is not None,
+        show_default=default not in (None, ()),
         callback=_as_list if several else None,
         help=spec.help,
     )
 
 
-def _as_list(_context: Any, _parameter: Any, values: Any) -> list[Any] | None:
-    return list(values) if values else None
+def _as_list(_context: Any, parameter: click.Parameter, values: Any) -> list[Any] | None:
+    """What was given several times, joined where each is a list of words itself."""
+    if not values:
+        return None if parameter.default is None else []
+    joined: list[Any] = []
+    for value in values:
+        joined += value if isinstance(value, (list, tuple)) else [value]
+    return joined
 
 
 def _type(kind: Any, spec: Option) -> click.ParamType[Any] | type:

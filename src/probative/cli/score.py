@@ -6,9 +6,9 @@ from typing import Annotated
 
 import click
 
-from probative.cli.parameters import Argument, Option
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.cli.parameters import Argument, Option
 
 __all__ = ["score"]
 

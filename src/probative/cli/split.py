@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from probative.cli.parameters import Argument, Option
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark, warnings_as_remarks
+from probative.cli.parameters import Argument, Option
 
 __all__ = ["split"]
 

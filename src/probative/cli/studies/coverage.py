@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from probative.cli.parameters import Option
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 from probative.errors import InputError
 
 if TYPE_CHECKING:
