@@ -27,7 +27,7 @@ from collections import Counter
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
-from typer.main import get_command
+import click
 
 from probative.cli import main as run_command
 from probative.cli.app import build_app
@@ -213,13 +213,14 @@ def parsers() -> dict[str, list]:
     found = {}
 
     def walk(command, words):
-        inner = getattr(command, "commands", None)
-        if inner is None:
+        if not isinstance(command, click.Group):
             found[" ".join(words)] = command.params
-        for name, one in (inner or {}).items():
-            walk(one, [*words, name])
+            return
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            walk(command.get_command(context, name), [*words, name])
 
-    walk(get_command(build_app([])), [])
+    walk(build_app(), [])
     return found
 
 

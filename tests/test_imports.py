@@ -22,7 +22,7 @@ def test_importing_the_package_loads_nothing_heavy():
         "pyspark",
         "pandas",
         "polars",
-        "typer",
+        "click",
         "joblib",
     }
     assert not heavy & set(done.stdout.split())
