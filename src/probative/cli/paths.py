@@ -34,7 +34,7 @@ def check_paths(parameters: Sequence[Any], values: Mapping[str, Any]) -> None:
     inputs = list(_inputs(parameters, values))
     _check_standard_input(inputs)
     folders = {name: Path(values[name]) for name in FOLDERS if values.get(name)}
-    read = {_identity(path): path for path in inputs} | _streams(inputs)
+    read = {_identity(path): f"the input {path}" for path in inputs} | _streams(inputs)
     read.pop(None, None)
     for name, folder in folders.items():
         _check_folder(name, folder, inputs)
@@ -42,7 +42,7 @@ def check_paths(parameters: Sequence[Any], values: Mapping[str, Any]) -> None:
     taken: dict[str, str] = {}
     for name in FILES:
         if values.get(name):
-            target = _check_file(name, values[name], read, kept)
+            target = _check_file(name, Path(values[name]), read, kept)
             other = taken.setdefault(os.path.normcase(target), name)
             if other != name:
                 raise InputError(
@@ -62,7 +62,8 @@ def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[P
     target = Path(os.path.realpath(path)) if made else check_target(path)
     what = read.get(_identity(target))
     if what is not None:
-        raise InputError(f"--{name} would write over {what}; expected another name", path)
+        what = "an input" if what == f"the input {path}" else what  # the line names it already
+        raise InputError(f"is {what}; expected another file for --{name}", path)
     inside = next((f for f in kept if Path(os.path.realpath(f)) in target.parents), None)
     if inside is not None and target.suffix.lower() not in _ENDINGS[name]:
         raise InputError(
@@ -109,7 +110,7 @@ def _inputs(parameters: Sequence[Any], values: Mapping[str, Any]) -> Iterator[st
 
 def _streams(inputs: Sequence[str]) -> dict[Any, str]:
     """The files behind the standard streams, which the shell may have opened by name."""
-    names = ("the file on standard input", "where standard output goes", "where errors go")
+    names = ("read as standard input", "where standard output goes", "where errors go")
     return {
         _identity(number): name
         for number, name in enumerate(names)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 
 __all__ = ["clusters"]
 
@@ -15,7 +14,7 @@ __all__ = ["clusters"]
 def clusters(
     correlation: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--correlation",
             metavar="R",
             help="Correlations of items of a unit (0.1, 0.3); several times, or with commas.",
@@ -23,7 +22,7 @@ def clusters(
     ] = None,
     question: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="score, difference; both by default."),
+        Option(metavar="NAME", help="score, difference; both by default."),
     ] = None,
     replicates: options.Replicates = 1000,
     level: options.Level = 0.95,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 
 __all__ = ["gates"]
 
@@ -15,16 +14,14 @@ __all__ = ["gates"]
 def gates(
     margin: Annotated[
         list[str] | None,
-        typer.Option(
-            "--margin", metavar="D", help="Margins (0, 0.02); several times, or with commas."
-        ),
+        Option("--margin", metavar="D", help="Margins (0, 0.02); several times, or with commas."),
     ] = None,
     correlation: Annotated[
         float,
-        typer.Option(metavar="R", parser=options.number, help="Of two items of a unit."),
+        Option(metavar="R", parser=options.number, help="Of two items of a unit."),
     ] = 0.1,
     confidence: Annotated[
-        float, typer.Option(metavar="P", parser=options.number, help="Of the gates.")
+        float, Option(metavar="P", parser=options.number, help="Of the gates.")
     ] = 0.95,
     replicates: options.Replicates = 2000,
     form: options.Format = "text",

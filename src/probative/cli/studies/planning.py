@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 
 __all__ = ["planning"]
 
@@ -15,7 +14,7 @@ __all__ = ["planning"]
 def planning(
     power: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="P", help="Powers to plan for (0.5, 0.8, 0.9); several times, or with commas."
         ),
     ] = None,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 
 __all__ = ["tests"]
 
@@ -15,7 +14,7 @@ __all__ = ["tests"]
 def tests(
     correlation: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--correlation",
             metavar="R",
             help="Correlations of items of a sentence; several times, or separated by commas.",
@@ -23,7 +22,7 @@ def tests(
     ] = None,
     difference: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--difference",
             metavar="D",
             help="True differences of F1, as fractions of 1; several times, or with commas.",
@@ -31,21 +30,21 @@ def tests(
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="item-test, unit-test, bootstrap, bootstrap-bca, mover, mover-items, bayes, "
             "bayes-items.",
         ),
     ] = None,
     units: Annotated[
-        int, typer.Option(metavar="N", parser=options.whole, help="Sentences in a test set.")
+        int, Option(metavar="N", parser=options.whole, help="Sentences in a test set.")
     ] = 200,
     items: Annotated[
         float,
-        typer.Option(metavar="X", parser=options.number, help="Items a sentence, on average."),
+        Option(metavar="X", parser=options.number, help="Items a sentence, on average."),
     ] = 5.0,
     replicates: Annotated[
-        int, typer.Option(metavar="N", parser=options.whole, help="Test sets to draw.")
+        int, Option(metavar="N", parser=options.whole, help="Test sets to draw.")
     ] = 1000,
     level: options.Level = 0.95,
     figure: options.Figure = None,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 
 __all__ = ["training"]
 
@@ -15,20 +14,20 @@ __all__ = ["training"]
 def training(
     learner: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="stump, neighbour, centroid; several times, or separated by commas.",
         ),
     ] = None,
     gain: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="X",
             help="How much more B's features tell; 0: neither is better. Several as above.",
         ),
     ] = None,
     n: Annotated[
-        int, typer.Option("--n", metavar="N", parser=options.whole, help="Items per data set.")
+        int, Option("--n", metavar="N", parser=options.whole, help="Items per data set.")
     ] = 400,
     replicates: options.Replicates = 1000,
     level: options.Level = 0.95,
