@@ -186,9 +186,7 @@ def test_counts_are_copies_that_cannot_be_changed():
             array[0] = 5
 
 
-@pytest.mark.parametrize(
-    "wrong", ["1", "1_000", "٣", ["1"], b"1", 1j, None, [[1], [1, 2]], object()]
-)
+@pytest.mark.parametrize("wrong", ["1", "1_000", "٣", ["1"], b"1", 1j, None, [[1], [1, 2]]])
 def test_what_is_no_count_is_refused(wrong):
     with pytest.raises(pv.InputError, match="tp: "):
         pv.Counts(wrong, 1, 1)

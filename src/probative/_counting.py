@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import items_of, labels_of
+from probative._labels import items_of, label_name, labels_of
 from probative._validation import shown
 from probative.errors import InputError
 
@@ -55,7 +55,7 @@ def show(value: Any) -> str:
 def is_positive(name: str, labels: Any, positive: object) -> NDArray[np.bool_]:
     """Which items have the label `positive`: by its text, numbers by value, none missing."""
     codes, names = labels_of(items_of(name, labels), lambda text: InputError(f"{name}: {text}"))
-    (_, (wanted,)) = labels_of([positive], lambda text: InputError(f"positive: {text}"))
+    wanted = label_name("positive", positive)
     return np.asarray(codes == (names.index(wanted) if wanted in names else -1))
 
 
@@ -76,14 +76,15 @@ def case_of(
 
 def span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
     """The spans of every sentence as a set."""
+    wrong = InputError(
+        f"{name}: {shown(sentences)}; expected a list with a set of spans a sentence"
+    )
+    if isinstance(sentences, (Set, Mapping, str, bytes)):
+        raise wrong
     try:
-        if isinstance(sentences, (Set, Mapping, str, bytes)):
-            raise TypeError
         return [set(sentence) for sentence in sentences]
     except TypeError:
-        raise InputError(
-            f"{name}: {shown(sentences)}; expected a list with a set of spans a sentence"
-        ) from None
+        raise wrong from None
 
 
 def span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:

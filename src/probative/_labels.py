@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-__all__ = ["Column", "items_of", "label_text", "labels_of", "named"]
+__all__ = ["Column", "items_of", "label_name", "label_text", "labels_of", "named"]
 
 _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}
 _EXPECTED = "expected text, a number or a truth value"
@@ -66,6 +66,12 @@ def label_text(value: Any) -> str | None:
     if isinstance(value, (date, time, UUID)):
         return str(value)
     raise TypeError(type(value).__name__)
+
+
+def label_name(parameter: str, value: Any) -> str:
+    """The text of a label that was asked for."""
+    (_, (name,)) = labels_of([value], lambda text: InputError(f"{parameter}: {text}"), "label")
+    return name
 
 
 def _number_text(value: Any) -> str | None:

@@ -7,7 +7,6 @@ of random numbers. What is not of its kind is an `InputError`, whatever its type
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +19,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "LEAST",
     "MOST",
     "amounts",
+    "columns_of",
+    "factors",
     "finite",
+    "flag",
     "fraction",
     "names_of",
+    "numbers",
     "one_of",
     "open_probability",
     "positive",
@@ -35,6 +39,8 @@ __all__ = [
 
 # The most that can be counted: up to here every whole number has its own float.
 MOST = 2**53
+# The least that a number may be which is not 0.
+LEAST = 1e-150
 
 
 def shown(value: object) -> str:
@@ -59,11 +65,33 @@ def one_of(parameter: str, value: object, options: Collection[str]) -> str:
 
 def names_of(parameter: str, value: Any) -> tuple[str, ...]:
     """Return several names as a tuple; a single text is refused, since it is a sequence, too."""
-    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        names = tuple(value)
-        if all(isinstance(name, str) for name in names):
-            return names
-    raise InputError(f"{parameter}: {shown(value)}; expected a list of names (str)")
+    try:
+        names = () if isinstance(value, (str, bytes)) else tuple(value)
+    except TypeError:
+        names = (None,)
+    if isinstance(value, (str, bytes)) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{parameter}: {shown(value)}; expected a list of names (str)")
+    return names
+
+
+def columns_of(parameter: str, value: Any) -> tuple[int | str | None, ...]:
+    """Return columns, by name or number, as a tuple; None stands for the usual one."""
+    if isinstance(value, (list, tuple)) and all(_is_column(column) for column in value):
+        return tuple(value)
+    raise InputError(f"{parameter}: {shown(value)}; expected names or numbers of columns")
+
+
+def _is_column(value: object) -> bool:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return abs(value) < 2**31
+    return value is None or isinstance(value, str)
+
+
+def flag(parameter: str, value: Any) -> bool:
+    """Return `value` if it is True or False."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise InputError(f"{parameter}: {shown(value)}; expected True or False")
 
 
 def finite(parameter: str, value: Any) -> float:
@@ -83,11 +111,30 @@ def open_probability(parameter: str, value: Any) -> float:
 
 
 def positive(parameter: str, value: Any, *, zero: bool = False) -> float:
-    """Return `value` as a finite number above 0 (or 0 too, where `zero` allows it)."""
+    """Return `value` as a finite number above 0 (or 0 too, where `zero` allows it).
+
+    What is beyond all measure is refused, too: its square would be infinite, or 0.
+    """
     number = _number(parameter, value)
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         sign = ">=" if zero else ">"
         raise InputError(f"{parameter}: {shown(value)} is not a finite number {sign} 0")
+    if number > MOST or 0 < number < LEAST:
+        raise InputError(
+            f"{parameter}: {shown(value)} is too {'large' if number > MOST else 'small'}; expected "
+            f"a number from {LEAST:g} to 2**53"
+        )
+    return number
+
+
+def fraction(parameter: str, value: Any) -> float:
+    """Return `value` as a number of at least 0 and below 1: a margin or region around 0."""
+    number = positive(parameter, value, zero=True)
+    if number >= 1:
+        raise InputError(
+            f"{parameter}: {shown(value)} is not below 1; expected a fraction of 1: 0.01 is one "
+            f"point"
+        )
     return number
 
 
@@ -113,7 +160,7 @@ def whole_number(parameter: str, value: Any, *, least: int = 1, most: int = MOST
 
 def amounts(parameter: str, value: Any) -> NDArray[np.float64]:
     """Return `value` as an array of its own of numbers >= 0, none missing, that stays as it is."""
-    array = _numbers(parameter, value)
+    array = numbers(parameter, value)
     # min and max carry NaN along, so two passes check everything
     if array.size and not (array.min() >= 0 and array.max() <= MOST):
         if array.max() > MOST and np.isfinite(array).all() and array.min() >= 0:
@@ -124,7 +171,16 @@ def amounts(parameter: str, value: Any) -> NDArray[np.float64]:
     return array
 
 
-def _numbers(parameter: str, value: Any) -> NDArray[np.float64]:
+def factors(parameter: str, value: Any, *, zero: bool = True) -> NDArray[np.float64]:
+    """Return `value` as what counts can be multiplied with, or (without `zero`) divided by."""
+    array = numbers(parameter, value)
+    if not (np.isfinite(array) & (array >= 0)).all() or not (zero or (array >= LEAST).all()):
+        sign = ">=" if zero else ">"
+        raise InputError(f"{parameter}: {shown(value)}; expected finite numbers {sign} 0")
+    return array
+
+
+def numbers(parameter: str, value: Any) -> NDArray[np.float64]:
     """A new array of floats from numbers of any kind; text, even of digits, is none."""
     try:
         if np.ma.is_masked(value):
@@ -148,7 +204,7 @@ def random_generator(rng: Any) -> np.random.Generator:
     """Return the generator that SciPy's `rng` argument stands for: a seed, a generator or None."""
     try:
         return np.random.default_rng(rng)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever it is that NumPy does not like about it
         raise InputError(f"rng: {shown(rng)} is not a seed or a numpy.random.Generator") from None
 
 

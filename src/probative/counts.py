@@ -7,7 +7,6 @@ negatives of one system; `PairedCounts` the eight cases of two systems judged on
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,15 +24,15 @@ from probative._counting import (
     span_sets,
     whole,
 )
-from probative._validation import amounts, shown
+from probative._validation import amounts, factors, shown
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Counts", "PairedCounts"]
+__all__ = ["Counts", "PairedCounts", "counts_of", "paired_of"]
 
 _FIELDS = ("tp", "fp", "fn", "tn")
 
@@ -139,12 +138,7 @@ class Counts:
 
     def reshape(self, *shape: int) -> Self:
         """Arrange the tables of an array-valued `Counts` in another shape."""
-        try:
-            return self._map(lambda value: value.reshape(*shape))
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(
-                f"shape: {shown(shape)} does not fit the counts' shape {self.shape}"
-            ) from None
+        return self._map(lambda value: value.reshape(*shape))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts by name, whole numbers as int; tn only where it exists."""
@@ -162,13 +156,15 @@ class Counts:
     def __radd__(self, other: object) -> Self:
         return self if other == 0 else NotImplemented  # so that the builtin sum() works
 
-    def __mul__(self, weight: float) -> Self:
-        return self._map(lambda value: value * weight)
+    def __mul__(self, weight: Any) -> Self:
+        factor = factors("weight", weight)
+        return self._map(lambda value: value * factor)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: float) -> Self:
-        return self._map(lambda value: value / divisor)
+    def __truediv__(self, divisor: Any) -> Self:
+        factor = factors("divisor", divisor, zero=False)
+        return self._map(lambda value: value / factor)
 
     def __getitem__(self, index: Any) -> Self:
         return self._map(lambda value: value[index])
@@ -196,9 +192,14 @@ class Counts:
         return _FIELDS if self.tn is not None else _FIELDS[:3]
 
     def _map(self, function: Callable[..., Any], *others: Counts) -> Self:
-        return type(self)(
-            **{n: function(*(getattr(c, n) for c in (self, *others))) for n in self._names()}
-        )
+        try:
+            return type(self)(
+                **{n: function(*(getattr(c, n) for c in (self, *others))) for n in self._names()}
+            )
+        except InputError:
+            raise
+        except ValueError as error:  # shapes that do not fit
+            raise InputError(f"counts of shape {self.shape}: {error}") from None
 
 
 # Which of the eight cases make up each count: A says yes in 0, 1, 4, 5; B in 2, 3, 4, 5; the
@@ -398,7 +399,10 @@ class PairedCounts:
     @classmethod
     def concatenate(cls, parts: Iterable[PairedCounts]) -> Self:
         """Put the units of several objects into one."""
-        parts = list(parts) if isinstance(parts, Iterable) else []
+        try:
+            parts = list(parts)
+        except TypeError:
+            parts = []
         whole = all(isinstance(part, PairedCounts) and part.has_units for part in parts)
         if not parts or not whole:
             raise InputError("parts: expected at least one, each with a row a unit")
@@ -429,13 +433,13 @@ class PairedCounts:
     def __radd__(self, other: object) -> Self:
         return self if other == 0 else NotImplemented
 
-    def __mul__(self, weight: float) -> Self:
-        return self._with(self.cases * weight, self.multiplicity)
+    def __mul__(self, weight: Any) -> Self:
+        return self._with(self.cases * factors("weight", weight), self.multiplicity)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: float) -> Self:
-        return self._with(self.cases / divisor, self.multiplicity)
+    def __truediv__(self, divisor: Any) -> Self:
+        return self._with(self.cases / factors("divisor", divisor, zero=False), self.multiplicity)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PairedCounts):
@@ -471,3 +475,17 @@ class PairedCounts:
         if not self.has_negatives:
             del counts["tn"]
         return Counts(**counts)
+
+
+def counts_of(parameter: str, value: object) -> Counts:
+    """Return `value` if it is a `Counts`."""
+    if isinstance(value, Counts):
+        return value
+    raise InputError(f"{parameter}: {shown(value)}; expected Counts")
+
+
+def paired_of(parameter: str, value: object) -> PairedCounts:
+    """Return `value` if it is a `PairedCounts`."""
+    if isinstance(value, PairedCounts):
+        return value
+    raise InputError(f"{parameter}: {shown(value)}; expected PairedCounts")

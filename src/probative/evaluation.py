@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of, open_probability, positive
+from probative._validation import flag, names_of, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.intervals import METHODS, interval
@@ -125,6 +125,7 @@ def score(
     level = open_probability("level", level)
     if method is not None:
         one_of("method", method, METHODS)
+    overlap = flag("overlap", overlap)
     systems = [] if pred is None else [pred, *more]
     evidence = gather(gold, systems, names=names, **how)
     return scores_of(
@@ -182,7 +183,7 @@ def metrics_of(
     evidence: Evidence, metric: str | Sequence[str], *, average: str = "micro"
 ) -> tuple[str, ...]:
     """The metrics that were asked for, each once, if they are defined for this task."""
-    names = (metric,) if isinstance(metric, str) else tuple(metric)
+    names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
     for name in names:
         one_of("metric", name, METRICS)
         if evidence.all_classes and average == "micro" and name not in _ALL_CLASSES:

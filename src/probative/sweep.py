@@ -72,7 +72,7 @@ def segmentation_sweep(
     >>> print(sweep.best_of("recall"))
     recall is highest at λ = 0.333333 (1.0000); of all λ at 0.3333 (1.0000)
     """
-    steps = whole_number("steps", steps)
+    steps = whole_number("steps", steps, most=100_000)
     level = open_probability("level", level)
     refuse_repeats((gold, probabilities))
     answer = segmented(gold, "gold", **how)

@@ -120,7 +120,7 @@ def test_bad_files_are_named_with_line_and_remedy(refused, tmp_path, content, me
 
 def test_files_that_cannot_be_read(refused, tmp_path):
     assert refused("interval", "--counts", tmp_path / "no").endswith("there is no such file")
-    assert "Is a directory" in refused("interval", "--counts", tmp_path)
+    assert "is a directory" in refused("interval", "--counts", tmp_path)
     (tmp_path / "latin").write_bytes(b"tp,fp,fn\n1,2,\xe9\n")
     assert "latin:2: byte 0xe9 is not UTF-8" in refused("interval", "--counts", tmp_path / "latin")
 

@@ -100,11 +100,15 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
         for text in (gold, other)
     )
     raise InputError(
-        f"text {first + 1} is {snippet(found.encode())}, but {snippet(expected.encode())} in "
+        f"text {first + 1} is {snippet(_bytes(found))}, but {snippet(_bytes(expected))} in "
         f"{gold.name}; expected the same text (--align position accepts others)",
         other.name,
         here,
     )
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")  # what comes from Python may hold half a character
 
 
 def _first_difference(gold: Text, other: Text) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +103,11 @@ def _from_sequence(sentences: list[Any], name: str, task: str | None) -> Annotat
 
 
 def _is_nested(sentence: Any) -> bool:
-    return isinstance(sentence, Iterable) and not isinstance(sentence, (str, bytes))
+    try:
+        iter(sentence)
+    except TypeError:
+        return False
+    return not isinstance(sentence, (str, bytes))
 
 
 def _is_frame(data: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import Segmented
 from probative.reading.fields import is_space, lines_of, words_of
@@ -160,7 +161,12 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
     for number, sentence in enumerate(sentences, start=1):
         if isinstance(sentence, (Set, Mapping)):
             raise InputError(f"{name}: sentence {number} has no order; expected a list of words")
-        parts = _SPACES.split(sentence) if isinstance(sentence, str) else list(sentence)
+        try:
+            parts = _SPACES.split(sentence) if isinstance(sentence, str) else list(sentence)
+        except TypeError:
+            raise InputError(
+                f"{name}: sentence {number} is {shown(sentence)}; expected a list of words"
+            ) from None
         if not all(isinstance(word, str) for word in parts):
             raise InputError(f"{name}: sentence {number} holds something else than words (str)")
         kept = [bare for word in parts if (bare := _SPACES.sub("", word))]

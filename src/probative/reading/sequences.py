@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._labels import items_of, labels_of
+from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import Labels, Spans, Tagged, Text
 
@@ -159,7 +160,9 @@ def labels_from_frame(name: str, frame: Any, column: str, units: str | None = No
     for wanted in [column] if units is None else [column, units]:
         if wanted not in there:
             listed = ", ".join(map(str, there[:20])) + (", …" if len(there) > 20 else "")
-            raise InputError(f"{name}: there is no column {wanted!r}; expected one of {listed}")
+            raise InputError(
+                f"{name}: there is no column {shown(wanted)}; expected one of {listed}"
+            )
     items = table[column].to_list()
     if not items:
         raise InputError(f"{name}: the table has no rows; expected at least one")
