@@ -11,7 +11,7 @@ import numpy as np
 
 from probative._labels import items_of, label_text, labels_of
 from probative.counts import PairedCounts
-from probative.crossval.units import length_of
+from probative.crossval.strata import length_of
 from probative.errors import InputError
 from probative.positive import positive_label
 
@@ -53,7 +53,7 @@ class LabelTask:
         """What can be compared."""
         return (*_PRF, "accuracy") if self.positive is None else (*_POSSIBLE, "accuracy")
 
-    def units(self, X: Any, y: Any) -> Any:  # noqa: ARG002
+    def strata(self, X: Any, y: Any) -> Any:  # noqa: ARG002
         """What the blocks shall have equal shares of."""
         return None  # the splitter takes the classes
 
@@ -96,7 +96,7 @@ class SpanTask:
     metrics = _PRF
     possible = _POSSIBLE
 
-    def units(self, X: Sequence[Any], y: Sequence[Any]) -> dict[str, list[int]]:
+    def strata(self, X: Sequence[Any], y: Sequence[Any]) -> dict[str, list[int]]:
         """What the blocks shall have equal shares of: spans of every label, and tokens."""
         labels = sorted({label for spans in y for _, _, label in spans})
         counts = {label: [0] * len(y) for label in labels}
