@@ -64,3 +64,56 @@ def test_what_does_not_belong_together(refused, trained_elsewhere):
     path.write_text(path.read_text().replace("saw", "seen"))
     line = refused("bayes", *folds, *both)
     assert "(the file belongs to no fold; compared with fold-3-validation.conll)" in line
+
+
+@pytest.mark.usefixtures("trained_elsewhere")
+def test_every_choice_is_in_the_signature(run):
+    arguments = ("bayes", "--folds", "folds", "--preds-a", "a/*", "--preds-b", "b/*", "-f", "json")
+
+    def signature(*more):
+        return json.loads(run(*arguments, *more).out)["signature"]
+
+    recall = ("--metric", "recall")
+    fbeta = ("--metric", "fbeta", "--only", "PER", "--beta")
+    variants = [recall, (*recall, "--rope", 0.01), (*fbeta, 2), (*fbeta, 0.5)]
+    variants += [(*recall, "--prior", 0.5), (*recall, "--level", 0.9), ("--metric", "jaccard")]
+    variants += [(*recall, "--weight", "averaged"), (*recall, "--ignore-type")]
+    assert len({signature(*variant) for variant in variants}) == len(variants)
+
+
+@pytest.mark.usefixtures("trained_elsewhere")
+def test_options_that_mean_nothing_here_are_refused(refused, tmp_path):
+    arguments = ("bayes", "--folds", "folds", "--preds-a", "a/*", "--preds-b", "b/*")
+    line = refused(*arguments, "--sampled", 1000)
+    assert "--sampled: cannot be combined with --folds" in line
+    assert "--plot: means nothing without --figure" in refused(*arguments, "--plot", "difference")
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("tp,fp,fn\n8,1,2\n")
+    counts = ("bayes", tmp_path / "a.csv", tmp_path / "b.csv")
+    assert "--only: means nothing without --folds" in refused(*counts, "--only", "PER")
+    assert "--ignore-type: means nothing" in refused(*counts, "--ignore-type")
+    assert "--weight: applies to folds" in refused(*counts, "--weight", "averaged")
+
+
+def test_the_difference_is_drawn_where_it_is_asked_for(run, trained_elsewhere):
+    arguments = ("bayes", "--folds", "folds", "--preds-a", "a/*", "--preds-b", "b/*", "-q")
+    arguments += ("--metric", "recall", "--figure")
+    run(*arguments, "scores.svg")
+    run(*arguments, "difference.svg", "--plot", "difference")
+    scores, difference = (
+        (trained_elsewhere / f"{name}.svg").read_text() for name in ("scores", "difference")
+    )
+    assert scores != difference
+
+
+@pytest.mark.usefixtures("trained_elsewhere")
+def test_the_verdict_stands_beside_the_published_test(run):
+    arguments = ("bayes", "--folds", "folds", "--preds-a", "a/*", "--preds-b", "b/*")
+    answer = json.loads(run(*arguments, "--metric", "recall", "-f", "json").out)
+    (adjusted,) = answer["adjusted_tests"]
+    assert set(adjusted) >= set(answer["tests"][0])
+    assert adjusted["fold_design_effect"] is None  # every fold is like the others
+    assert "cannot be measured" in adjusted["note"]
+    text = run(*arguments, "--metric", "recall").out
+    assert "recall: the training variance cannot be measured here" in text
+    assert "A = A" not in text

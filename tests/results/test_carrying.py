@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import probative as pv
-from probative.crossval.runner import judged
+from probative.crossval.runner import judge_folds
 from probative.results import FoldCounts
 
 TABLES = [pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 90 + i]) for i in range(6)]
@@ -25,7 +25,7 @@ def comparison():
         for number, table in enumerate(TABLES, 1)
         for name, counts in zip("AB", (table.a, table.b), strict=True)
     )
-    return judged(TABLES, ("recall",), names=("A", "B"), task="labels", folds=folds)
+    return judge_folds(TABLES, ("recall",), names=("A", "B"), task="labels", folds=folds)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -53,6 +53,20 @@ def test_the_posterior_is_there_to_be_asked():
     assert test.posterior.interval(0.9) == (test.low, test.high)
     assert test.posterior.cdf(0.0) == pytest.approx(test.p_h0, abs=1e-15)
     assert test.to_dict()["posterior"] == "paired"
+
+
+def test_comparisons_show_themselves():
+    found = comparison()
+    assert repr(found).startswith("<ModelComparison recall: +0.0")
+    assert len(repr(found)) < 200
+    assert str(found).startswith("recall: B is better with probability 0.9")
+    for text in (found.to_html(), found.to_markdown(), found.to_latex(), found._repr_html_()):
+        assert "adjusted" in text
+    frame = found.to_frame()
+    assert frame["p_b_better_adjusted"].notna().tolist() == [True, False]
+    test = found["recall"]
+    assert len(repr(test)) < 200
+    assert "recall" in test.to_markdown()
 
 
 def test_figures_are_drawn_from_a_copy():

@@ -88,9 +88,14 @@ def bayes(
     if folds is not None or preds_a is not None or preds_b is not None:
         if files:
             raise InputError("--folds: cannot be combined with files of counts")
+        if sampled is not None:
+            raise InputError("--sampled: cannot be combined with --folds, which is computed")
         kinds = options.words(only, ())
-        found = _judged(folds, preds_a, preds_b, names, kinds, how, ignore_type=ignore_type)
+        found = _judge_predictions(
+            folds, preds_a, preds_b, names, kinds, how, ignore_type=ignore_type
+        )
         choices = [
+            ",".join(found.metrics),
             f"{len(found.folds) // 2}-folds",
             *(["ignore-type"] if ignore_type else []),
             *([f"only:{','.join(kinds)}"] if kinds else []),
@@ -98,14 +103,20 @@ def bayes(
             f"level:{level:g}",
             f"prior:{prior:g}",
             *([f"rope:{rope:g}"] if rope else []),
+            *([f"beta:{beta:g}"] if "fbeta" in found.metrics else []),
         ]
         drawn = (figure, crossval_figure(found, plot)) if figure else None
         drawings = crossval_drawings(found) if html else []
         document = crossval_document(found, choices=choices, command="bayes", drawings=drawings)
         emit(document, form, html=html, figure=drawn, quiet=quiet)
         return
+    for flag, given in (("--only", only), ("--ignore-type", ignore_type)):
+        if given:
+            raise InputError(f"{flag}: means nothing without --folds; expected both")
     models, (a, b) = _two_models(files or [])
     metrics = names or ("precision", "recall", "f1")
+    if weight != "effective" and not isinstance(a, list):
+        raise InputError("--weight: applies to folds, and there is one row per model")
     draws: dict[str, Any] = (
         {"method": "sampled", "n_resamples": sampled, "rng": seed} if sampled is not None else {}
     )
@@ -199,7 +210,7 @@ def _draw(
     return density_figure(score_posteriors(folds, metrics, weights=weights, **shared))
 
 
-def _judged(
+def _judge_predictions(
     folds: str | None,
     preds_a: str | None,
     preds_b: str | None,

@@ -108,6 +108,7 @@ def crossval(
         )
     choices = [
         found.task,
+        ",".join(result.metrics),
         f"a:{a}",
         f"b:{b}",
         *(["ignore-type"] if ignore_type else []),
@@ -117,6 +118,8 @@ def crossval(
         f"weight:{weight}",
         f"level:{level:g}",
         f"prior:{prior:g}",
+        *([f"rope:{rope:g}"] if rope else []),
+        *([f"beta:{beta:g}"] if "fbeta" in result.metrics else []),
         f"seed:{result.seed}",
     ]
     drawn = (figure, crossval_figure(result)) if figure else None

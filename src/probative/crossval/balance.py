@@ -12,16 +12,16 @@ from probative.results.crossval import SplitBalance
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from probative.crossval.units import Units
+    from probative.crossval.strata import Strata
 
-__all__ = ["measured"]
+__all__ = ["measure_balance"]
 
 _RANDOM_SPLITS = 20
 
 
-def measured(
+def measure_balance(
     block: NDArray[np.intp],
-    units: Units,
+    strata: Strata,
     group: NDArray[np.intp] | None,
     m: int,
     rng: np.random.Generator,
@@ -32,18 +32,18 @@ def measured(
     ----------
     block
         The block of every instance.
-    units
-        Their unit counts.
+    strata
+        Their counts of strata.
     group
         Their groups, which a random split does not cut either.
     m, rng
         The repetitions, and where the random splits come from.
     """
     sizes = np.bincount(block, minlength=number_of_blocks(m))
-    deviation, chi_square = _imbalance(units.by_group(block, len(sizes)), m)
+    deviation, chi_square = _imbalance(strata.by_group(block, len(sizes)), m)
     by_chance = [
-        _imbalance(units.by_group(_random_blocks(block, group, rng), len(sizes)), m)
-        for _ in range(_RANDOM_SPLITS if units.names else 0)
+        _imbalance(strata.by_group(_random_blocks(block, group, rng), len(sizes)), m)
+        for _ in range(_RANDOM_SPLITS if strata.names else 0)
     ]
     random_deviation, random_chi_square = (
         np.mean(by_chance, axis=0) if by_chance else (deviation, chi_square)
@@ -53,8 +53,8 @@ def measured(
         m=m,
         block_sizes=tuple(sizes.tolist()),
         size_difference=int(np.abs(2 * halves - sizes.sum()).max()),
-        units=units.names,
-        totals=units.totals,
+        strata=strata.names,
+        totals=strata.totals,
         deviation=deviation,
         chi_square=chi_square,
         random_deviation=random_deviation,
@@ -65,7 +65,7 @@ def measured(
 def _imbalance(
     counts: NDArray[np.float64], m: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Largest relative deviation of a half from half of the total, and chi-square, a unit."""
+    """Largest relative deviation of a half from half of the total, and chi-square, per stratum."""
     total = counts.sum(axis=0)
     some = np.where(total > 0, total, 1)
     halves = first_halves(m) @ counts

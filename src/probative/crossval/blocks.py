@@ -2,7 +2,7 @@
 
 The data are cut into 2^⌈log2(m+1)⌉ blocks. Each of m different parity columns of the Hadamard array
 calls half of the blocks "first" and half "second"; any two columns share exactly a quarter of the
-blocks. *Regularised* means that the blocks hold as equal a share of chosen units (classes, entity
+blocks. *Regularised* means that the blocks hold as equal a share of chosen strata (classes, entity
 types, tokens) as the data allow.
 """
 
@@ -49,15 +49,15 @@ def splits(block: Ints, m: int) -> Iterator[tuple[Ints, Ints]]:
         yield second, first
 
 
-def balanced_blocks(kind: Ints, units: Floats, m: int, rng: np.random.Generator) -> Ints:
-    """Give every instance a block: sizes equal within 1, units as equal as the data allow.
+def balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generator) -> Ints:
+    """Give every instance a block: sizes equal within 1, strata as equal as the data allow.
 
     Parameters
     ----------
     kind
-        The row of `units` that every instance has.
-    units
-        Distinct rows of unit counts.
+        The row of `strata` that every instance has.
+    strata
+        Distinct rows of counts of strata.
     m
         Repetitions.
     rng
@@ -67,7 +67,7 @@ def balanced_blocks(kind: Ints, units: Floats, m: int, rng: np.random.Generator)
     order = rng.permutation(len(kind))
     order = order[np.argsort(kind[order], kind="stable")]
     sorted_kind = kind[order]
-    number = np.bincount(kind, minlength=len(units))
+    number = np.bincount(kind, minlength=len(strata))
     rank = np.arange(len(kind)) - np.concatenate([[0], np.cumsum(number)])[sorted_kind]
     block = np.empty(len(kind), dtype=np.intp)
     # as many equal instances as there are blocks spread without any imbalance; only what is
@@ -75,19 +75,19 @@ def balanced_blocks(kind: Ints, units: Floats, m: int, rng: np.random.Generator)
     whole = rank < (number - number % n_blocks)[sorted_kind]
     block[order[whole]] = rank[whole] % n_blocks
     rest = order[~whole]
-    scaled = _scaled(units, number)
+    scaled = _scaled(strata, number)
     _deal(block, rest, scaled[kind[rest]], kind[rest], m, rng)
     _exchange(block, kind, scaled, n_blocks, rng)
     return block
 
 
-def blocks_of_groups(units: Floats, sizes: Floats, m: int, rng: np.random.Generator) -> Ints:
-    """Give every group a block, so that units and numbers of instances are balanced.
+def blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Generator) -> Ints:
+    """Give every group a block, so that strata and numbers of instances are balanced.
 
     Parameters
     ----------
-    units
-        Unit counts, a row a group.
+    strata
+        Counts of strata, a row a group.
     sizes
         The number of instances of every group.
     m, rng
@@ -97,18 +97,18 @@ def blocks_of_groups(units: Floats, sizes: Floats, m: int, rng: np.random.Genera
     groups = len(sizes)
     # an empty place is a group without members: exchanging a group for it moves the group
     places = n_blocks * max(2, -(-2 * groups // n_blocks))
-    rows = np.zeros((groups + 1, units.shape[1] + 1))
-    # the size of the halves matters as much as all units together
-    rows[:groups] = np.column_stack([units, sizes])
-    weight = np.append(np.ones(units.shape[1]), max(1, units.shape[1]))
+    rows = np.zeros((groups + 1, strata.shape[1] + 1))
+    # the size of the halves matters as much as all strata together
+    rows[:groups] = np.column_stack([strata, sizes])
+    weight = np.append(np.ones(strata.shape[1]), max(1, strata.shape[1]))
     kind = np.minimum(np.arange(places), groups)
     return balanced_blocks(kind, rows * weight, m, rng)[:groups]
 
 
-def _scaled(units: Floats, number: NDArray[Any]) -> Floats:
-    """Unit counts whose squared imbalances are chi-square terms."""
-    total = number @ units
-    return np.asarray(units / np.sqrt(np.where(total > 0, total, 1)))
+def _scaled(strata: Floats, number: NDArray[Any]) -> Floats:
+    """Counts of strata whose squared imbalances are chi-square terms."""
+    total = number @ strata
+    return np.asarray(strata / np.sqrt(np.where(total > 0, total, 1)))
 
 
 def _deal(

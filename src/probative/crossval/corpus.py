@@ -115,8 +115,8 @@ class Corpus:
             raise InputError("marks no documents that could be kept whole", self.name)
         return self.documents if keep_documents else None
 
-    def units(self, regularize: Sequence[str]) -> dict[str, list[int]] | list[str]:
-        """Counts of units, an entry a sentence; or the classes of labels.
+    def strata(self, regularize: Sequence[str]) -> dict[str, list[int]] | list[str]:
+        """Counts of strata, an entry a sentence; or the classes of labels.
 
         Parameters
         ----------
@@ -126,15 +126,15 @@ class Corpus:
         """
         if self.task == "labels":
             return list(self.spans)
-        units: dict[str, list[int]] = {}
+        strata: dict[str, list[int]] = {}
         if "entities" in regularize or "labels" in regularize:
             counts = [Counter(label for _, _, label in spans) for spans in self.spans]
-            units |= {
+            strata |= {
                 label: [count[label] for count in counts] for label in sorted(set().union(*counts))
             }
         if "tokens" in regularize:
-            units["tokens"] = [len(sentence) for sentence in self.sentences]
-        return units
+            strata["tokens"] = [len(sentence) for sentence in self.sentences]
+        return strata
 
 
 def read_corpora(paths: Sequence[Path | str | Input], **how: Any) -> Corpus:

@@ -54,7 +54,7 @@ def write_folds(
     random_state
         The seed; one is drawn and recorded where none is given.
     regularize
-        What the blocks shall have equal shares of; see `Corpus.units`.
+        What the blocks shall have equal shares of; see `Corpus.strata`.
     keep_documents
         Whether documents are left whole.
     reading
@@ -76,7 +76,7 @@ def write_folds(
     _check_encoding(corpus.source, encoding)
     _new_folder(target)
     seed = int(np.random.default_rng().integers(2**31)) if random_state is None else random_state
-    cv = BlockRegularizedCV(m, random_state=seed, regularize=corpus.units(regularize))
+    cv = BlockRegularizedCV(m, random_state=seed, regularize=corpus.strata(regularize))
     block = cv.blocks(corpus.sentences, groups=groups)
     folds = []
     width = len(str(2 * m))

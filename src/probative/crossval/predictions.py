@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.crossval.fits import MODELS
 from probative.crossval.fold_files import read_manifest
-from probative.crossval.runner import judged
+from probative.crossval.runner import distinct_names, judge_folds
 from probative.crossval.tasks import LabelTask
 from probative.errors import InputError
 from probative.matching.evidence import gather
@@ -52,8 +52,9 @@ def judge_predictions(
     only, ignore_type
         Count these labels only; count boundaries alone.
     **how
-        As for `probative.crossval.runner.judged`.
+        As for `probative.crossval.runner.judge_folds`.
     """
+    names = distinct_names(names)
     manifest = read_manifest(folder)
     folds = manifest["folds"]
     options = Options(**manifest["reading"])
@@ -75,7 +76,7 @@ def judge_predictions(
         for fold, table in zip(folds, tables, strict=True)
         for name, counts in zip(names, (table.a, table.b), strict=True)
     )
-    return judged(
+    return judge_folds(
         tables,
         metrics or metric_names,
         names=names,

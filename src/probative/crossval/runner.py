@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from probative.counts import PairedCounts
     from probative.crossval.tasks import SpanTask
 
-__all__ = ["compare_models", "judged"]
+__all__ = ["compare_models", "judge_folds"]
 
 
 def compare_models(
@@ -116,19 +116,20 @@ def compare_models(
     _check_options(**how)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
+    names = distinct_names(names)
 
-    units = task.units(X, y) if regularize is None else regularize
+    strata = task.strata(X, y) if regularize is None else regularize
     seed = _seed(random_state)
     kept = None
     if folder is not None:
         run = {"task": task.name, "m": m, "seed": seed, "data": digest("X, y", (X, y))}
-        run |= {"regularize": digest("regularize", units), "groups": digest("groups", groups)}
+        run |= {"regularize": digest("regularize", strata), "groups": digest("groups", groups)}
         for parameter, model in (("model_a", model_a), ("model_b", model_b)):
             run[parameter] = digest(parameter, model)
             run[f"the code of {parameter}"] = code_digest(parameter, model)
         kept = ResumableFolder(folder, run, adopt=("seed",) if random_state is None else ())
         seed = _seed(kept.run["seed"])
-    cv = BlockRegularizedCV(m, random_state=seed, regularize=units)
+    cv = BlockRegularizedCV(m, random_state=seed, regularize=strata)
     block = cv.blocks(X, y, groups)
     folds = list(splits(block, m))
     found = outcomes(
@@ -153,7 +154,7 @@ def compare_models(
             )
             for which, name, counts in zip(MODELS, names, (paired.a, paired.b), strict=True)
         ]
-    return judged(
+    return judge_folds(
         cases,
         metrics,
         names=names,
@@ -165,7 +166,13 @@ def compare_models(
     )
 
 
-def judged(
+def distinct_names(names: tuple[str, str]) -> tuple[str, str]:
+    """Names that tell two models apart: equal ones with the letters of their roles."""
+    a, b = names
+    return (f"{a} (A)", f"{b} (B)") if a == b else (a, b)
+
+
+def judge_folds(
     paired: Sequence[PairedCounts],
     metrics: Sequence[str],
     *,

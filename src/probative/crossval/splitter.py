@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import shown
-from probative.crossval.balance import measured
+from probative.crossval.balance import measure_balance
 from probative.crossval.blocks import balanced_blocks, blocks_of_groups, number_of_blocks, splits
-from probative.crossval.units import Units, length_of, units_of
+from probative.crossval.strata import Strata, length_of, strata_of
 from probative.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class BlockRegularizedCV:
     random_state
         A seed, for the same split every time; a NumPy generator; or None.
     regularize
-        What the blocks shall have equal shares of: a class an instance; or a matrix of unit
+        What the blocks shall have equal shares of: a class an instance; or a matrix of stratum
         counts (entity types, chunk lengths, tokens), a row an instance; or a dictionary or a
-        data frame of such counts by the names of the units. By default the classes in `y`,
+        data frame of such counts by the names of the strata. By default the classes in `y`,
         where it holds classes; False for none.
 
     Examples
@@ -91,13 +91,13 @@ class BlockRegularizedCV:
     def blocks(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[np.intp]:
         """Return the block of every instance; arguments as for `split`."""
         m = _repetitions(self.m)
-        units, group = self._data(X, y, groups)
+        strata, group = self._data(X, y, groups)
         rng = _generator(self.random_state)
-        _warn_of_rare(units, number_of_blocks(m))
+        _warn_of_rare(strata, number_of_blocks(m))
         if group is None:
-            return balanced_blocks(units.kind, units.rows, m, rng)
+            return balanced_blocks(strata.kind, strata.rows, m, rng)
         sizes = np.bincount(group).astype(np.float64)
-        return blocks_of_groups(units.by_group(group, len(sizes)), sizes, m, rng)[group]
+        return blocks_of_groups(strata.by_group(group, len(sizes)), sizes, m, rng)[group]
 
     def balance(
         self, X: Any, y: Any = None, groups: Any = None, *, blocks: Any = None
@@ -111,17 +111,17 @@ class BlockRegularizedCV:
         blocks
             The blocks, where `blocks` has made them already.
         """
-        units, group = self._data(X, y, groups)
+        strata, group = self._data(X, y, groups)
         made = self.blocks(X, y, groups) if blocks is None else blocks
-        return measured(made, units, group, self.m, _generator(self.random_state))
+        return measure_balance(made, strata, group, self.m, _generator(self.random_state))
 
-    def _data(self, X: Any, y: Any, groups: Any) -> tuple[Units, NDArray[np.intp] | None]:
-        """The units and the group of every instance."""
+    def _data(self, X: Any, y: Any, groups: Any) -> tuple[Strata, NDArray[np.intp] | None]:
+        """The strata and the group of every instance."""
         n_blocks, n = number_of_blocks(_repetitions(self.m)), length_of("X", X)
         if n < n_blocks:
             raise InputError(f"X: {n} instances; expected at least {n_blocks}, one a block")
-        units = units_of(self.regularize, y, n, n_blocks)
-        return units, None if groups is None else _groups(groups, n, n_blocks)
+        strata = strata_of(self.regularize, y, n, n_blocks)
+        return strata, None if groups is None else _groups(groups, n, n_blocks)
 
 
 def _repetitions(m: Any) -> int:
@@ -153,10 +153,10 @@ def _groups(groups: Any, n: int, n_blocks: int) -> NDArray[np.intp]:
     return group.reshape(-1)
 
 
-def _warn_of_rare(units: Units, n_blocks: int) -> None:
+def _warn_of_rare(strata: Strata, n_blocks: int) -> None:
     rare = [
         f"{name!r} ({total:g})"
-        for name, total in zip(units.names, units.totals.tolist(), strict=True)
+        for name, total in zip(strata.names, strata.totals.tolist(), strict=True)
         if 0 < total < n_blocks
     ]
     if rare:

@@ -10,6 +10,7 @@ import numpy as np
 from probative._validation import one_of
 from probative.errors import InputError
 from probative.matching.items import Items, collect, union
+from probative.positive import positive_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,14 +25,10 @@ UNION = "union"
 _NAMED = 5  # labels that a note names
 _COMPARED = 10_000  # labels that a misspelt one is compared with
 
-# Pairs of labels of which the second is the "yes" that precision and recall speak of.
-_YES = (("0", "1"), ("False", "True"), ("false", "true"), ("no", "yes"), ("-1", "1"))
-
 
 def positive_class(*answers: Labels) -> str | None:
-    """The "yes" of a two-class problem whose answers say which it is, else None."""
-    used = {name for side in answers for name in side.names}
-    return next((yes for no, yes in _YES if used <= {no, yes}), None)
+    """The "yes" of a two-class problem whose labels say which it is, else None."""
+    return positive_label({name for side in answers for name in side.names})
 
 
 def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray[np.bool_]:

@@ -123,7 +123,7 @@ def balance_table(balance: Mapping[str, Any]) -> Table:
         f"half of the total, the largest; random: the same on average over random splits."
     )
     columns = (
-        "units",
+        "strata",
         "totals",
         "deviation",
         "random_deviation",
@@ -140,7 +140,7 @@ def balance_table(balance: Mapping[str, Any]) -> Table:
         for name, total, *row in zip(*(balance[column] for column in columns), strict=True)
     ]
     return Table(
-        ("unit", "total", "deviation %", "random %", "chi-square", "random"),
+        ("stratum", "total", "deviation %", "random %", "chi-square", "random"),
         tuple(rows),
         title=f"Balance: {len(sizes)} blocks of {size}",
         notes=(note,),

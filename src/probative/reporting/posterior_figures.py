@@ -8,6 +8,7 @@ import numpy as np
 
 from probative.reporting.curves import density_curve
 from probative.reporting.figures import COLOURS, new_figure
+from probative.wording import probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,9 +61,20 @@ def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Fig
         handles += [Line2D([], [], color="0.3", linestyle=s) for s in _styles(weights)]
         labels += [f"{weight} counts" for weight in weights]
     figure.legend(
-        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=_legend_columns(labels, figure.get_figwidth()),
+        frameon=False,
+        fontsize=9,
     )
     return figure
+
+
+def _legend_columns(labels: Sequence[str], width: float) -> int:
+    """How many entries of a legend fit side by side, in inches."""
+    entry = 0.5 + 0.068 * max(map(len, labels))
+    return max(1, min(len(labels), int(width / entry)))
 
 
 def difference_figure(
@@ -99,11 +111,11 @@ def _draw_difference(axis: Axes, test: BayesTest, models: tuple[str, str]) -> No
     a, b = (_plain(model) for model in models)
     axis.set_xlabel(f"{b} − {a}, {_NAMES.get(test.metric, test.metric)} (points)")
     words = [
-        (f"P({a} better) = {_probability(test.p_a_better)}", COLOURS[0]),
-        (f"P({b} better) = {_probability(test.p_b_better)}", COLOURS[1]),
+        (f"P({a} better) {_equals(test.p_a_better)}", COLOURS[0]),
+        (f"P({b} better) {_equals(test.p_b_better)}", COLOURS[1]),
     ]
     if test.rope > 0:
-        words.insert(1, (f"P(equivalent) = {_probability(test.p_equivalent)}", "0.3"))
+        words.insert(1, (f"P(equivalent) {_equals(test.p_equivalent)}", "0.3"))
     for line, (text, colour) in enumerate(reversed(words)):
         axis.text(
             0.5,
@@ -131,10 +143,10 @@ def _styles(weights: Sequence[str]) -> list[Any]:
     return [_STYLES.get(weight, "-") for weight in weights]
 
 
-def _probability(value: float) -> str:
-    if value < 0.0005:
-        return "< 0.001"
-    return "> 0.999" if value > 0.9995 else f"{value:.3f}"
+def _equals(value: float) -> str:
+    """``= 0.123``, or ``> 0.999`` without a second sign."""
+    text = probability(value)
+    return text if text[0] in "<>" else f"= {text}"
 
 
 def _plain(name: str) -> str:

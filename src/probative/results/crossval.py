@@ -11,6 +11,7 @@ from probative.results.base import Result
 
 if TYPE_CHECKING:
     from probative.counts import Counts, PairedCounts
+    from probative.reporting.document import Document
     from probative.results.bayes import BayesTest
 
 __all__ = ["FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"]
@@ -26,12 +27,12 @@ class SplitBalance(Result):
         The repetitions, and the number of instances of every block.
     size_difference
         The largest difference between the sizes of two halves.
-    units, totals
-        The units that were balanced, and how often each occurs.
+    strata, totals
+        What was balanced (classes, labels, tokens), and how often each occurs.
     deviation
-        For every unit, the largest relative deviation of a half from half of the total.
+        For every stratum, the largest relative deviation of a half from half of the total.
     chi_square
-        For every unit, the chi-square statistic of its counts in the blocks.
+        For every stratum, the chi-square statistic of its counts in the blocks.
     random_deviation, random_chi_square
         The same for random splits, on average over twenty.
     """
@@ -39,21 +40,30 @@ class SplitBalance(Result):
     m: int
     block_sizes: tuple[int, ...]
     size_difference: int
-    units: tuple[str, ...]
+    strata: tuple[str, ...]
     totals: Any
     deviation: Any
     chi_square: Any
     random_deviation: Any
     random_chi_square: Any
 
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The former name of `strata`, for one release."""
+        return self.strata
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; `strata` also as `units`, for one release."""
+        return {**super().to_dict(), "units": list(self.strata)}
+
     def __str__(self) -> str:
         sizes = f"{len(self.block_sizes)} blocks of {min(self.block_sizes)}"
         if max(self.block_sizes) > min(self.block_sizes):
             sizes += f" to {max(self.block_sizes)}"
-        if not self.units:
+        if not self.strata:
             return f"{sizes}, halves differ by {self.size_difference} at most"
         return (
-            f"{sizes}, halves differ by {self.size_difference} at most; units deviate by up to "
+            f"{sizes}, halves differ by {self.size_difference} at most; strata deviate by up to "
             f"{100 * np.max(self.deviation):.3g} % (random splits: "
             f"{100 * np.max(self.random_deviation):.3g} %)"
         )
@@ -162,6 +172,11 @@ class ModelComparison(Result):
     scores: tuple[ScorePosteriors, ...] = field(default=(), repr=False)
 
     @property
+    def metrics(self) -> tuple[str, ...]:
+        """What was compared."""
+        return tuple(dict.fromkeys(test.metric for test in self.tests))
+
+    @property
     def paired_tests(self) -> tuple[BayesTest, ...]:
         """The tests with the paired posterior."""
         return tuple(test for test in self.tests if test.posterior.kind == "paired")
@@ -185,6 +200,19 @@ class ModelComparison(Result):
         from probative.reporting.posterior_figures import density_figure
 
         return density_figure(self.scores).axes
+
+    def _document(self) -> Document:
+        from probative.reporting.crossval_report import crossval_document
+
+        choices = [self.task, ",".join(self.metrics), f"{self.m}x2-block-regularised"]
+        return crossval_document(self, choices=choices)
+
+    def _key_numbers(self) -> str:
+        return "; ".join(
+            f"{test.metric}: {test.difference:+.4f} [{test.low:+.4f}, {test.high:+.4f}], "
+            f"P({self.b} better) = {test.p_b_better:.4f}"
+            for test in self.adjusted_tests or self.paired_tests
+        )
 
     def __getitem__(self, metric: str) -> BayesTest:
         """Return the test of a metric with the paired posterior."""

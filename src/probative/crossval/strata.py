@@ -1,4 +1,4 @@
-"""What the blocks shall have equal shares of, as distinct rows of unit counts."""
+"""What the blocks shall have equal shares of, as distinct rows of counts of strata."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Units", "length_of", "units_of"]
+__all__ = ["Strata", "length_of", "strata_of"]
 
 _MOST_CLASSES = 4000  # their matrix is dense
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
-    """Unit counts of instances.
+class Strata:
+    """Counts of strata of instances.
 
     Attributes
     ----------
     kind
         The row of `rows` that every instance has.
     rows
-        Distinct rows of unit counts.
+        Distinct rows of counts of strata.
     names
-        What the units are called.
+        What the strata are called.
     """
 
     kind: NDArray[np.intp]
@@ -40,12 +40,12 @@ class Units:
 
     @cached_property
     def totals(self) -> NDArray[np.float64]:
-        """How often every unit occurs."""
+        """How often every stratum occurs."""
         return np.asarray(np.bincount(self.kind, minlength=len(self.rows)) @ self.rows)
 
     def by_group(self, group: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
-        """Unit counts a group (or a block) of instances."""
-        weights = (self.rows[self.kind, unit] for unit in range(len(self.names)))
+        """Counts of strata a group (or a block) of instances."""
+        weights = (self.rows[self.kind, stratum] for stratum in range(len(self.names)))
         columns = [np.bincount(group, weights=w, minlength=n_groups) for w in weights]
         return np.array(columns, dtype=np.float64).reshape(len(columns), n_groups).T
 
@@ -61,13 +61,13 @@ def length_of(name: str, data: Any) -> int:
         raise InputError(f"{name}: {type(data).__name__} has no length") from None
 
 
-def units_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Units:
-    """Units of what the user gave: classes, a matrix, or nothing.
+def strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Strata:
+    """Strata of what the user gave: classes, a matrix, or nothing.
 
     Parameters
     ----------
     regularize
-        Classes, a matrix, counts by the names of units, False for nothing, or None for the
+        Classes, a matrix, counts by the names of strata, False for nothing, or None for the
         classes in `y`.
     y
         What is to be predicted. It holds classes if its values are words or whole numbers that
@@ -83,18 +83,18 @@ def units_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Units:
     matrix, names = _matrix(regularize)
     if matrix.shape[:1] != (n,) or matrix.ndim > 2:
         raise InputError(
-            f"regularize: shape {matrix.shape}; expected a class or a row of unit counts an "
+            f"regularize: shape {matrix.shape}; expected a class or a row of counts of strata an "
             f"instance, and there are {n}"
         )
     if matrix.ndim == 1:
-        units = _classes(matrix, most=_MOST_CLASSES)
-        if units is None:
+        strata = _classes(matrix, most=_MOST_CLASSES)
+        if strata is None:
             raise InputError(f"regularize: more than {_MOST_CLASSES} classes")
-        return units
+        return strata
     counts = amounts("regularize", matrix)
     rows, kind = np.unique(counts, axis=0, return_inverse=True)
     named = range(1, counts.shape[1] + 1) if names is None else names
-    return Units(kind.reshape(-1), rows, tuple(str(name) for name in named))
+    return Strata(kind.reshape(-1), rows, tuple(str(name) for name in named))
 
 
 def _matrix(regularize: Any) -> tuple[NDArray[Any], Any]:
@@ -102,15 +102,15 @@ def _matrix(regularize: Any) -> tuple[NDArray[Any], Any]:
     if isinstance(regularize, Mapping):
         columns = [np.asarray(column) for column in regularize.values()]
         if len({column.shape for column in columns}) != 1 or columns[0].ndim != 1:
-            raise InputError("regularize: expected sequences of one length by the names of units")
+            raise InputError("regularize: expected sequences of one length by the names of strata")
         return np.column_stack(columns), tuple(regularize)
     if hasattr(regularize, "toarray"):  # a sparse matrix
         return regularize.toarray(), None
     return np.asarray(regularize), getattr(regularize, "columns", None)
 
 
-def _none(n: int) -> Units:
-    return Units(np.zeros(n, dtype=np.intp), np.zeros((1, 0)), ())
+def _none(n: int) -> Strata:
+    return Strata(np.zeros(n, dtype=np.intp), np.zeros((1, 0)), ())
 
 
 def _labels(y: Any, n: int) -> NDArray[Any] | None:
@@ -129,9 +129,9 @@ def _labels(y: Any, n: int) -> NDArray[Any] | None:
     return None if fractions or array.dtype.kind not in "USObiuf" else array
 
 
-def _classes(labels: NDArray[Any], most: int) -> Units | None:
+def _classes(labels: NDArray[Any], most: int) -> Strata | None:
     names, kind = np.unique(labels, return_inverse=True)
     if len(names) > min(most, _MOST_CLASSES):
         return None
     shown = tuple(str(name) for name in names.tolist())
-    return Units(kind.reshape(-1), np.eye(len(names)), shown)
+    return Strata(kind.reshape(-1), np.eye(len(names)), shown)
