@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of, open_probability, positive, random_generator
+from probative._validation import names_of, one_of, open_probability, positive, random_generator
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.evaluation import scores_of
@@ -234,7 +234,8 @@ def _unit(evidence: Evidence, by: str | None) -> str:
 def _metrics(
     evidence: Evidence, metric: str | Sequence[str] | None, average: str
 ) -> tuple[str, ...]:
-    names = (metric,) if isinstance(metric, str) else tuple(metric or ())
+    asked = () if metric is None else metric
+    names = (asked,) if isinstance(asked, str) else names_of("metric", asked)
     pooled = evidence.all_classes and average == "micro"
     for name in names:
         one_of("metric", name, METRICS)

@@ -21,9 +21,10 @@ from probative._counting import (
     same_length,
     show,
     span_cases,
+    span_sets,
     whole,
 )
-from probative._validation import amounts
+from probative._validation import amounts, factors, shown
 from probative.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Counts", "PairedCounts"]
+__all__ = ["Counts", "PairedCounts", "counts_of", "paired_of"]
 
 _FIELDS = ("tp", "fp", "fn", "tn")
 
@@ -47,6 +48,8 @@ class Counts:
         fractions, as effective counts are.
     tn
         True negatives, where they can be counted. For chunks and words they cannot.
+
+    What is given is copied, and the arrays cannot be changed.
 
     Examples
     --------
@@ -153,13 +156,15 @@ class Counts:
     def __radd__(self, other: object) -> Self:
         return self if other == 0 else NotImplemented  # so that the builtin sum() works
 
-    def __mul__(self, weight: float) -> Self:
-        return self._map(lambda value: value * weight)
+    def __mul__(self, weight: Any) -> Self:
+        factor = factors("weight", weight)
+        return self._map(lambda value: value * factor)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: float) -> Self:
-        return self._map(lambda value: value / divisor)
+    def __truediv__(self, divisor: Any) -> Self:
+        factor = factors("divisor", divisor, zero=False)
+        return self._map(lambda value: value / factor)
 
     def __getitem__(self, index: Any) -> Self:
         return self._map(lambda value: value[index])
@@ -187,9 +192,14 @@ class Counts:
         return _FIELDS if self.tn is not None else _FIELDS[:3]
 
     def _map(self, function: Callable[..., Any], *others: Counts) -> Self:
-        return type(self)(
-            **{n: function(*(getattr(c, n) for c in (self, *others))) for n in self._names()}
-        )
+        try:
+            return type(self)(
+                **{n: function(*(getattr(c, n) for c in (self, *others))) for n in self._names()}
+            )
+        except InputError:
+            raise
+        except ValueError as error:  # shapes that do not fit
+            raise InputError(f"counts of shape {self.shape}: {error}") from None
 
 
 # Which of the eight cases make up each count: A says yes in 0, 1, 4, 5; B in 2, 3, 4, 5; the
@@ -247,6 +257,7 @@ class PairedCounts:
         has_negatives = cases.shape[-1] == 8
         if not has_negatives:
             cases = np.concatenate([cases, np.zeros((*cases.shape[:-1], 1))], axis=-1)
+            cases.flags.writeable = False
         object.__setattr__(self, "cases", cases)
         object.__setattr__(self, "has_negatives", has_negatives)
         object.__setattr__(self, "multiplicity", self._checked_multiplicity())
@@ -265,7 +276,9 @@ class PairedCounts:
         if np.any(values != np.round(values)):
             wrong = values[values != np.round(values)][0]
             raise InputError(f"multiplicity: {wrong:g} is not a whole number")
-        return values.astype(np.int64)
+        number = values.astype(np.int64)
+        number.flags.writeable = False
+        return number
 
     @classmethod
     def from_labels(
@@ -303,9 +316,8 @@ class PairedCounts:
         case = case_of(says_a, says_b, answer)
         if units is None:
             return cls(np.bincount(case, minlength=8))
-        names = np.asarray(units)
-        same_length("units", names, "gold", answer)
-        unit, n_units = by_first_appearance(names)
+        unit, n_units = by_first_appearance("units", units)
+        same_length("units", unit, "gold", answer)
         return cls(np.bincount(unit * 8 + case, minlength=n_units * 8).reshape(n_units, 8))
 
     @classmethod
@@ -334,10 +346,11 @@ class PairedCounts:
         >>> pv.PairedCounts.from_spans(gold, a, b).total()
         PairedCounts([0, 1, 1, 0, 1, 0, 1])
         """
-        for name, spans in (("a", a), ("b", b)):
-            if len(spans) != len(gold):
-                raise InputError(f"{name}: {len(spans)} sentences, but gold has {len(gold)}")
-        rows = [span_cases(set(g), set(x), set(y)) for g, x, y in zip(gold, a, b, strict=True)]
+        sides = [span_sets(name, side) for name, side in (("gold", gold), ("a", a), ("b", b))]
+        for name, side in zip("ab", sides[1:], strict=True):
+            if len(side) != len(sides[0]):
+                raise InputError(f"{name}: {len(side)} sentences, but gold has {len(sides[0])}")
+        rows = [span_cases(*sets) for sets in zip(*sides, strict=True)]
         return cls(np.array(rows, dtype=np.float64).reshape(-1, 7))
 
     @property
@@ -386,8 +399,12 @@ class PairedCounts:
     @classmethod
     def concatenate(cls, parts: Iterable[PairedCounts]) -> Self:
         """Put the units of several objects into one."""
-        parts = list(parts)
-        if not parts or not all(part.has_units for part in parts):
+        try:
+            parts = list(parts)
+        except TypeError:
+            parts = []
+        whole = all(isinstance(part, PairedCounts) and part.has_units for part in parts)
+        if not parts or not whole:
             raise InputError("parts: expected at least one, each with a row a unit")
         if len({part.has_negatives for part in parts}) > 1:
             raise InputError("parts: some have case 7 and others have not")
@@ -416,13 +433,13 @@ class PairedCounts:
     def __radd__(self, other: object) -> Self:
         return self if other == 0 else NotImplemented
 
-    def __mul__(self, weight: float) -> Self:
-        return self._with(self.cases * weight, self.multiplicity)
+    def __mul__(self, weight: Any) -> Self:
+        return self._with(self.cases * factors("weight", weight), self.multiplicity)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: float) -> Self:
-        return self._with(self.cases / divisor, self.multiplicity)
+    def __truediv__(self, divisor: Any) -> Self:
+        return self._with(self.cases / factors("divisor", divisor, zero=False), self.multiplicity)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PairedCounts):
@@ -458,3 +475,17 @@ class PairedCounts:
         if not self.has_negatives:
             del counts["tn"]
         return Counts(**counts)
+
+
+def counts_of(parameter: str, value: object) -> Counts:
+    """Return `value` if it is a `Counts`."""
+    if isinstance(value, Counts):
+        return value
+    raise InputError(f"{parameter}: {shown(value)}; expected Counts")
+
+
+def paired_of(parameter: str, value: object) -> PairedCounts:
+    """Return `value` if it is a `PairedCounts`."""
+    if isinstance(value, PairedCounts):
+        return value
+    raise InputError(f"{parameter}: {shown(value)}; expected PairedCounts")

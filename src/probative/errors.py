@@ -29,7 +29,7 @@ class InputError(ValueError):
         self.path = None if path is None else str(path)
         self.line = line
         place = "" if path is None else f"{path}:" if line is None else f"{path}:{line}:"
-        super().__init__(f"{place} {message}".strip())
+        super().__init__(" ".join(f"{place} {message}".strip().splitlines()))
 
 
 def suggestion(word: object, options: Iterable[str]) -> str:

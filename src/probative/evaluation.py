@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import open_probability
+from probative._validation import flag, open_probability
 from probative.counts import Counts
 from probative.inference.intervals import interval
 from probative.inference.macro import macro_interval
@@ -76,6 +76,7 @@ def score(
     0.6667
     """
     level = open_probability("level", level)
+    overlap = flag("overlap", overlap)
     systems = [] if pred is None else [pred, *more]
     return scores_of(gather(gold, systems, names=names, **how), level=level, overlap=overlap)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import one_of, positive
+from probative.counts import counts_of
 from probative.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ NEEDS_TN = ("accuracy", "specificity", "npv")
 def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
     """Return the numerator and the denominator of a metric."""
     one_of("metric", metric, METRICS)
+    counts = counts_of("counts", counts)
     if metric in NEEDS_TN and counts.tn is None:
         raise InputError(f"metric: {metric} needs tn, and these counts have none")
     return _RATIOS[metric](counts, positive("beta", beta) ** 2)

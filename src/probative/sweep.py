@@ -17,6 +17,7 @@ from probative.reading.annotations import Segmented
 from probative.reading.inputs import annotations_of
 from probative.reading.probabilities import probabilities_of
 from probative.reading.recognise import Options
+from probative.reading.source import refuse_repeats
 from probative.results import BestCut, Interval, SegmentationSweep
 
 __all__ = ["segmentation_sweep", "segmented"]
@@ -72,8 +73,9 @@ def segmentation_sweep(
     >>> print(sweep.best_of("recall"))
     recall is highest at λ = 0.333333 (1.0000); of all λ at 0.3333 (1.0000)
     """
-    steps = whole_number("steps", steps)
+    steps = whole_number("steps", steps, most=100_000)
     level = open_probability("level", level)
+    refuse_repeats((gold, probabilities))
     answer = segmented(gold, "gold", **how)
     row = flat_probabilities(answer, probabilities_of(probabilities))
     positions = len(row)

@@ -100,8 +100,8 @@ def test_an_answer_in_json_can_be_read_again(run, tmp_path):
         ("tp,fp,fn\n1,2,3\n\n4,-5,6\n", ":4: fp is '-5'; expected a number >= 0"),
         ("tp,fp,fn\n1,2\n", ":2: 2 cells; expected 3, as in the header"),
         ("tp,fp,fn\n1,inf,2\n", ":2: fp is 'inf'; expected a number >= 0"),
-        ("", ": the file is empty; expected a header"),
-        ("  \n", ": the file is empty"),
+        ("", ": is empty; expected a header"),
+        ("  \n", ": is empty"),
         ("tp,fp,fn\n", ": there is a header, but no row"),
         ("[]", ": there is a header, but no row"),
         ("[1, 2]", ":1: found 1; expected an object"),
@@ -119,8 +119,8 @@ def test_bad_files_are_named_with_line_and_remedy(refused, tmp_path, content, me
 
 
 def test_files_that_cannot_be_read(refused, tmp_path):
-    assert refused("interval", "--counts", tmp_path / "no").endswith("No such file or directory")
-    assert "Is a directory" in refused("interval", "--counts", tmp_path)
+    assert refused("interval", "--counts", tmp_path / "no").endswith("there is no such file")
+    assert "is a directory" in refused("interval", "--counts", tmp_path)
     (tmp_path / "latin").write_bytes(b"tp,fp,fn\n1,2,\xe9\n")
     assert "latin:2: byte 0xe9 is not UTF-8" in refused("interval", "--counts", tmp_path / "latin")
 
@@ -251,3 +251,27 @@ def test_the_study_prints_the_published_figures_beside_ours(run):
 )
 def test_bad_study_usage(refused, arguments, message):
     assert message in refused("study", "coverage", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("tp,fp,fn\n1_000,2,3\n", "tp is '1_000'; expected a number >= 0"),
+        ("tp,fp,fn\n\u0663,2,3\n", "expected a number >= 0"),
+        ("tp,fp,fn\n1e300,2,3\n", "tp is '1e300'; expected a number >= 0 of at most 2**53"),
+        ("tp,fp,fn\n" + "9" * 5000 + ",2,3\n", "expected a number >= 0"),
+        ('[{"tp": ' + "9" * 5000 + ', "fp": 1, "fn": 1}]', "not JSON (too deep or too large)"),
+        ('[{"tp": ' + "9" * 400 + ', "fp": 1, "fn": 1}]', "expected a number >= 0"),
+        ('[{"tp": 1e300, "fp": 1, "fn": 1}]', "of at most 2**53"),
+        ('{"rows": ' + "[" * 100_000, "not JSON"),
+        ("tp,fp,fn,tp\n1,2,3,4\n", "2 columns 'tp'; expected one"),
+    ],
+)
+def test_numbers_that_are_no_counts(refused, write, content, expected):
+    path = write(content, "counts.csv")
+    message = refused("interval", "--counts", path)
+    assert message.startswith(f"{path}:")
+    assert expected in message
+    assert message.count("counts.csv") == 1
+    assert len(message) < 400
+    assert expected in refused("bayes", path)

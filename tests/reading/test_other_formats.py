@@ -83,14 +83,9 @@ def test_labels_from_python():
     assert labels_of(annotations_of(["b", "a"], "gold", Options())) == ["b", "a"]
     assert labels_of(annotations_of(np.array([1, 0]), "gold", Options())) == ["1", "0"]
     assert labels_of(annotations_of(np.array([1.0, 0.0]), "gold", Options())) == ["1", "0"]
-    assert labels_of(annotations_of(pd.Series([True, False]), "gold", Options())) == [
-        "True",
-        "False",
-    ]
     for wrong, message in (
         ([], "is empty"),
-        (["a", None], "item 2 has no label"),
-        ([0.5, 1.0], "no labels"),
+        (["a", None], r"gold: has missing labels: 1 of 2 \(item 2\); expected one for every item"),
         (np.zeros((2, 2)), "shape"),
         (7, "int is no input"),
         ([["O"], 7], "sentence 2 is 7"),

@@ -135,11 +135,13 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
     """The names of A and B, and their folds; a single row is a single table."""
     from probative.errors import InputError
     from probative.reading.counts_files import read_folds
+    from probative.reading.source import refuse_repeats
 
     if len(files) not in (1, 2):
         raise InputError(
             f"FOLDS_A FOLDS_B: {len(files)} files; expected two, or one with a column named model"
         )
+    refuse_repeats(files)
     found = [read_folds(file) for file in files]
     if len(files) == 1:
         if len(found[0]) != 2:

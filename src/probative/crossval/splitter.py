@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._validation import shown
 from probative.crossval.balance import measured
 from probative.crossval.blocks import balanced_blocks, blocks_of_groups, number_of_blocks, splits
 from probative.crossval.units import Units, length_of, units_of
@@ -125,7 +126,7 @@ class BlockRegularizedCV:
 
 def _repetitions(m: Any) -> int:
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= 127:
-        raise InputError(f"m: {m!r} is not a whole number from 1 to 127")
+        raise InputError(f"m: {shown(m)} is not a whole number from 1 to 127")
     return int(m)
 
 
@@ -134,9 +135,9 @@ def _generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(2**31))
     try:
         return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
+    except Exception:  # whatever it is that NumPy does not like about it
         raise InputError(
-            f"random_state: {random_state!r} is not a seed or a generator of NumPy"
+            f"random_state: {shown(random_state)} is not a seed or a generator of NumPy"
         ) from None
 
 

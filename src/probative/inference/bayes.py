@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of, open_probability, positive, random_generator
+from probative._validation import fraction, one_of, open_probability, positive, random_generator
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.effective import effective_counts, fold_weight
@@ -99,7 +99,7 @@ def bayes_test(
     >>> print(pv.bayes_test(paired, metric="f1", rope=0.01))
     f1: P(H0) = 0.0000, P(H1) = 1.0000, decision H1; B - A = 0.0606 [0.0375, 0.0840]
     """
-    rope = positive("rope", rope, zero=True)
+    rope = fraction("rope", rope)
     level = open_probability("level", level)
     one_of("method", method, METHODS)
     if method == "sampled" and (n_resamples != int(n_resamples) or n_resamples < 2):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from probative._validation import one_of, positive
+from probative._validation import finite, one_of, positive
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.posteriors import posterior
@@ -140,7 +140,7 @@ def _weight_of_correlations(m: int, correlations: Sequence[float]) -> float:
             f"repetition and between repetitions"
         )
     for name, value in zip(("rho1", "rho2"), correlations, strict=True):
-        if not -1 <= value <= 1:
+        if not -1 <= finite("weight", value) <= 1:
             raise InputError(f"weight: {name} = {value!r} is not a correlation, between -1 and 1")
     inside, between = correlations
     inflation = 1 + inside + 2 * (m - 1) * between

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of
+from probative._validation import numbers, one_of
 from probative.errors import InputError
 from probative.results import SignificanceTest
 
@@ -149,10 +149,7 @@ def _fold_differences(
 ) -> NDArray[np.float64]:
     scores = []
     for name, values in (("a", a), ("b", b)):
-        try:
-            array = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"{name}: not numbers; expected rows of two fold scores") from None
+        array = numbers(name, values)
         rows = repetitions or max(2, len(array) if array.ndim else 0)
         if array.shape != (rows, 2):
             wanted = f"({repetitions or 'm >= 2'}, 2)"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive
+from probative._validation import flag, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
@@ -102,12 +102,13 @@ def interval(
     """
     if not isinstance(counts, Counts):
         raise InputError(f"counts: {type(counts).__name__} is not Counts")
+    one_of("metric", metric, METRICS)
     beta = positive("beta", beta) if metric == "fbeta" else 1.0
     method = _checked_method(metric, method, beta)
     level = open_probability("level", level)
     prior = positive("prior", prior)
     ratio(counts, metric)  # complains if tn is needed and missing
-    if clustered:
+    if flag("clustered", clustered):
         return _clustered(counts, metric, method, level, beta, prior)
 
     def limits(part: Counts) -> tuple[Any, Any, Any, Any]:

@@ -6,7 +6,7 @@ import math
 
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive, whole_number
+from probative._validation import finite, one_of, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.clusters import variance_of_difference
@@ -77,7 +77,7 @@ def plan(
     one_of("metric", metric, METRICS)
     level = open_probability("level", level)
     beta = positive("beta", beta) if metric == "fbeta" else 1.0
-    if None not in (difference, power, units):
+    if difference is not None and power is not None and units is not None:
         raise InputError("units: difference, power and units are all given; nothing is left to do")
     if power is not None:
         power = open_probability("power", power)
@@ -101,7 +101,7 @@ def _wanted_difference(
     paired: PairedCounts, metric: str, difference: float | None, beta: float
 ) -> float:
     if difference is not None:
-        return positive("difference", abs(float(difference)), zero=True)
+        return positive("difference", abs(finite("difference", difference)), zero=True)
     table = paired.total()
     observed = score(table.b, metric, beta=beta) - score(table.a, metric, beta=beta)
     return abs(float(observed))

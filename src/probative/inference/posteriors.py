@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probative._validation import one_of, positive
+from probative.counts import counts_of
 from probative.errors import InputError
 from probative.inference.beta_posterior import Posterior
 from probative.inference.fbeta_posterior import FBetaPosterior
@@ -84,6 +85,7 @@ def posterior(
     >>> print(f"[{low:.4f}, {high:.4f}]")
     [0.6648, 0.7981]
     """
+    counts = counts_of("counts", counts)
     one_of("metric", metric, METRICS)
     prior = positive("prior", prior)
     beta = positive("beta", beta)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of
+from probative._labels import label_name
+from probative._validation import columns_of, flag, names_of, one_of
 from probative.errors import InputError
 from probative.matching.labels import match_labels, positive_class
 from probative.matching.schemes import REPAIRS, SCHEMES, decode, prefix_of, recognise
@@ -152,6 +153,12 @@ def gather(
     train_words
         For word segmentation: a file or list of training sentences, or a lexicon.
     """
+    names = None if names is None else names_of("names", names)
+    only = names_of("only", only)
+    columns_of("columns", columns)
+    columns_of("gold_column, unit_column", [gold_column, unit_column])
+    positive = None if positive is None else label_name("positive", positive)
+    ignore_type = flag("ignore_type", ignore_type)
     one_of("align", align_by, ALIGNMENTS)
     one_of("repair", repair, REPAIRS)
     if scheme is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.fields import hashes
+from probative.reading.fields import equal
 from probative.reading.source import snippet
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
     if gold.start is None or other.start is None:
         return ()
     if by == "position":
-        number = int(np.count_nonzero(hashes(*gold.tokens()) != hashes(*other.tokens())))
+        number = int(np.count_nonzero(~equal(*gold.tokens(), other.tokens())))
         plural = "s differ" if number != 1 else " differs"
         return (f"{other.name}: {number} token{plural} from {gold.name}",) if number else ()
     differ = _first_difference(gold, other)
@@ -100,11 +100,15 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
         for text in (gold, other)
     )
     raise InputError(
-        f"text {first + 1} is {snippet(found.encode())}, but {snippet(expected.encode())} in "
+        f"text {first + 1} is {snippet(_bytes(found))}, but {snippet(_bytes(expected))} in "
         f"{gold.name}; expected the same text (--align position accepts others)",
         other.name,
         here,
     )
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")  # what comes from Python may hold half a character
 
 
 def _first_difference(gold: Text, other: Text) -> int | None:

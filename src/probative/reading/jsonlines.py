@@ -84,12 +84,23 @@ def _content(
         ) from None
     if not isinstance(record, dict):
         raise source.error(f"{snippet(line)} is not a JSON object; expected one a line", number)
+    if b"\\ud" in line.lower() and _has_half_characters(record):
+        raise source.error(f"{snippet(line)} holds half a character; expected text", number)
     text = _text(source, number, record)
     key = next((key for key in SPAN_KEYS if record.get(key) is not None), None)
     spans = record[key] if key else []
     if not isinstance(spans, list):
         raise source.error(f"{key!r} holds {_shown(spans)}; expected a list of spans", number)
     return text, [_triple(source, number, span, len(text)) for span in spans], key
+
+
+def _has_half_characters(record: Any) -> bool:
+    """Whether it holds the first part of an escaped pair without the second, or the reverse."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _text(source: Source, number: int, record: dict[str, Any]) -> Sequence[str]:

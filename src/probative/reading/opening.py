@@ -105,15 +105,14 @@ def open_input(path: str | Path, options: Options | None = None) -> Input:
     """
     options = options or Options()
     source = load(path, encoding=options.encoding)
-    if source.is_parquet:
-        kind = "table"
-    else:
-        kind = options.input_format or format_of(source, options.task)
+    kind = options.input_format or format_of(source, options.task)
     return Input(source, kind, options.task or _TASK_OF[kind], options)
 
 
 def format_of(source: Source, task: str | None = None) -> str:
     """Recognise the format from the content, and from the name where that is not enough."""
+    if source.is_parquet:
+        return "table"
     suffix = Path(source.name.removesuffix(".gz")).suffix.lower()
     data = source.data
     if data.lstrip()[:1] == b"{":

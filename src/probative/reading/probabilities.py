@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._validation import numbers, shown
 from probative.errors import InputError
 from probative.reading.source import load, snippet
 
@@ -70,7 +71,7 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
     try:
         sentences = list(data)
     except TypeError:
-        raise InputError(f"{name}: {type(data).__name__}; expected numbers a sentence") from None
+        raise InputError(f"{name}: {shown(data)}; expected numbers a sentence") from None
     rows = [_numbers(row) for row in sentences]
     found = Probabilities(name, [np.empty(0) if row is None else row for row in rows])
     for sentence, row in enumerate(rows):
@@ -103,7 +104,7 @@ def _parsed(source: Source, number: int, line: bytes) -> NDArray[np.float64]:
 def _numbers(values: Any) -> NDArray[np.float64] | None:
     """Finite numbers in a row, or None if these are none."""
     try:
-        row = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        row = numbers("probabilities", values)
+    except InputError:
         return None
     return row if row.ndim == 1 and np.isfinite(row).all() else None

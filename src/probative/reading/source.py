@@ -75,7 +75,13 @@ def snippet(raw: bytes, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
-def load(path: str | Path, *, encoding: str | None = None, limit: int = LARGEST) -> Source:
+def load(
+    path: str | Path,
+    *,
+    encoding: str | None = None,
+    limit: int = LARGEST,
+    expected: str = "at least one line",
+) -> Source:
     """Read a file, a compressed file, a pipe or standard input (``-``), opening it once.
 
     Parameters
@@ -86,6 +92,8 @@ def load(path: str | Path, *, encoding: str | None = None, limit: int = LARGEST)
         The name of its encoding. By default UTF-8, or what a byte-order mark says.
     limit
         The most bytes that it may hold.
+    expected
+        What an empty file should have held.
     """
     name = "standard input" if str(path) == "-" else str(path)
     data, place = _raw(path, name, limit)
@@ -100,7 +108,7 @@ def load(path: str | Path, *, encoding: str | None = None, limit: int = LARGEST)
             "is a binary file (it holds NUL bytes); expected text", name, _line(data, b"\x00")
         )
     if not data or data.isspace():
-        raise InputError("is empty; expected at least one line", name)
+        raise InputError(f"is empty; expected {expected}", name)
     if b"\r" in data and b"\n" not in data:
         data = data.replace(b"\r", b"\n")
     return Source(name, data, notes)
@@ -134,7 +142,7 @@ def refuse_repeats(paths: Iterable[object]) -> None:
 def _stream(path: str | Path) -> object:
     """What tells a stream from others: its device and number; None for what is no stream."""
     try:
-        found = os.fstat(0) if str(path) == "-" else os.stat(path)
+        found = os.fstat(0) if str(path) == "-" else Path(path).stat()
     except (OSError, ValueError):
         return "-" if str(path) == "-" else None
     if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):

@@ -10,23 +10,30 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probative.errors import suggestion
+import numpy as np
+
+from probative._labels import Column, named
+from probative._validation import shown
+from probative.errors import InputError, suggestion
 from probative.reading.annotations import Labels
 from probative.reading.source import LARGEST, snippet
-from probative.reading.values import Column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import duckdb
+    from numpy.typing import NDArray
 
     from probative.reading.source import Source
+
+    Ints = NDArray[np.int32]
+    # of every column, a number a row and the values that the numbers stand for
+    Read = dict[str, tuple[Ints, list[Any]]]
 
 __all__ = ["read_table"]
 
 _GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer")
 _PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *_GOLD_NAMES)
-_ROWS = 100_000  # rows of a Parquet file that are fetched at a time
 
 
 def read_table(
@@ -51,23 +58,22 @@ def read_table(
         kind, (names, found) = "jsonl", _json_lines(source, columns, unit)
     else:
         kind, (names, found) = _delimited(source, columns, unit)
-    if not len(found[names[0]]):
+    if not len(found[names[0]][0]):
         raise source.error("the table has no rows; expected at least one")
 
-    def numbered(name: str) -> Any:
-        return found[name].numbered(lambda text: source.error(f"column {name!r} {text}"), "row")
+    def labels(name: str) -> tuple[Ints, tuple[str, ...]]:
+        return named(*found[name], lambda text: source.error(f"column {name!r} {text}"), "row")
 
-    units = None if unit is None else numbered(unit)[0]
+    units = None if unit is None else labels(unit)[0]
     single = len(columns) == 1
     return [
-        Labels(
-            source.name if single else name,
-            *numbered(name),
-            units,
-            (f"{source.name}: {kind} table, labels in column {name!r}",),
-        )
+        Labels(source.name if single else name, *labels(name), units, (_note(source, kind, name),))
         for name in names
     ]
+
+
+def _note(source: Source, kind: str, name: str) -> str:
+    return f"{source.name}: {kind} table, labels in column {name!r}"
 
 
 # --- which columns ----------------------------------------------------------------------------
@@ -75,8 +81,8 @@ def read_table(
 
 def _chosen(
     source: Source, there: list[str], columns: Sequence[str | None], unit: str | None
-) -> tuple[list[str], dict[str, Column]]:
-    """The names of the columns of labels, and an empty column for everything that is read."""
+) -> tuple[list[str], list[str]]:
+    """The names of the columns of labels, and of all columns that are read."""
     names: list[str] = []
     for place, name in enumerate(columns):
         names.append(_usual(source, there, names, len(columns), place) if name is None else name)
@@ -89,7 +95,7 @@ def _chosen(
             )
         if there.count(name) > 1:
             raise source.error(f"{there.count(name)} columns are called {name!r}; expected one")
-    return names, {name: Column() for name in wanted}
+    return names, list(wanted)
 
 
 def _usual(source: Source, there: list[str], taken: list[str], number: int, place: int) -> str:
@@ -118,7 +124,7 @@ def _listed(names: list[str]) -> str:
 
 def _delimited(
     source: Source, columns: Sequence[str | None], unit: str | None
-) -> tuple[str, tuple[list[str], dict[str, Column]]]:
+) -> tuple[str, tuple[list[str], Read]]:
     """Every row as Python's reader sees it; nothing is skipped, guessed or converted."""
     kind, dialect = _dialect(source)
     text = io.TextIOWrapper(io.BytesIO(source.data), encoding="utf-8", newline="")
@@ -127,16 +133,21 @@ def _delimited(
     try:
         header = next(cells for cells in reader if cells)
         _check_header(source, header, reader.line_num)
-        names, found = _chosen(source, header, columns, unit)
-        wanted = [(header.index(name), column.add) for name, column in found.items()]
+        names, wanted = _chosen(source, header, columns, unit)
+        found = {name: Column() for name in wanted}
+        takers = [(header.index(name), column.add) for name, column in found.items()]
         for cells in _rows(source, reader, len(header)):
-            for place, add in wanted:
+            for place, add in takers:
                 add(cells[place])
     except csv.Error as error:
         raise source.error(f"{error}; expected {kind.upper()}", reader.line_num) from None
     finally:
         csv.field_size_limit(limit)
-    return kind, (names, found)
+    return kind, (names, _codes_and_values(found))
+
+
+def _codes_and_values(columns: dict[str, Column]) -> Read:
+    return {name: (column.codes, column.values) for name, column in columns.items()}
 
 
 def _dialect(source: Source) -> tuple[str, dict[str, Any]]:
@@ -179,30 +190,34 @@ def _rows(source: Source, reader: Any, width: int) -> Iterator[list[str]]:
 
 def _json_lines(
     source: Source, columns: Sequence[str | None], unit: str | None
-) -> tuple[list[str], dict[str, Column]]:
-    keys = dict.fromkeys(next(_objects(source)))
-    if not {*columns, unit} <= {*keys, None} or None in columns:
-        for record in _objects(source):  # a column may be missing in the first row
+) -> tuple[list[str], Read]:
+    try:
+        names, wanted = _chosen(source, list(next(_objects(source))), columns, unit)
+    except InputError:  # a column may be missing in the first row
+        keys: dict[str, None] = {}
+        for record in _objects(source):
             keys.update(dict.fromkeys(record))
-    names, found = _chosen(source, list(keys), columns, unit)
+        names, wanted = _chosen(source, list(keys), columns, unit)
+    found = {name: Column() for name in wanted}
     for number, record in enumerate(_objects(source), start=1):
         for name, column in found.items():
             value = record.get(name)
             if isinstance(value, (list, dict)):
                 raise source.error(
-                    f"column {name!r} row {number} is {json.dumps(value):.60}; expected text, a "
-                    f"number or a truth value"
+                    f"column {name!r} row {number} is {shown(value)}; expected text, a number or "
+                    f"a truth value"
                 )
             column.add(value)
-    return names, found
+    return names, _codes_and_values(found)
 
 
 def _objects(source: Source) -> Iterator[dict[str, Any]]:
+    decode = json.JSONDecoder(object_pairs_hook=_without_doubles).decode
     for number, line in enumerate(source.data.decode().split("\n"), start=1):
         if not line or line.isspace():
             continue
         try:
-            record = json.loads(line, object_pairs_hook=_without_doubles)
+            record = decode(line)
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "msg", None) or str(error).split(";", maxsplit=1)[0]
             raise source.error(
@@ -229,8 +244,8 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _parquet(
     source: Source, columns: Sequence[str | None], unit: str | None
-) -> tuple[list[str], dict[str, Column]]:
-    """DuckDB reads the wanted columns, and nothing else in the world."""
+) -> tuple[list[str], Read]:
+    """DuckDB numbers the distinct values of the wanted columns, and sees nothing else."""
     import duckdb
 
     with tempfile.TemporaryDirectory() as folder:
@@ -241,35 +256,33 @@ def _parquet(
             place.symlink_to(source.path.resolve())
         try:
             with _connected(place) as database:
-                table = "read_parquet(?)"
-                described = database.execute(f"DESCRIBE SELECT * FROM {table}", [str(place)])  # noqa: S608
-                there = [row[0] for row in described.fetchall()]
-                names, found = _chosen(source, there, columns, unit)
-                quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in found)
-                rows = database.execute(f"SELECT {quoted} FROM {table}", [str(place)])  # noqa: S608
-                while part := rows.fetchmany(_ROWS):
-                    for column, values in zip(found.values(), zip(*part, strict=True), strict=True):
-                        _extend(source, column, values)
+                there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
+                names, wanted = _chosen(source, there[:-1], columns, unit)
+                return names, {name: _numbered(database, name) for name in wanted}
         except (duckdb.Error, UnicodeError) as error:
             reason = str(error).strip().splitlines()[0].replace(str(place), "it")
             raise source.error(f"is no table that can be read: {reason}") from None
-    return names, found
 
 
-def _extend(source: Source, column: Column, values: Sequence[Any]) -> None:
-    try:
-        column.extend(values)
-    except TypeError:
-        raise source.error(
-            f"row {len(column) + 1} is no label; expected text, a number or a truth value"
-        ) from None
+def _numbered(database: duckdb.DuckDBPyConnection, name: str) -> tuple[Ints, list[Any]]:
+    column = '"' + name.replace('"', '""') + '"'
+    database.execute(
+        f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "  # noqa: S608
+        f"FROM (SELECT DISTINCT {column} AS v FROM source)"
+    )
+    values = [row[0] for row in database.execute("SELECT v FROM names ORDER BY code").fetchall()]
+    codes = database.execute(
+        f"SELECT code FROM source JOIN names ON {column} IS NOT DISTINCT FROM v "  # noqa: S608
+        f"ORDER BY file_row_number"
+    ).fetchnumpy()["code"]
+    return np.asarray(codes, dtype=np.int32), values
 
 
 def _connected(place: Path) -> duckdb.DuckDBPyConnection:
     """A database that reads this file, and has no other way out of its memory."""
     import duckdb
 
-    settings = {
+    settings: dict[str, Any] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "memory_limit": "700MB",
@@ -278,4 +291,7 @@ def _connected(place: Path) -> duckdb.DuckDBPyConnection:
     database = duckdb.connect(":memory:", config=settings)
     quoted = str(place).replace("'", "''")
     database.execute(f"SET allowed_paths = ['{quoted}']; SET enable_external_access = false")
+    database.execute(
+        f"CREATE VIEW source AS SELECT * FROM read_parquet('{quoted}', file_row_number = true)"  # noqa: S608
+    )
     return database
