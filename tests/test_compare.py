@@ -135,7 +135,7 @@ def test_a_comparison_says_what_the_single_functions_say(entities):
     assert c.design_effect == pytest.approx(gap.design_effect)
     assert c.pvalue == pytest.approx(pv.randomization_test(paired, "f1", by="unit").pvalue)
     assert c.p_a_better + c.p_equivalent + c.p_b_better == pytest.approx(1)
-    assert c.p_b_better == pytest.approx(c.above(0.02), abs=1e-9)
+    assert c.p_b_better == pytest.approx(c.posterior.sf(0.02), abs=1e-9)
     needed = plan(paired, "f1")
     assert (c.units_needed, c.observed_units) == (needed.units, needed.observed_units)
     assert c.observed_units == len(gold)
@@ -292,7 +292,7 @@ def test_swapping_mirrors_macro_averages_too(entities):
     assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
     assert back.p_a_better == pytest.approx(there.p_b_better)
     assert back.pvalue == pytest.approx(there.pvalue, abs=0.02)
-    assert (there.test, there.posterior, there.method) == ("sampled", "normal", "delta")
+    assert (there.test, there.posterior.kind, there.method) == ("sampled", "normal", "delta")
 
 
 # --- the edges -----------------------------------------------------------------------------------
@@ -483,8 +483,8 @@ def test_results_can_be_stored_and_sent(entities):
         again = pickle.loads(pickle.dumps(found))  # noqa: S301  # our own bytes
         c, d = found.comparisons[0], again.comparisons[0]
         assert again.to_dict() == found.to_dict()
-        assert d.above(0.01) == c.above(0.01)
-        np.testing.assert_array_equal(d.density(), c.density())
+        assert d.posterior.sf(0.01) == c.posterior.sf(0.01)
+        np.testing.assert_array_equal(d.posterior.pdf([0, 0.1]), c.posterior.pdf([0, 0.1]))
 
 
 def test_by_document(write):

@@ -12,8 +12,24 @@ from probative.errors import InputError
 from probative.gates import GATES, check_gates, judge_gates
 
 
+class Asked:
+    """A posterior that gives one answer, and remembers what it was asked."""
+
+    kind = "paired"
+
+    def __init__(self, probability_above):
+        self.answer, self.at = probability_above, []
+
+    def sf(self, d):
+        self.at.append(d)
+        return self.answer
+
+    def cdf(self, d):
+        return 1 - self.sf(d)
+
+
 def with_posterior(probability_above, **changes):
-    return comparison(above=probability_above, **changes)
+    return comparison(posterior=Asked(probability_above), **changes)
 
 
 @pytest.mark.parametrize(
@@ -33,22 +49,17 @@ def with_posterior(probability_above, **changes):
     ],
 )
 def test_each_gate_asks_its_question(gate, margin, asked_at, probability_above, passes):
-    asked = []
-
-    def above(threshold):
-        asked.append(threshold)
-        return probability_above
-
-    holds, (line,) = judge_gates([with_posterior(above)], gate, margin, 0.95)
+    c = with_posterior(probability_above)
+    holds, (line,) = judge_gates([c], gate, margin, 0.95)
     assert holds == passes
-    assert asked == [pytest.approx(asked_at)]
+    assert c.posterior.at == [pytest.approx(asked_at)]
     assert line.startswith(f"{gate} {'passed' if passes else 'failed'}: new against old, f1: P(B")
     assert "-0)" not in line
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.01])
 def test_identical_outputs_are_neither_better_nor_worse(margin):
-    same = with_posterior(lambda threshold: 0.5, identical=True)
+    same = with_posterior(0.5, identical=True)
     assert judge_gates([same], "--fail-if-worse", margin, 0.95)[0]
     assert judge_gates([same], "--require-not-worse", margin, 0.95)[0]
     assert not judge_gates([same], "--require-better", margin, 0.95)[0]
@@ -56,16 +67,15 @@ def test_identical_outputs_are_neither_better_nor_worse(margin):
 
 @pytest.mark.parametrize("gate", GATES)
 def test_what_is_not_known_does_not_pass(gate):
-    assert not judge_gates([with_posterior(lambda threshold: math.nan)], gate, 0.0, 0.95)[0]
-    assert not judge_gates([comparison()], gate, 0.0, 0.95)[0]
+    assert not judge_gates([with_posterior(math.nan)], gate, 0.0, 0.95)[0]
 
 
 def test_every_challenger_must_pass_in_the_first_metric():
     rows = [
-        with_posterior(lambda t: 0.99, b="one"),
-        with_posterior(lambda t: 0.5, b="two"),
-        with_posterior(lambda t: 0.0, b="two", a="one"),
-        with_posterior(lambda t: 0.0, b="one", metric="recall"),
+        with_posterior(0.99, b="one"),
+        with_posterior(0.5, b="two"),
+        with_posterior(0.0, b="two", a="one"),
+        with_posterior(0.0, b="one", metric="recall"),
     ]
     holds, lines = judge_gates(rows, "--require-better", 0.0, 0.95)
     assert not holds

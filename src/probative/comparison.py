@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +15,9 @@ from probative.evaluation import scores_of
 from probative.examples import confusions_of, examples_of
 from probative.inference import clusters
 from probative.inference.differences import difference
-from probative.inference.macro import macro_difference, macro_test, normal_tail
+from probative.inference.macro import macro_difference, macro_test
 from probative.inference.multiplicity import adjust_pvalues
+from probative.inference.normal_posterior import NormalPosterior
 from probative.inference.paired_posterior import PairedPosterior
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from probative.matching.items import Items
-    from probative.results import NullDistribution, Plan, RandomizationTest
+    from probative.results import Plan
 
 __all__ = ["AVERAGES", "UNITS", "compare", "compare_evidence", "plan_from_files"]
 
@@ -52,6 +51,7 @@ class _Choices:
     prior: float
     power: float
     generator: np.random.Generator
+    figures: bool
 
 
 def compare(
@@ -71,6 +71,7 @@ def compare(
     all_pairs: bool = False,
     rng: Any = 0,
     examples: bool = True,
+    figures: bool = False,
     **how: Any,
 ) -> Comparisons:
     """Compare the outputs of two or more systems on one test set, and judge.
@@ -108,6 +109,9 @@ def compare(
     examples
         Whether to look for sentences on which the systems differ, and for labels that they
         confuse: only the page shows them.
+    figures
+        Whether to keep the null distribution of every test, for its figure: it comes from the
+        same exchanges as the p-value, and takes longer.
     **how
         How to read and match, as for `score`.
 
@@ -142,6 +146,7 @@ def compare(
         all_pairs=all_pairs,
         rng=rng,
         examples=examples,
+        figures=figures,
     )
 
 
@@ -159,6 +164,7 @@ def compare_evidence(
     all_pairs: bool = False,
     rng: Any = 0,
     examples: bool = True,
+    figures: bool = False,
 ) -> Comparisons:
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
     level, power = open_probability("level", level), open_probability("power", power)
@@ -167,7 +173,9 @@ def compare_evidence(
     if len(evidence.names) < 2:
         raise InputError(f"b: {len(evidence.names)} system; expected at least two to compare")
     metrics = _metrics(evidence, metric, average)
-    choices = _Choices(_unit(evidence, by), level, rope, beta, prior, power, random_generator(rng))
+    choices = _Choices(
+        _unit(evidence, by), level, rope, beta, prior, power, random_generator(rng), figures
+    )
 
     last = len(evidence.names)
     pairs = list(combinations(range(last), 2)) if all_pairs else [(0, j) for j in range(1, last)]
@@ -296,9 +304,14 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
     paired = _paired(evidence, i, j, choices.unit).grouped()
     scored, level, beta = _scored(evidence, metric), choices.level, choices.beta
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
-    by = "unit" if paired.has_units else "item"
-    exchange = partial(randomization_test, paired, scored, by=by, beta=beta, rng=choices.generator)
-    test = exchange()
+    test = randomization_test(
+        paired,
+        scored,
+        by="unit" if paired.has_units else "item",
+        beta=beta,
+        rng=choices.generator,
+        null=choices.figures,
+    )
     table = paired.total()
     if gap.design_effect is not None:
         table = table / clusters.effective_divisor(gap.design_effect, paired.n_units, level)
@@ -318,32 +331,15 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
         p_a_better=a_better,
         p_equivalent=equivalent,
         p_b_better=b_better,
-        posterior="paired",
+        posterior=posterior,
         score_a=gap.a,
         score_b=gap.b,
         units_needed=needed.units,
         observed_units=needed.observed_units,
         by_label=_by_label(evidence, i, j, "f1" if metric == "accuracy" else metric, choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
-        null=partial(_null_distribution, exchange),
-        density=partial(_posterior_curve, posterior),
-        above=partial(_probability_above, posterior),
+        null=test.null,
     )
-
-
-def _null_distribution(exchange: partial[RandomizationTest]) -> NullDistribution | None:
-    return exchange(null=True).null
-
-
-def _posterior_curve(posterior: PairedPosterior) -> tuple[Any, Any]:
-    """The density of the difference where it matters, for a figure."""
-    low, high = posterior.interval(0.9998)
-    grid = np.linspace(low, high, 61)
-    return grid, posterior.pdf(grid)
-
-
-def _probability_above(posterior: PairedPosterior, threshold: float) -> float:
-    return float(1 - posterior.cdf(threshold))
 
 
 def _by_label(
@@ -377,8 +373,8 @@ def _macro_comparison(
     a, b = items.by_unit_and_label(i), items.by_unit_and_label(j)
     gap, error = macro_difference(a, b, metric, level=choices.level, beta=beta)
     test = macro_test(a, b, metric, by=choices.unit, rng=choices.generator, beta=beta)
-    a_better = normal_tail(gap.estimate + rope, error)
-    b_better = normal_tail(rope - gap.estimate, error)
+    posterior = NormalPosterior(gap.estimate, error)
+    a_better, equivalent, b_better = posterior.probabilities(rope)
     how = "macro average: sampled test, interval and posterior by the delta method"
     return Comparison(
         **_common(evidence, i, j, choices),
@@ -391,23 +387,12 @@ def _macro_comparison(
         test=test.method,
         design_effect=None,
         p_a_better=a_better,
-        p_equivalent=float(np.maximum(0.0, 1 - a_better - b_better)),
+        p_equivalent=equivalent,
         p_b_better=b_better,
-        posterior="normal",
+        posterior=posterior,
         score_a=gap.a,
         score_b=gap.b,
         observed_units=items.n_units,
         by_label=_by_label(evidence, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
-        density=partial(_normal_curve, gap.estimate, error) if error > 0 else None,
-        above=partial(_normal_above, gap.estimate, error),
     )
-
-
-def _normal_curve(mean: float, deviation: float) -> tuple[Any, Any]:
-    z = np.linspace(-4, 4, 61)
-    return mean + deviation * z, np.exp(-0.5 * z**2) / (deviation * math.sqrt(2 * math.pi))
-
-
-def _normal_above(mean: float, deviation: float, threshold: float) -> float:
-    return normal_tail(threshold - mean, deviation)

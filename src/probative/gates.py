@@ -57,12 +57,12 @@ def judge_gates(
 def _judge(c: Comparison, gate: str, margin: float, confidence: float) -> tuple[bool, str]:
     # identical outputs are neither better nor worse, whatever a posterior says about their items
     if gate == "--fail-if-worse":
-        event, probability = f"B - A < {0 - margin:g}", 1 - c.above(-margin)
+        event, probability = f"B - A < {0 - margin:g}", float(c.posterior.cdf(-margin))
         probability = 0.0 if c.identical else probability
         passed, signs = probability < confidence, ("<", ">=")
     else:
         threshold = margin if gate == "--require-better" else 0 - margin
-        event, probability = f"B - A > {threshold:g}", c.above(threshold)
+        event, probability = f"B - A > {threshold:g}", float(c.posterior.sf(threshold))
         probability = float(gate == "--require-not-worse") if c.identical else probability
         passed, signs = probability >= confidence, (">=", "<")
     word, sign = ("passed", signs[0]) if passed else ("failed", signs[1])

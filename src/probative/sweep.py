@@ -9,8 +9,9 @@ import numpy as np
 
 from probative._validation import open_probability, whole_number
 from probative.errors import InputError
-from probative.inference.clusters import design_effects, effective_divisor, undefined_note
+from probative.inference.clusters import ONE_UNIT, design_effects, student_quantile
 from probative.inference.intervals import interval
+from probative.inference.proportions import normal_quantile
 from probative.matching.cuts import Cuts, all_cuts, flat_probabilities
 from probative.metrics import score
 from probative.reading.annotations import Segmented
@@ -110,18 +111,20 @@ def segmented(data: Any, name: str, **how: Any) -> Segmented:
 def _interval(cuts: Cuts, name: str, level: float) -> Interval:
     """Intervals at the chosen cuts; words of one sentence are not independent."""
     counts, metric = cuts.there, METRICS[name]
-    effects = design_effects(counts, cuts.products, cuts.n_sentences, metric)
-    divided = counts / effective_divisor(effects, cuts.n_sentences, level)
-    found = interval(divided, metric, level=level)
-    said = np.array([undefined_note(effect) for effect in effects], dtype=object)
-    if found.note is not None:
-        said = np.where(found.note.astype(bool), found.note, said)
+    found = design_effects(counts, cuts.products, cuts.n_sentences, metric)
+    # Wilson's interval is the same with t for z as with the counts divided by (t/z)²
+    student = (student_quantile(level, found.degrees_of_freedom) / normal_quantile(level)) ** 2
+    plain = interval(counts / (found.divisor * student), metric, level=level)
+    alone = (found.degrees_of_freedom <= 0) & ~np.isnan(plain.estimate)
+    note = np.where(alone, ONE_UNIT, plain.note)
     return replace(
-        found,
+        plain,
         metric=name,
         estimate=score(counts, metric),
-        note=said if any(said) else None,
-        design_effect=effects,
+        low=np.where(alone, 0.0, plain.low),
+        high=np.where(alone, 1.0, plain.high),
+        note=note if any(note) else None,
+        design_effect=found.design_effect,
     )
 
 

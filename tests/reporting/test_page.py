@@ -23,7 +23,12 @@ def outputs(seed=0, sentences=80):
 
 @pytest.fixture(scope="module")
 def found():
-    return pv.compare(*outputs(), metric=["recall", "f1"], names=["old", "new"], rope=0.01)
+    return with_figures()
+
+
+def with_figures():
+    how = {"metric": ["recall", "f1"], "names": ["old", "new"], "rope": 0.01}
+    return pv.compare(*outputs(), figures=True, **how)
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +78,7 @@ def test_every_figure_has_words_for_those_who_cannot_see_it(page):
 
 
 def test_the_same_input_gives_the_same_bytes(page):
-    again = pv.compare(*outputs(), metric=["recall", "f1"], names=["old", "new"], rope=0.01)
-    assert as_html(compare_document(again)) == page
+    assert as_html(compare_document(with_figures())) == page
 
 
 def test_spans_are_marked_right_or_wrong():
@@ -95,16 +99,21 @@ def test_thresholds_on_the_page_are_those_of_the_verdict(page):
         assert f"p at most {pvalue:g}" in text
 
 
-def test_many_pairs_are_not_all_drawn_but_all_told():
+def test_many_pairs_are_all_drawn_and_all_told():
     gold, a, b = outputs()
     others = [outputs(seed)[1] for seed in range(1, 4)]
-    found = pv.compare(gold, a, b, *others, metric="recall", all_pairs=True)
+    found = pv.compare(gold, a, b, *others, metric="recall", all_pairs=True, figures=True)
     page = as_html(compare_document(found))
     _, text = html_outline(page)
     assert len(found.verdicts) == 10
     assert all(verdict in text for verdict in found.verdicts)
     assert "4 more verdicts" in text
-    assert page.count("<svg") == 2 + 2 * 6
+    assert page.count("<svg") == 2 + 2 * 10
+    assert "Figures of 4 more pairs" in text
+    for c in found.comparisons:  # tables by label, too
+        assert f"{c.b} against {c.a}, recall by label in points" in text
+    heads = re.findall(r"<h2>(pred \d against pred \d)</h2>", page)
+    assert heads == [f"{c.b} against {c.a}" for c in found.comparisons]
 
 
 def test_what_cannot_be_drawn_is_left_out():

@@ -41,6 +41,7 @@ STUDIES = (
     "segmentation",
     "planning",
     "macro",
+    "training",
 )
 
 

@@ -119,6 +119,7 @@ def compare(
         all_pairs=all_pairs,
         rng=seed,
         examples=html is not None,
+        figures=html is not None,
         task=task,
         input_format=input_format,
         encoding=encoding,

@@ -90,8 +90,8 @@ def compare_models(
     Returns
     -------
     ModelComparison
-        Counts of every fold, and for every metric a Bayes test with the paired posterior and
-        one with independent posteriors.
+        Counts of every fold, and for every metric a Bayes test with the paired posterior, one
+        with independent posteriors, and one that allows for the training variance.
 
     Examples
     --------
@@ -178,13 +178,15 @@ def judged(
     """Judge two models by the cases of their folds."""
     from probative.inference.bayes import bayes_test
     from probative.inference.effective import effective_counts, score_posteriors
+    from probative.inference.training_variance import with_training_variance
 
     how = {key: known.pop(key) for key in ("rope", "prior", "level", "beta") if key in known}
     a, b = [table.a for table in paired], [table.b for table in paired]
-    tests = []
+    tests, adjusted = [], []
     for metric in metrics:
-        tests.append(bayes_test(list(paired), metric=metric, weight=weight, **how))
-        tests.append(bayes_test(a, b, metric, weight=weight, **how))
+        test = bayes_test(list(paired), metric=metric, weight=weight, **how)
+        adjusted.append(with_training_variance(test, paired, weight, how.get("beta", 1.0)))
+        tests += [test, bayes_test(a, b, metric, weight=weight, **how)]
     shape = {key: how[key] for key in ("prior", "beta") if key in how}
     weights = tuple(dict.fromkeys((weight, "averaged")))
     return ModelComparison(
@@ -197,6 +199,7 @@ def judged(
         effective_a=effective_counts(a, weight=weight),
         effective_b=effective_counts(b, weight=weight),
         tests=tuple(tests),
+        adjusted_tests=tuple(adjusted),
         scores=score_posteriors({names[0]: a, names[1]: b}, metrics, weights=weights, **shape),
         **known,
     )

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._labels import items_of, label_text, labels_of
 from probative.counts import PairedCounts
 from probative.crossval.units import length_of
 from probative.errors import InputError
+from probative.positive import positive_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 __all__ = ["LabelTask", "SpanTask", "task_for"]
 
 _PRF = ("precision", "recall", "f1")
 _POSSIBLE = (*_PRF, "fbeta", "jaccard")
-# A label that means "yes" in a problem of two classes.
-_YES = (1, True, "1", "yes", "true", "True")
+_SHOWN = 5  # classes that a message names
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,12 @@ class LabelTask:
         The class that counts as "yes"; None where all classes count. Then every error is a false
         positive of one class and a false negative of another, so that micro-averaged precision,
         recall and F1 are all the accuracy.
+    classes
+        The texts of all classes, which a model may predict; None where they are not known.
     """
 
     positive: Any = None
+    classes: tuple[str, ...] | None = None
     name = "labels"
 
     @property
@@ -55,20 +59,33 @@ class LabelTask:
 
     def checked(self, predictions: Any, X: Any) -> list[Any]:
         """The predictions of one fold as plain Python values, as many as instances."""
-        labels: list[Any] = np.asarray(predictions).tolist()
-        if not isinstance(labels, list) or len(labels) != length_of("X", X):
-            found = len(labels) if isinstance(labels, list) else repr(predictions)[:40]
-            raise InputError(f"predicts {found} labels for {length_of('X', X)} instances")
+        size = length_of("X", X)
+        if not hasattr(predictions, "__len__"):
+            raise InputError(f"predicts {predictions!r:.40} labels for {size} instances")
+        labels = [_plain(label) for label in items_of("predictions", predictions)]
+        if len(labels) != size:
+            raise InputError(f"predicts {len(labels)} labels for {size} instances")
+        codes, names = labels_of(labels, _refusal, "instance")
+        if self.classes is not None:
+            strange = [i for i, name in enumerate(names) if name not in self.classes]
+            if strange:
+                place = int(np.argmax(np.isin(codes, strange)))
+                raise InputError(
+                    f"predicts {labels[place]!r:.40} for instance {place + 1}; expected a class of "
+                    f"y ({_listed(self.classes)})"
+                )
         return labels
 
     def cases(self, gold: Any, a: list[Any], b: list[Any]) -> PairedCounts:
         """The eight cases of two models on one fold."""
-        answer = np.asarray(gold)
         if self.positive is not None:
-            return PairedCounts.from_labels(answer, a, b, positive=self.positive)
+            return PairedCounts.from_labels(gold, a, b, positive=self.positive)
         # an item is an instance, and "yes" is its right class
-        says_a, says_b = _equal(answer, a), _equal(answer, b)
-        return PairedCounts.from_labels(np.ones(len(answer)), says_a, says_b, positive=1)
+        answer, says_a, says_b = (
+            [label_text(label) for label in items_of("labels", side)] for side in (gold, a, b)
+        )
+        right = [[x == y for x, y in zip(answer, says, strict=True)] for says in (says_a, says_b)]
+        return PairedCounts.from_labels([True] * len(answer), *right, positive=True)
 
 
 @dataclass(frozen=True)
@@ -129,36 +146,52 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | SpanTask:
         except InputError as error:
             raise InputError(f"y: {error}") from None
         return SpanTask()
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise InputError(f"y: shape {labels.shape}; expected a label an instance, or spans")
-    classes = np.unique(labels).tolist()
+    if getattr(y, "ndim", 1) != 1:
+        raise InputError(f"y: shape {y.shape}; expected a label an instance, or spans")
+    _, classes = labels_of(items_of("y", y), lambda text: InputError(f"y: {text}"), "instance")
     if len(classes) < 2:
-        raise InputError(f"y: holds one class, {classes[0]!r}; expected at least two")
-    if positive is not None and positive not in classes:
-        raise InputError(f"positive: no instance has the class {positive!r}")
-    if positive is None and len(classes) == 2:
-        positive = next((label for label in reversed(classes) if label in _YES), None)
-    return LabelTask(positive)
+        raise InputError(f"y: holds one class, {classes[0]}; expected at least two")
+    if positive is None:
+        return LabelTask(positive_label(classes), classes)
+    _, (wanted,) = labels_of([positive], lambda text: InputError(f"positive: {text}"))
+    if wanted not in classes:
+        raise InputError(
+            f"positive: no instance has the class {positive!r}; expected one of {_listed(classes)}"
+        )
+    return LabelTask(wanted, classes)
 
 
-def _equal(answer: NDArray[Any], labels: list[Any]) -> NDArray[np.bool_]:
-    # NumPy answers a comparison of strings with numbers by one False, not by an array of them
-    return np.broadcast_to(np.asarray(answer == np.asarray(labels)), answer.shape)
+def _plain(label: Any) -> Any:
+    """A label as Python's own value, which a file can keep."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _refusal(text: str) -> InputError:
+    return InputError(f"predictions: {text}")
+
+
+def _listed(classes: Sequence[str]) -> str:
+    more = ", …" if len(classes) > _SHOWN else ""
+    return ", ".join(classes[:_SHOWN]) + more
 
 
 def _sorted_spans(spans: Any, length: int, number: int) -> list[tuple[int, int, str]]:
+    if isinstance(spans, (str, bytes)) or not isinstance(spans, Iterable):
+        raise InputError(
+            f"sentence {number}: {spans!r:.40}; expected a list of spans (start, end, label)"
+        )
     found = set()
     for span in spans:
         try:
             start, end, label = span
+            start, end = index(start), index(end)  # a fraction is no position
             inside = 0 <= start < end <= length and isinstance(label, str)
-            found.add((int(start), int(end), label))
+            found.add((start, end, label))
         except (TypeError, ValueError):
             inside = False
         if not inside:
             raise InputError(
-                f"sentence {number}: span {span!r:.60}; expected (start, end, label) with "
-                f"0 <= start < end <= {length}"
+                f"sentence {number}: span {span!r:.60}; expected (start, end, label) with whole "
+                f"numbers 0 <= start < end <= {length}"
             )
     return sorted(found)

@@ -15,6 +15,7 @@ from probative.inference.effective import effective_counts, fold_weight
 from probative.inference.independent import IndependentPosterior
 from probative.inference.paired_posterior import PAIRED_METRICS, PairedPosterior
 from probative.inference.posteriors import posterior
+from probative.inference.training_variance import fold_design_effect, with_training_variance
 from probative.metrics import score
 from probative.results import BayesTest
 
@@ -42,6 +43,7 @@ def bayes_test(
     method: str = "exact",
     n_resamples: int = 1_000_000,
     rng: Any = None,
+    training_variance: bool = False,
 ) -> BayesTest:
     """Test whether a score of B is higher than that of A, by their posterior distributions.
 
@@ -71,6 +73,10 @@ def bayes_test(
         "exact" integrates, "sampled" draws from the posteriors and states the standard error.
     n_resamples, rng
         The number of draws and their seed, for "sampled".
+    training_variance
+        Whether to allow for how much more the differences of folds vary than their items explain.
+        For lists of `PairedCounts`. False gives the published test; the fold design effect is
+        reported all the same.
 
     Returns
     -------
@@ -108,6 +114,10 @@ def bayes_test(
     table, counts_a, counts_b, factor = _tables(a, b, weight)
     if table is not None:
         one_of("metric", metric, PAIRED_METRICS)
+    if training_variance and (method == "sampled" or table is None or isinstance(a, PairedCounts)):
+        raise InputError(
+            "training_variance: expected a list of PairedCounts, one per fold, and method='exact'"
+        )
 
     of_a, of_b = (posterior(counts, metric, **choices) for counts in (counts_a, counts_b))
     difference = _difference(counts_a, counts_b, table, metric, **choices)
@@ -117,7 +127,7 @@ def bayes_test(
         outcome = _exact(difference, rope)
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
     p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
-    return BayesTest(
+    test = BayesTest(
         metric=metric,
         decision=_plain(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
         interval_a=_pair(of_a.interval(level)),
@@ -129,7 +139,17 @@ def bayes_test(
         prior=choices["prior"],
         level=level,
         method=method,
+        fold_design_effect=_fold_design_effect(a, b, metric, beta),
         **outcome,
+    )
+    return with_training_variance(test, a, weight, beta) if training_variance else test  # type: ignore[arg-type]  # a list of PairedCounts, as was checked
+
+
+def _fold_design_effect(a: Any, b: Any, metric: str, beta: float) -> Any:
+    return (
+        None
+        if isinstance(a, (Counts, PairedCounts))
+        else fold_design_effect(a, b, metric, beta=beta)
     )
 
 

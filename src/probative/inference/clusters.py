@@ -1,13 +1,16 @@
-"""Design effects: what it costs that the items of a sentence are not independent.
+"""What it costs that the items of a unit (sentence, document) are not independent.
 
-A score is a ratio F = sum of x / sum of y over the units. Its variance with units as what is
-sampled, divided by its variance with items as what is sampled, is the design effect: how many
-items of this test set say as much as one independent item.
+A score is a ratio F = sum of x / sum of y over the units. Leaving out one unit at a time tells how
+far it varies from test set to test set; that variance, divided by the one that independent items
+would have, is the design effect: how many items of this test set say as much as one independent
+item. Units of unequal size tell less than their number promises: the degrees of freedom are Kish's
+effective number of units, less one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -20,56 +23,200 @@ from probative.metrics import ratio
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Array = NDArray[np.float64]
+
 __all__ = [
+    "Dependence",
     "correlation",
-    "design_effect",
-    "design_effect_of_difference",
+    "dependence_of_difference",
+    "dependence_of_score",
     "design_effects",
     "effective_divisor",
-    "undefined_note",
-    "variance_of_difference",
+    "student_quantile",
 ]
 
+ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
+_LARGEST_QUANTILE = 1e50  # far outside of anything: Student's quantiles grow without bounds
 
-def design_effect(counts: Counts, metric: str = "f1", *, beta: float = 1.0) -> float:
-    """The design effect of a score whose units are the rows of `counts`.
+
+@dataclass(frozen=True)
+class Dependence:
+    """How much less the items of units tell than as many independent ones.
+
+    Attributes
+    ----------
+    design_effect
+        The variance of the score (or difference) by leaving out one unit at a time, over its
+        variance with independent items; NaN where that is undefined.
+    divisor
+        What to divide the counts by: the design effect, at least 1. Where it is undefined because
+        all items are right or all wrong, the mean number of items of a unit: as if a unit were
+        one item.
+    degrees_of_freedom
+        The effective number of units, (sum y)² / sum y², less one; 0 without evidence.
+    units
+        How many units there are in which anything counts.
+    note
+        What must be said about it, or None.
+    """
+
+    design_effect: float
+    divisor: float
+    degrees_of_freedom: float
+    units: int
+    note: str | None = None
+
+    @property
+    def no_evidence(self) -> bool:
+        """Whether a score rests on a single unit, which says nothing about others."""
+        return not self.degrees_of_freedom > 0
+
+    def quantile(self, level: float) -> float:
+        """How many standard errors an interval reaches to either side: Student's quantile."""
+        return student_quantile(level, self.degrees_of_freedom)
+
+
+class DesignEffects(NamedTuple):
+    """What `Dependence` says of one score, for arrays of tables."""
+
+    design_effect: Array
+    divisor: Array
+    degrees_of_freedom: Array
+
+
+def student_quantile(level: float, degrees_of_freedom: Any) -> Any:
+    """The t for which Student's variable lies within ±t with probability `level`."""
+    # from the lower tail, which keeps its digits at levels near 1
+    t = -special.stdtrit(np.maximum(degrees_of_freedom, 1e-3), (1 - level) / 2)
+    quantile = np.minimum(t, _LARGEST_QUANTILE)
+    return float(quantile) if np.ndim(quantile) == 0 else quantile
+
+
+def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0) -> Dependence:
+    """How much less the items of units tell about one system's score.
 
     Parameters
     ----------
     counts
-        One row a unit (sentence, document).
+        One row per unit (sentence, document). Units in which nothing counts are not there.
     metric, beta
         The score.
-
-    Returns
-    -------
-    float
-        About 1 for independent items, more where a unit's items succeed and fail together. NaN
-        where it is undefined: fewer than two units, or a score without variance.
 
     Examples
     --------
     >>> import probative as pv
-    >>> from probative.inference.clusters import design_effect
+    >>> from probative.inference.clusters import dependence_of_score
     >>> counts = pv.Counts(tp=[4, 0, 5, 1, 0, 3], fp=[0, 2, 0, 0, 1, 0], fn=[0, 3, 1, 0, 4, 0])
-    >>> round(design_effect(counts, "f1"), 2)
-    4.67
+    >>> found = dependence_of_score(counts, "f1")
+    >>> round(found.design_effect, 2), round(found.degrees_of_freedom, 2)
+    (5.56, 3.57)
     """
     if len(counts.shape) != 1:
-        raise InputError(f"counts: shape {counts.shape}; expected one row a unit")
-    total = counts.sum()
+        raise InputError(f"counts: shape {counts.shape}; expected one row per unit")
     x, y = ratio(counts, metric, beta=beta)
-    table = np.array(list(total.to_dict().values()), dtype=np.float64)
-    item_x, item_y = ratio(Counts(*np.eye(len(table))), metric, beta=beta)
-    by_unit = _influence(x, y, x, y, np.ones(len(x)))
-    by_item = _influence(item_x, item_y, x, y, np.ones(len(x)))
-    return _variance_ratio(by_unit, np.ones(len(x)), by_item, table)
+    number = np.ones(len(x))
+    table = np.array(list(counts.sum().to_dict().values()), dtype=np.float64)
+    kinds = ratio(Counts(*np.eye(len(table))), metric, beta=beta)
+    return _dependence([(x, y)], [kinds], number, table)
+
+
+def dependence_of_difference(
+    paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
+) -> Dependence:
+    """How much less the items of units tell about the difference of two scores, B minus A.
+
+    What makes a sentence hard for both systems cancels in the difference, so its design effect is
+    often smaller than those of the two scores.
+
+    Parameters
+    ----------
+    paired
+        One row per unit, or per kind of unit with its multiplicity. Units in which nothing counts
+        for either system are not there.
+    metric, beta
+        The score.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.clusters import dependence_of_difference
+    >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
+    >>> found = dependence_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
+    >>> round(found.design_effect, 2), round(found.degrees_of_freedom, 2)
+    (2.2, 12.84)
+    """
+    if not paired.has_units:
+        raise InputError("paired: one table; expected one row per unit")
+    rows, kinds = (
+        [_contributions(cases, system, metric, beta, paired.has_negatives) for system in "ab"]
+        for cases in (paired.cases, np.eye(8))
+    )
+    number = np.ones(len(paired.cases)) if paired.multiplicity is None else paired.multiplicity
+    return _dependence(rows, kinds, np.asarray(number, np.float64), paired.total().cases)
+
+
+def _dependence(
+    rows: list[tuple[Any, Any]], kinds: list[tuple[Any, Any]], number: Array, table: Array
+) -> Dependence:
+    """Of the last score minus the first of two, or of the only one.
+
+    `rows` has the contributions x and y of each kind of unit to each score, `kinds` those of an
+    item of each kind, of which `table` has so many.
+    """
+    size = sum(y for _, y in rows)
+    there = (size > 0) & (number > 0)
+    number, size = number[there], size[there]
+    rows = [(x[there], y[there]) for x, y in rows]
+    units = int(number.sum())
+    alone = any(number[y > 0].sum() < 2 for _, y in rows)
+    freedom = 0.0 if alone else float((number @ size) ** 2 / (number @ size**2) - 1)
+    if not freedom > 0:
+        return Dependence(np.nan, 1.0, 0.0, units, ONE_UNIT)
+    totals = [(number @ x, number @ y) for x, y in rows]
+    independent = float(table @ _difference(_influences(kinds, totals)) ** 2)
+    if not independent > 0:
+        items = table[sum(y for _, y in kinds) > 0].sum()
+        return Dependence(np.nan, max(1.0, float(items / units)), freedom, units)
+    effect = _jackknife_variance(rows, totals, number) / independent
+    return Dependence(effect, max(1.0, effect), freedom, units)
+
+
+def _jackknife_variance(
+    rows: list[tuple[Any, Any]], totals: list[tuple[Any, Any]], number: Array
+) -> float:
+    """(n-1)/n times the sum of squares of what leaving out one unit changes."""
+    n = number.sum()
+    # F without the unit less F with it is -(x - F·y)/(Y - y)
+    moved = -_difference([_influence(x, y, *total, less=y) for (x, y), total in _zip(rows, totals)])
+    mean = number @ moved / n
+    return float((n - 1) / n * (number @ (moved - mean) ** 2))
+
+
+def _influences(kinds: list[tuple[Any, Any]], totals: list[tuple[Any, Any]]) -> list[Array]:
+    return [_influence(x, y, *total) for (x, y), total in _zip(kinds, totals)]
+
+
+def _influence(x: Any, y: Any, total_x: Any, total_y: Any, less: Any = 0.0) -> Array:
+    """(x - F·y)/Y: how far something moves the score F = X/Y, in the limit or when left out."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((x - total_x / total_y * y) / (total_y - less))
+
+
+def _difference(parts: list[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else parts[1] - parts[0]
+
+
+def _zip(a: list[Any], b: list[Any]) -> Any:
+    return zip(a, b, strict=True)
 
 
 def design_effects(
-    tables: Counts, products: NDArray[np.float64], n_units: int, metric: str = "f1"
-) -> NDArray[np.float64]:
+    tables: Counts, products: Array, n_units: int, metric: str = "f1"
+) -> DesignEffects:
     """The design effects of many tables, from sums over their units instead of the units.
+
+    The variance is the linearised one, n/(n-1)·sum of (x - F·y)², because sums of products do not
+    tell what leaving out a unit would change; with hundreds of units the two agree.
 
     Parameters
     ----------
@@ -90,114 +237,53 @@ def design_effects(
     >>> from probative.inference.clusters import design_effects
     >>> units = np.array([[4, 0, 0, 1], [0, 2, 3, 2], [5, 0, 1, 9], [1, 0, 0, 0.0]])
     >>> table = pv.Counts(*units.sum(axis=0)[:, None])
-    >>> design_effects(table, (units.T @ units)[None], 4, "f1").round(2)
+    >>> design_effects(table, (units.T @ units)[None], 4, "f1").design_effect.round(2)
     array([4.88])
     """
     rows = np.stack([tables.tp, tables.fp, tables.fn, tables.tn], axis=1)
     item_x, item_y = ratio(Counts(*np.eye(4)), metric)
+    total = rows @ item_y
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = (rows @ item_x / (rows @ item_y))[:, None]
-        by_item = item_x - share * item_y  # what moves the score, but for a factor
+        by_item = item_x - (rows @ item_x / total)[:, None] * item_y  # but for a factor
         independent = (rows * by_item**2).sum(axis=1)
         by_unit = np.einsum("ti,tij,tj->t", by_item, products, by_item)
-        found = n_units / (n_units - 1) * by_unit / independent if n_units > 1 else by_unit
-    return np.where((n_units > 1) & (independent > 0), found, np.nan)
-
-
-def design_effect_of_difference(
-    paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
-) -> float:
-    """The design effect of the difference of two scores, B minus A.
-
-    What makes a sentence hard for both systems cancels in the difference, so this is often
-    smaller than the design effects of the two scores.
-
-    Parameters
-    ----------
-    paired
-        A row a unit.
-    metric, beta
-        The score.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.clusters import design_effect_of_difference
-    >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
-    >>> round(design_effect_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1"), 2)
-    2.19
-    """
-    if not paired.has_units:
-        raise InputError("paired: one table; expected one row a unit")
-    by_unit, number = _unit_shifts(paired, metric, beta)
-    by_item, items = _item_shifts(paired, metric, beta)
-    return _variance_ratio(by_unit, number, by_item, items)
+        effect = n_units / max(1, n_units - 1) * by_unit / independent
+        freedom = total**2 / np.einsum("i,tij,j->t", item_y, products, item_y) - 1
+    freedom = np.where(total > 0, np.maximum(freedom, 0), 0.0)
+    effect = np.where((n_units > 1) & (independent > 0), effect, np.nan)
+    items = rows[:, item_y > 0].sum(axis=1) / n_units
+    divisor = np.maximum(1.0, np.where(np.isnan(effect), items, effect))
+    return DesignEffects(effect, divisor, freedom)
 
 
 def variance_of_difference(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
 ) -> tuple[float, int]:
-    """The variance of the difference over test sets like this one, and the units it rests on.
-
-    Units are the rows where there are any, else single items.
-
-    Parameters
-    ----------
-    paired
-        One table, or a row a unit.
-    metric, beta
-        The score.
-    """
-    if paired.has_units:
-        shift, number = _unit_shifts(paired, metric, beta)
-    else:
-        shift, number = _item_shifts(paired, metric, beta)
+    """The linearised variance of the difference, and the units (or items) it rests on."""
+    rows, number = (
+        (paired.cases, paired._number()) if paired.has_units else (np.eye(8), paired.cases)
+    )
+    parts = [_contributions(rows, s, metric, beta, paired.has_negatives) for s in "ab"]
+    totals = [(number @ x, number @ y) for x, y in parts]
+    shift = _difference(_influences(parts, totals))
     n = int(number.sum())
     return (float(n / (n - 1) * (number @ shift**2)) if n > 1 else float("nan")), n
 
 
-def _unit_shifts(
-    paired: PairedCounts, metric: str, beta: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far each row moves the difference B minus A, and how many units it stands for."""
-    rows = paired.cases
-    number = np.ones(len(rows)) if paired.multiplicity is None else paired.multiplicity
-    return _shifts(paired, rows, metric, beta), number
-
-
-def _item_shifts(
-    paired: PairedCounts, metric: str, beta: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far an item of each case moves the difference B minus A, and how many there are."""
-    return _shifts(paired, np.eye(8), metric, beta), paired.total().cases
-
-
-def _shifts(
-    paired: PairedCounts, rows: NDArray[np.float64], metric: str, beta: float
-) -> NDArray[np.float64]:
-    table, one = paired.total().cases[None], np.ones(1)
-    shift = np.zeros(len(rows))
-    for system, sign in (("a", -1), ("b", 1)):
-        x, y = _contributions(rows, system, metric, beta, paired.has_negatives)
-        total = _contributions(table, system, metric, beta, paired.has_negatives)
-        shift += sign * _influence(x, y, *total, one)
-    return shift
-
-
 def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float:
-    """The correlation of the two estimates on one table; 0 where one has no variance."""
-    one = np.ones(1)
+    """The correlation of the two estimates on one table, with half an item added to every case.
+
+    Without that half, systems that hardly differ would be as good as one: the correlation of two
+    scores is never known to be 1.
+    """
+    width = 8 if table.has_negatives else 7
+    cases = np.where(np.arange(8) < width, table.cases + 0.5, 0.0)
     influence = {}
-    for system in ("a", "b"):
-        x, y = _contributions(table.cases[None], system, metric, beta, table.has_negatives)
-        items = _contributions(np.eye(8), system, metric, beta, table.has_negatives)
-        influence[system] = _influence(*items, x, y, one)
-    products = {
-        pair: float(table.cases @ (influence[pair[0]] * influence[pair[1]]))
-        for pair in ("aa", "ab", "bb")
-    }
-    scale = np.sqrt(products["aa"] * products["bb"])
-    return float(products["ab"] / scale) if scale > 0 else 0.0
+    for system in "ab":
+        x, y = _contributions(np.eye(8), system, metric, beta, table.has_negatives)
+        influence[system] = _influence(x, y, cases @ x, cases @ y)
+    aa, ab, bb = (float(cases @ (influence[s] * influence[t])) for s, t in ("aa", "ab", "bb"))
+    return ab / float(np.sqrt(aa * bb))
 
 
 def effective_divisor(effect: Any, n_units: int, level: float) -> Any:
@@ -225,26 +311,3 @@ def _contributions(
     """What rows of cases add to the numerator and the denominator of a system's score."""
     rows = PairedCounts(cases if has_negatives else cases[:, :7])
     return ratio(rows.a if system == "a" else rows.b, metric, beta=beta)
-
-
-def _influence(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    unit_x: NDArray[np.float64],
-    unit_y: NDArray[np.float64],
-    number: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """(x - F·y)/Y: how far something moves the score F = sum x / Y over the units."""
-    total = number @ unit_y
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((x - (number @ unit_x) / total * y) / total)
-
-
-def _variance_ratio(
-    by_unit: Any, number: NDArray[np.float64], by_item: Any, items: NDArray[np.float64]
-) -> float:
-    n = float(np.sum(number))
-    independent = float(items @ by_item**2)
-    if n < 2 or not independent > 0:
-        return float("nan")
-    return float(n / (n - 1) * (number @ by_unit**2) / independent)

@@ -9,17 +9,19 @@ from probative._validation import one_of, open_probability, positive
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference import clusters
-from probative.inference.intervals import interval
-from probative.inference.paired_posterior import PairedPosterior
+from probative.inference.clustered_posterior import ClusteredPosterior
+from probative.inference.intervals import default_method, interval, limits_of_units
 from probative.metrics import METRICS, score
-from probative.results import Difference
+from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
-    from probative.results import Interval
+    from probative.counts import Counts
+    from probative.inference.clusters import Dependence
 
 __all__ = ["METHODS", "difference"]
 
 METHODS = ("mover", "bayes")
+_OUTSIDE = "the estimate lies outside the limits: the prior weighs more than these counts"
 
 
 def difference(
@@ -33,14 +35,14 @@ def difference(
 ) -> Difference:
     """An interval for the difference of two scores, B minus A.
 
-    Where there are units, the table is divided by the design effect of the difference, so that
-    the interval allows for the dependence of the items of a unit. Without units the items are
-    taken to be independent.
+    Where there are units, the table is divided by the design effect of the difference and the
+    normal quantile becomes Student's, so that the interval allows for the dependence of the items
+    of a unit and for the number of units. Without units the items are taken to be independent.
 
     Parameters
     ----------
     paired
-        The cases of the two systems, one table or a row a unit.
+        The cases of the two systems, one table or one row per unit.
     metric
         One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
     method
@@ -79,20 +81,34 @@ def difference(
     if math.isnan(a) or math.isnan(b):
         undefined = "undefined: the denominator of a score is 0"
         return Difference(metric, method, level, math.nan, -1.0, 1.0, a, b, 0.0, None, undefined)
-    effect: float | None = None
-    note: str | None = None
+    dependence = effect = note = None
     if paired.has_units:
-        effect = clusters.design_effect_of_difference(paired, metric, beta=beta)
-        note = clusters.undefined_note(effect)
-        table = table / clusters.effective_divisor(effect, paired.n_units, level)
-    r = clusters.correlation(table, metric, beta=beta)
-    if method == "bayes":
-        low, high = PairedPosterior(table, metric, prior=prior, beta=beta).interval(level)
+        dependence = clusters.dependence_of_difference(paired, metric, beta=beta)
+        effect, note = dependence.design_effect, dependence.note
+    worth = table / dependence.divisor if dependence else table
+    r = clusters.correlation(worth, metric, beta=beta)
+    if dependence and dependence.no_evidence:
+        low, high = -1.0, 1.0
+    elif method == "bayes":
+        posterior = ClusteredPosterior(paired, metric, dependence, prior=prior, beta=beta)
+        low, high = posterior.interval(level)
+        if not low <= b - a <= high:
+            note = "; ".join(filter(None, (note, _OUTSIDE)))
     else:
-        single_a = interval(table.a, metric, level=level, beta=beta)
-        single_b = interval(table.b, metric, level=level, beta=beta)
-        low, high = mover(single_a, single_b, r)
+        singles = (_single(one, dependence, metric, level, beta) for one in (table.a, table.b))
+        low, high = mover(*singles, r)
     return Difference(metric, method, level, b - a, low, high, a, b, r, effect, note)
+
+
+def _single(
+    counts: Counts, dependence: Dependence | None, metric: str, level: float, beta: float
+) -> Interval:
+    """The interval of one of the scores, with the units' worth for the difference."""
+    if dependence is None:
+        return interval(counts, metric, level=level, beta=beta)
+    method, estimate = default_method(metric, beta), score(counts, metric, beta=beta)
+    low, high, note = limits_of_units(counts, dependence, metric, method, level, beta)
+    return Interval(metric, method, level, estimate, low, high, note)
 
 
 def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
@@ -101,10 +117,18 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
     With correlation r, the limits of a difference lie where the lower half of one interval and
     the upper half of the other meet.
     """
-    below_a, above_a = a.estimate - a.low, a.high - a.estimate
-    below_b, above_b = b.estimate - b.low, b.high - b.estimate
+    (below_a, above_a), (below_b, above_b) = _arms(a), _arms(b)
     estimate = b.estimate - a.estimate
-    return estimate - _combined(below_b, above_a, r), estimate + _combined(above_b, below_a, r)
+    low, high = estimate - _combined(below_b, above_a, r), estimate + _combined(above_b, below_a, r)
+    return max(-1.0, low), min(1.0, high)
+
+
+def _arms(one: Interval) -> tuple[float, float]:
+    """How far the limits lie below and above the estimate.
+
+    The limits of F-beta are those of its posterior where the score is 0 or 1, and leave that out.
+    """
+    return max(0.0, one.estimate - one.low), max(0.0, one.high - one.estimate)
 
 
 def _combined(x: float, y: float, r: float) -> float:

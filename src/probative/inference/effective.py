@@ -12,7 +12,7 @@ from probative.errors import InputError
 from probative.inference.posteriors import posterior
 from probative.results import ScorePosteriors
 
-__all__ = ["Weight", "effective_counts", "fold_weight", "score_posteriors"]
+__all__ = ["Weight", "checked_folds", "effective_counts", "fold_weight", "score_posteriors"]
 
 Weight = str | float | tuple[float, float]
 Table = TypeVar("Table", Counts, PairedCounts)
@@ -57,7 +57,7 @@ def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") ->
     >>> pv.effective_counts(folds, weight="averaged")
     Counts(tp=89, fp=11, fn=11)
     """
-    tables = _checked_folds(folds)
+    tables = checked_folds(folds)
     return sum(tables[1:], start=tables[0]) * fold_weight(len(tables) // 2, weight)
 
 
@@ -152,7 +152,8 @@ def _weight_of_correlations(m: int, correlations: Sequence[float]) -> float:
     return 1 / inflation
 
 
-def _checked_folds(folds: Sequence[Table]) -> list[Table]:
+def checked_folds(folds: Sequence[Table]) -> list[Table]:
+    """Return the folds of a cross-validation, each as one table, or say why they are none."""
     if isinstance(folds, (Counts, PairedCounts)) or not isinstance(folds, Sequence):
         raise InputError(
             f"folds: found {type(folds).__name__}; expected a list of Counts or PairedCounts, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from probative._validation import flag, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
-from probative.inference.clusters import design_effect, effective_divisor, undefined_note
+from probative.inference.clusters import Dependence, dependence_of_score
 from probative.inference.posteriors import posterior
 from probative.inference.wilson_direct import wilson_direct
 from probative.metrics import METRICS, f1_from_jaccard, ratio, score
@@ -26,6 +26,7 @@ __all__ = ["METHODS", "default_method", "interval", "methods_for"]
 _PROPORTION = ("wilson", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
 _F1 = ("wilson-indirect", "wilson-direct", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
 _FBETA = ("logit", "bayes", "wald")
+_POSTERIOR = ("jeffreys", "bayes")  # whose limits may leave out an estimate at an extreme
 METHODS = ("wilson", *_F1)
 
 # What may have to be said of a table; the place in this list is its code.
@@ -111,8 +112,10 @@ def interval(
     if flag("clustered", clustered):
         return _clustered(counts, metric, method, level, beta, prior)
 
+    reach = _Reach.normal(level)
+
     def limits(part: Counts) -> tuple[Any, Any, Any, Any]:
-        return _limits(part, metric, method, level, beta, prior)
+        return _limits(part, metric, method, reach, beta, prior)
 
     estimate, low, high, code = _blockwise(limits, counts)
     note = _NOTES[code] if np.any(code) else None
@@ -122,18 +125,60 @@ def interval(
 def _clustered(
     units: Counts, metric: str, method: str, level: float, beta: float, prior: float
 ) -> Interval:
-    """The interval of the units' sum, divided by the design effect."""
+    """The interval of the units' sum, divided by what their dependence costs, by Student's t."""
     if len(units.shape) != 1:
         raise InputError(
-            f"clustered: counts of shape {units.shape}; expected arrays with one row a unit"
+            f"clustered: counts of shape {units.shape}; expected arrays with one row per unit"
         )
-    effect = design_effect(units, metric, beta=beta)
-    table = units.sum() / effective_divisor(effect, len(units), level)
-    found = interval(table, metric, method, level=level, beta=beta, prior=prior)
-    notes = [note for note in (undefined_note(effect), found.note) if note]
+    found = dependence_of_score(units, metric, beta=beta)
+    table = units.sum()
     # of the whole counts: a division before the ratio would cost it its last digit
-    estimate = score(units.sum(), metric, beta=beta)
-    return replace(found, estimate=estimate, design_effect=effect, note="; ".join(notes) or None)
+    estimate = score(table, metric, beta=beta)
+    low, high, note = limits_of_units(table, found, metric, method, level, beta, prior)
+    if method not in _POSTERIOR and not np.isnan(estimate):
+        low, high = min(low, estimate), max(high, estimate)  # not left out by rounding
+    return Interval(metric, method, level, estimate, low, high, note, found.design_effect)
+
+
+def limits_of_units(
+    table: Counts,
+    dependence: Dependence,
+    metric: str,
+    method: str,
+    level: float,
+    beta: float = 1.0,
+    prior: float = 1.0,
+) -> tuple[float, float, str | None]:
+    """Limits of a score from the sum of the units and what is known of their dependence."""
+    if dependence.no_evidence:
+        undefined = np.isnan(score(table, metric, beta=beta))
+        return 0.0, 1.0, _NOTES[_UNDEFINED] if undefined else dependence.note
+    reach = _Reach.students(dependence, level)
+    divided = table / dependence.divisor
+    _, low, high, code = _limits(divided, metric, method, reach, beta, prior)
+    notes = [note for note in (dependence.note, _NOTES[int(code)]) if note]
+    return float(low), float(high), "; ".join(notes) or None
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """How far the limits lie from the estimate: in standard errors, and as a tail probability.
+
+    Student's quantiles at few degrees of freedom leave a normal tail so small that 1 minus it is
+    1: hence the tail and no level.
+    """
+
+    z: float
+    tail: float
+
+    @classmethod
+    def normal(cls, level: float) -> _Reach:
+        return cls(proportions.normal_quantile(level), (1 - level) / 2)
+
+    @classmethod
+    def students(cls, dependence: Dependence, level: float) -> _Reach:
+        t = dependence.quantile(level)
+        return cls(t, float(special.ndtr(-t)))
 
 
 def methods_for(metric: str, beta: float = 1.0) -> tuple[str, ...]:
@@ -191,24 +236,24 @@ def _blockwise(
 
 
 def _limits(
-    counts: Counts, metric: str, method: str, level: float, beta: float, prior: float
+    counts: Counts, metric: str, method: str, reach: _Reach, beta: float, prior: float
 ) -> tuple[Any, Any, Any, Any]:
     """Estimate, limits and the code of the note of every table."""
     estimate = np.asarray(score(counts, metric, beta=beta))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        low, high = _limits_by_method(counts, metric, method, level, beta, prior)
+        low, high = _limits_by_method(counts, metric, method, reach, beta, prior)
         code = np.zeros(estimate.shape, dtype=np.uint8)
         if method == "wald":
             code[(low < 0) | (high > 1)] = _OVERSHOOT
             code[low == high] = _DEGENERATE
-        elif method in ("jeffreys", "bayes"):
+        elif method in _POSTERIOR:
             code[(estimate < low) | (estimate > high)] = _OUTSIDE
         elif method == "logit":
             extreme = (estimate == 0) | (estimate == 1)
             if extreme.any():
                 taken = posterior(counts[extreme], metric, prior=prior, beta=beta)
                 low, high = np.array(low), np.array(high)
-                low[extreme], high[extreme] = taken.interval(level)
+                low[extreme], high[extreme] = taken.ppf(reach.tail), taken.isf(reach.tail)
                 code[extreme] = _TAKEN_OVER
     undefined = np.isnan(estimate)
     if undefined.any():
@@ -218,31 +263,32 @@ def _limits(
 
 
 def _limits_by_method(
-    counts: Counts, metric: str, method: str, level: float, beta: float, prior: float
+    counts: Counts, metric: str, method: str, reach: _Reach, beta: float, prior: float
 ) -> tuple[Any, Any]:
+    z = reach.z
     if method == "bayes":
-        low, high = posterior(counts, metric, prior=prior, beta=beta).interval(level)
-        return low, high
-    z = proportions.normal_quantile(level)
+        found = posterior(counts, metric, prior=prior, beta=beta)
+        return found.ppf(reach.tail), found.isf(reach.tail)
     if method == "logit":
         return _logit(counts, metric, beta, z)
     if metric not in ("f1", "fbeta"):
         x, n = ratio(counts, metric)
-        return _of_proportion(x, n, method, level, z)
+        return _of_proportion(x, n, method, reach)
     if method == "wald":
         return _wald(counts, beta, z)
     if method == "wilson-direct":
         return wilson_direct(counts.tp, counts.nu, z)
-    low, high = _of_proportion(counts.tp, counts.nu, method, level, z)
+    low, high = _of_proportion(counts.tp, counts.nu, method, reach)
     return f1_from_jaccard(low), f1_from_jaccard(high)
 
 
-def _of_proportion(x: Any, n: Any, method: str, level: float, z: float) -> tuple[Any, Any]:
+def _of_proportion(x: Any, n: Any, method: str, reach: _Reach) -> tuple[Any, Any]:
     if method == "clopper-pearson":
-        return proportions.clopper_pearson(x, n, level)
+        return proportions.clopper_pearson(x, n, reach.tail)
     if method == "jeffreys":
-        return proportions.jeffreys(x, n, level)
-    return proportions.wald(x, n, z) if method == "wald" else proportions.wilson(x, n, z)
+        return proportions.jeffreys(x, n, reach.tail)
+    form = proportions.wald if method == "wald" else proportions.wilson
+    return form(x, n, reach.z)
 
 
 def _wald(counts: Counts, beta: float, z: float) -> tuple[Any, Any]:

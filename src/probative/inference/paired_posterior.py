@@ -133,6 +133,10 @@ class PairedPosterior:
         below, _ = self._engine.cdf_and_pdf(d.ravel())
         return plain(below.reshape(d.shape))
 
+    def sf(self, d: ArrayLike) -> Any:
+        """Return the probability of a difference above d."""
+        return plain(1 - np.asarray(self.cdf(d)))
+
     def pdf(self, d: ArrayLike) -> Any:
         """Return the density of the difference at d."""
         d = np.asarray(d, dtype=np.float64)

@@ -20,9 +20,8 @@ def normal_quantile(level: float) -> float:
     return float(np.sqrt(2) * special.erfinv(level))
 
 
-def clopper_pearson(x: Any, n: Any, level: float) -> Limits:
+def clopper_pearson(x: Any, n: Any, tail: float) -> Limits:
     """Invert the two one-sided binomial tests: quantiles of two Beta distributions."""
-    tail = (1 - level) / 2
     low = special.betaincinv(x, n - x + 1, tail)
     high = special.betainccinv(x + 1, n - x, tail)
     return np.where(x == 0, 0.0, low), np.where(x == n, 1.0, high)
@@ -45,8 +44,7 @@ def wilson(x: Any, n: Any, z: float) -> Limits:
     return share**2 / (share + root), 1 - rest**2 / (rest + root)
 
 
-def jeffreys(x: Any, n: Any, level: float) -> Limits:
+def jeffreys(x: Any, n: Any, tail: float) -> Limits:
     """Equal-tailed limits of the posterior Beta(x + 1/2, n - x + 1/2)."""
-    tail = (1 - level) / 2
     a, b = x + 0.5, n - x + 0.5
     return special.betaincinv(a, b, tail), special.betainccinv(a, b, tail)

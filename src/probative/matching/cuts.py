@@ -177,4 +177,4 @@ def _accumulated(
         for j in range(i, 4):
             grown = step[:, i] * after[:, j] + before[:, i] * step[:, j]
             products[:, i, j] = products[:, j, i] = curve(grown)[at]
-    return Cuts(totals, at, products, ranked, gold.n_sentences)
+    return Cuts(totals, at, products, ranked, int(np.count_nonzero(one)))

@@ -9,20 +9,17 @@ import numpy as np
 from probative._validation import one_of
 from probative.errors import InputError
 from probative.matching.items import Items, collect, union
+from probative.positive import positive_label
 
 if TYPE_CHECKING:
     from probative.reading.annotations import Labels
 
 __all__ = ["match_labels", "positive_class"]
 
-# Pairs of labels of which the second is the "yes" that precision and recall speak of.
-_YES = (("0", "1"), ("False", "True"), ("false", "true"), ("no", "yes"), ("-1", "1"))
-
 
 def positive_class(gold: Labels, *systems: Labels) -> str | None:
     """The "yes" of a two-class problem whose labels say which it is, else None."""
-    used = {name for side in (gold, *systems) for name in side.names}
-    return next((yes for no, yes in _YES if used <= {no, yes}), None)
+    return positive_label({name for side in (gold, *systems) for name in side.names})
 
 
 def match_labels(gold: Labels, *systems: Labels, positive: str | None = None) -> Items:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative.reporting.curves import density_curve
 from probative.reporting.escape import plain
 from probative.reporting.figures import COLOURS, new_figure
 
@@ -78,10 +79,11 @@ def draw_posterior(axis: Axes, comparison: Comparison) -> None:
     if c.rope > 0:
         axis.axvspan(-100 * c.rope, 100 * c.rope, color="0.85", zorder=0)
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
-    if c.density is not None:
-        grid, density = c.density()
-        axis.plot(100 * grid, density, color=COLOURS[0])
-        axis.fill_between(100 * grid, density, alpha=0.15, color=COLOURS[0])
+    curve = density_curve(c.posterior)
+    if curve is not None:
+        grid, density = [100 * d for d in curve[0]], curve[1]
+        axis.plot(grid, density, color=COLOURS[0])
+        axis.fill_between(grid, density, alpha=0.15, color=COLOURS[0])
     axis.set_ylim(bottom=0)
     axis.set_yticks([])
     axis.set_xlabel(f"{_pair(c)}, {_words(c.metric)} (points)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative.reporting.curves import density_curve
 from probative.reporting.document import Table, points
 from probative.reporting.svg import Bar, density, forest, histogram
 from probative.verdict import STRENGTHS
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["label_differences", "page_content"]
 
-_PAIRS = 6  # pairs with figures of their own
+_PAIRS = 6  # pairs that are shown at once; the others unfold
 _CONFUSIONS = 12
 
 
@@ -24,6 +25,12 @@ def page_content(found: Comparisons, scores: Table, differences: Table) -> dict[
     """Everything that the template asks for."""
     main = found.comparisons[0].metric
     first = [c for c in found.comparisons if c.metric == main]
+    drawn = [
+        {"title": f"{c.b} against {c.a}", "drawings": _pair_drawings(c)}
+        for c in first
+        if not c.identical and c.difference == c.difference
+    ]
+    by_label = [label_differences(c) for c in first if c.by_label]
     return {
         "verdicts": found.verdicts[:_PAIRS],
         "more_verdicts": found.verdicts[_PAIRS:],
@@ -33,12 +40,10 @@ def page_content(found: Comparisons, scores: Table, differences: Table) -> dict[
         "difference_table": differences,
         "score_drawings": [_score_forest(found, main)],
         "difference_drawings": [_difference_forest(first)],
-        "pairs": [
-            {"title": f"{c.b} against {c.a}", "drawings": _pair_drawings(c)}
-            for c in first[:_PAIRS]
-            if not c.identical and c.difference == c.difference
-        ],
-        "label_tables": [label_differences(c) for c in first[:_PAIRS] if c.by_label],
+        "pairs": drawn[:_PAIRS],
+        "more_pairs": drawn[_PAIRS:],
+        "label_tables": by_label[:_PAIRS],
+        "more_label_tables": by_label[_PAIRS:],
         "confusion_tables": _confusion_tables(found),
         "examples": [_shown(example) for example in found.examples],
         "methods": _methods(found),
@@ -91,16 +96,15 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
 def _pair_drawings(c: Comparison) -> list[Drawing]:
     metric = _words(c.metric)
     drawings = []
-    if c.density is not None:
+    curve = density_curve(c.posterior)
+    if curve is not None:
         shares = f"P(A better) {c.p_a_better:.3f}", f"P(B better) {c.p_b_better:.3f}"
         title = f"Posterior of the difference B − A; A is {c.a}, B is {c.b}."
         if c.rope > 0:
             title += f" Shaded: equivalence, with probability {c.p_equivalent:.3f}."
-        grid, curve = c.density()
         drawings.append(
             density(
-                [float(x) for x in grid],
-                [float(y) for y in curve],
+                *curve,
                 rope=c.rope,
                 shares=shares,
                 axis=f"difference in {metric}, points",
@@ -108,12 +112,11 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
                 description=f"{title} Density of the difference in {metric}; {', '.join(shares)}",
             )
         )
-    null = c.null() if c.null is not None else None
-    if null is not None:
+    if c.null is not None:
         drawings.append(
             histogram(
-                [float(x) for x in null.edges],
-                [float(p) for p in null.probabilities],
+                [float(x) for x in c.null.edges],
+                [float(p) for p in c.null.probabilities],
                 observed=c.difference,
                 axis="difference if A and B were exchangeable, points",
                 title=f"Null distribution of the {c.test} test by {c.by}; orange: at least as "
@@ -216,7 +219,7 @@ def _methods(found: Comparisons) -> list[tuple[str, str]]:
     words = {
         **_SCORES,
         **(_CLUSTERS if found.unit != "item" else {}),
-        **(_PAIRED if c.posterior == "paired" else _MACRO),
+        **(_PAIRED if c.posterior.kind == "paired" else _MACRO),
         **(_SEVERAL if c.p_adjusted is not None else {}),
         **_VERDICT,
     }

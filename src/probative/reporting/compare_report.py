@@ -72,7 +72,7 @@ def _signature(found: Comparisons, choices: Sequence[str]) -> str:
         c.method,
         f"level:{found.level:g}",
         f"{c.test}-by-{c.by}",
-        f"{c.posterior}-posterior",
+        f"{c.posterior.kind}-posterior",
         f"rope:{c.rope:g}",
     )
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from probative.reporting.curves import density_curve
 from probative.reporting.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
@@ -11,8 +14,11 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from probative.results import BayesTest, ScorePosteriors
+
+    Array = NDArray[np.float64]
 
 __all__ = ["density_figure", "difference_figure"]
 
@@ -81,22 +87,12 @@ def difference_figure(
 
 
 def _draw_difference(axis: Axes, test: BayesTest, models: tuple[str, str]) -> None:
-    import numpy as np
-
-    curve = test.posterior.curve()
-    edges = np.clip([-test.rope, test.rope], curve[0][0], curve[0][-1])
-    grid = np.union1d(curve[0], edges)  # so that the shaded parts meet
-    differences, density = 100 * grid, np.interp(grid, *curve)
+    axis.axvline(0, color="0.35", linewidth=1, linestyle=(0, (4, 3)))
     if test.rope > 0:
         axis.axvspan(-100 * test.rope, 100 * test.rope, color="0.88", zorder=0, linewidth=0)
-    axis.axvline(0, color="0.35", linewidth=1, linestyle=(0, (4, 3)))
-    for colour, side in (
-        (COLOURS[0], grid <= -test.rope),
-        (COLOURS[1], grid >= test.rope),
-    ):
-        axis.fill_between(differences, density, where=side, color=colour, alpha=0.3, linewidth=0)
-    axis.plot(differences, density, color="0.15", linewidth=1.4)
-    axis.set_ylim(0, 1.08 * density.max())
+    curve = density_curve(test.posterior)
+    if curve is not None:
+        _draw_shaded(axis, np.asarray(curve[0]), np.asarray(curve[1]), test.rope)
     axis.set_yticks([])
     axis.margins(x=0)
     axis.locator_params(axis="x", nbins=5)
@@ -118,6 +114,17 @@ def _draw_difference(axis: Axes, test: BayesTest, models: tuple[str, str]) -> No
             fontsize=9,
             color=colour,
         )
+
+
+def _draw_shaded(axis: Axes, differences: Array, density: Array, rope: float) -> None:
+    """The curve, and below it in colour the sides on which A and B are better."""
+    edges = np.clip([-rope, rope], differences[0], differences[-1])
+    grid = np.union1d(differences, edges)  # so that the shaded parts meet
+    height = np.interp(grid, differences, density)
+    for colour, side in ((COLOURS[0], grid <= -rope), (COLOURS[1], grid >= rope)):
+        axis.fill_between(100 * grid, height, where=side, color=colour, alpha=0.3, linewidth=0)
+    axis.plot(100 * grid, height, color="0.15", linewidth=1.4)
+    axis.set_ylim(0, 1.08 * height.max())
 
 
 def _styles(weights: Sequence[str]) -> list[Any]:

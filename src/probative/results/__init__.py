@@ -14,6 +14,7 @@ from probative.results.crossval import (
     SplitBalance,
 )
 from probative.results.plans import Plan
+from probative.results.posteriors import DifferencePosterior
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
 from probative.results.segmentation import (
     BestCut,
@@ -37,6 +38,7 @@ __all__ = [
     "Comparisons",
     "CurvePoint",
     "Difference",
+    "DifferencePosterior",
     "Example",
     "FileCheck",
     "FoldCounts",

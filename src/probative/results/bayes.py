@@ -4,37 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative.results.base import Result, jsonable
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from probative.results.posteriors import DifferencePosterior
 
-__all__ = ["BayesTest", "DifferencePosterior"]
-
-
-class DifferencePosterior(Protocol):
-    """The posterior of the difference of a score of two systems, B minus A."""
-
-    kind: str  # "independent" or "paired"
-
-    def cdf(self, d: ArrayLike) -> Any:
-        """Return the probability of a difference of at most d."""
-
-    def pdf(self, d: ArrayLike) -> Any:
-        """Return the density of the difference at d."""
-
-    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """Return the equal-tailed limits between which the difference lies."""
-
-    def curve(self, points: int = 201) -> tuple[Any, Any]:
-        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+__all__ = ["BayesTest"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BayesTest(Result):
     """What the posteriors say about a score of two systems, A and B.
 
@@ -69,6 +51,13 @@ class BayesTest(Result):
         "exact" or "sampled".
     error
         The standard error of p_h0 where it was sampled, or an estimate of the numerical error.
+    fold_design_effect
+        How many times more the differences of folds vary than their items explain; NaN where that
+        is undefined, None for single tables.
+    degrees_of_freedom
+        Those of the training variance, where it was measured and allowed for.
+    note
+        What the reader must know, or None.
 
     For many tables the numbers are arrays, and the intervals have a row of two a table.
     """
@@ -90,6 +79,9 @@ class BayesTest(Result):
     level: float = 0.95
     method: str = "exact"
     error: Any = 0.0
+    fold_design_effect: Any = None
+    degrees_of_freedom: float | None = None
+    note: str | None = None
     limits: tuple[Any, Any] | None = field(default=None, repr=False)  # where they were drawn
 
     @cached_property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +9,14 @@ from probative.results.base import Result
 from probative.results.scores import Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from probative.reporting.document import Document
+    from probative.results.posteriors import DifferencePosterior
     from probative.results.tests import NullDistribution
 
 __all__ = ["Comparison", "Comparisons", "Example", "LabelDifference"]
 
 
-def _not_known(threshold: float) -> float:  # noqa: ARG001  # whatever the threshold
-    return math.nan
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelDifference(Result):
     """The difference of two systems on one label, B minus A, with its interval."""
 
@@ -32,8 +27,14 @@ class LabelDifference(Result):
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return (
+            f"{self.label}: {self.score_b:.4f} against {self.score_a:.4f}, "
+            f"{self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}]"
+        )
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """What is known of the difference of two systems in one score.
 
@@ -59,7 +60,8 @@ class Comparison(Result):
     rope
         Half the width of the region of practical equivalence.
     posterior
-        "paired", or "normal" for macro averages, which have no exact one.
+        The posterior of the difference, with `kind`, `cdf`, `sf`, `pdf` and `interval`; its kind
+        is "paired", or "normal" for macro averages, which have no exact one.
     score_a, score_b, level
         The two scores, and the level of the interval.
     identical
@@ -71,10 +73,9 @@ class Comparison(Result):
         The difference on every label, where there are several.
     note
         What the reader must know, or None.
-    null, density, above
-        For figures and gates, functions that give the null distribution of the test; the
-        posterior density of the difference, as two arrays; the posterior probability of a
-        difference above a threshold.
+    null
+        The null distribution of the test, from the same pass as `pvalue`, where figures were
+        asked for; else None.
     """
 
     a: str
@@ -93,7 +94,7 @@ class Comparison(Result):
     p_equivalent: float
     p_b_better: float
     rope: float
-    posterior: str
+    posterior: DifferencePosterior
     score_a: float
     score_b: float
     level: float = 0.95
@@ -103,9 +104,11 @@ class Comparison(Result):
     power: float = 0.8
     by_label: tuple[LabelDifference, ...] = ()
     note: str | None = None
-    null: Callable[[], NullDistribution | None] | None = field(default=None, repr=False)
-    density: Callable[[], tuple[Any, Any]] | None = field(default=None, repr=False)
-    above: Callable[[float], float] = field(default=_not_known, repr=False)
+    null: NullDistribution | None = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; of the posterior its kind."""
+        return {**super().to_dict(), "posterior": self.posterior.kind}
 
     def plot(self) -> Any:
         """Draw the posterior of the difference; returns matplotlib's axes."""
@@ -113,12 +116,17 @@ class Comparison(Result):
 
         return posterior_figure(self).axes[0]
 
-    def __str__(self) -> str:
+    def _key_numbers(self) -> str:
         return (
             f"{self.metric}, {self.b} - {self.a}: {self.difference:+.4f} "
             f"[{self.low:+.4f}, {self.high:+.4f}], p = {self.pvalue:.4g}, "
             f"P({self.b} better) = {self.p_b_better:.4f}"
         )
+
+    def __str__(self) -> str:
+        from probative.verdict import verdict
+
+        return verdict(self)
 
 
 @dataclass(frozen=True)
@@ -151,7 +159,7 @@ class Example:
     errors_b: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Scores):
     """The scores of several systems, and what is known of their differences.
 
@@ -183,11 +191,13 @@ class Comparisons(Scores):
 
         return comparison_figure(self).axes
 
-    def _repr_html_(self) -> str:
+    def _document(self) -> Document:
         from probative.reporting.compare_report import compare_document
-        from probative.reporting.notebook import document_html
 
-        return document_html(compare_document(self))
+        return compare_document(self)
+
+    def _key_numbers(self) -> str:
+        return "; ".join(c._key_numbers() for c in self.comparisons)
 
     def __str__(self) -> str:
         return " ".join(self.verdicts)

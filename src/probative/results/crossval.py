@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SplitBalance(Result):
     """How equal the halves of a block-regularised split are, next to random splits.
 
@@ -59,7 +59,7 @@ class SplitBalance(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FoldCounts(Result):
     """What a model reached on one fold.
 
@@ -87,7 +87,7 @@ class FoldCounts(Result):
         return {**super().to_dict(), "counts": self.counts.to_dict()}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScorePosteriors(Result):
     """The posteriors of one score of some models, by how their folds are added up.
 
@@ -118,7 +118,7 @@ def _curve(posterior: Any, points: int) -> tuple[Any, Any]:
     return scores, np.asarray(posterior.pdf(scores))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelComparison(Result):
     """Two ways of training a model, compared on the folds of a cross-validation.
 
@@ -136,6 +136,9 @@ class ModelComparison(Result):
         The counts of independent items to which the folds amount.
     tests
         For every metric, the Bayes test with the paired posterior and that with independent ones.
+    adjusted_tests
+        For every metric, the test with the paired posterior that allows for the training variance:
+        counts divided by the fold design effect, where it exceeds 1. The verdict rests on these.
     seed
         The seed of the split, or None where the folds were made elsewhere.
     balance
@@ -153,6 +156,7 @@ class ModelComparison(Result):
     effective_a: Counts
     effective_b: Counts
     tests: tuple[BayesTest, ...]
+    adjusted_tests: tuple[BayesTest, ...] = ()
     seed: int | None = None
     balance: SplitBalance | None = None
     scores: tuple[ScorePosteriors, ...] = field(default=(), repr=False)
@@ -163,8 +167,18 @@ class ModelComparison(Result):
         return tuple(test for test in self.tests if test.posterior.kind == "paired")
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary a test."""
-        return [record for test in self.tests for record in test.records()]
+        """Return a dictionary per test, with what allowing for training variance makes of it."""
+        return [
+            record | self.adjusted_outcome(test) for test in self.tests for record in test.records()
+        ]
+
+    def adjusted_outcome(self, test: BayesTest) -> dict[str, float]:
+        """Return the three probabilities of a paired test with training variance allowed for."""
+        if test.posterior.kind != "paired":
+            return {}
+        names = ("p_a_better", "p_equivalent", "p_b_better")
+        adjusted = next((t for t in self.adjusted_tests if t.metric == test.metric), None)
+        return {f"{name}_adjusted": getattr(adjusted, name) for name in names if adjusted}
 
     def plot(self) -> Any:
         """Draw the posterior densities of the scores of both models; returns matplotlib's axes."""
@@ -185,4 +199,6 @@ class ModelComparison(Result):
         return {**super().to_dict(), **{key: c.to_dict() for key, c in effective.items()}}
 
     def __str__(self) -> str:
-        return "; ".join(str(test) for test in self.paired_tests)
+        from probative.bayes_verdict import model_verdicts
+
+        return " ".join(model_verdicts(self)[:-1])

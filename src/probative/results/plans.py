@@ -10,7 +10,7 @@ from probative.results.base import Result, jsonable
 __all__ = ["Plan"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
     """Difference, power and number of units that belong together.
 

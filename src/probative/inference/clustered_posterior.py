@@ -1,0 +1,194 @@
+"""The posterior of B minus A where items come in units.
+
+The counts are divided by the design effect of the difference; what remains is that the design
+effect is an estimate itself, from so many degrees of freedom. Where the paired posterior of the
+divided counts would put the probability P0, Student's distribution takes the place of the normal
+one: P = T(Φ⁻¹(P0)). Probabilities and limits follow from the same P, whatever the level asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import open_probability, positive
+from probative.inference.beta_posterior import plain
+from probative.inference.clusters import Dependence, dependence_of_difference, student_quantile
+from probative.inference.independent import quantile_search
+from probative.inference.paired_posterior import PairedPosterior
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from probative.counts import PairedCounts
+
+    Array = NDArray[np.float64]
+
+__all__ = ["ClusteredPosterior", "posterior_of_difference"]
+
+_FARTHEST = 37.0  # standard deviations; the normal tail beyond is too small for a number
+
+
+def posterior_of_difference(
+    paired: PairedCounts, metric: str = "f1", *, prior: float = 1.0, beta: float = 1.0
+) -> ClusteredPosterior:
+    """The posterior of the difference of two scores, B minus A, units allowed for.
+
+    Parameters
+    ----------
+    paired
+        The cases of the two systems: one table, or one row per unit.
+    metric
+        One of precision, recall, f1, fbeta, jaccard, accuracy.
+    prior
+        The weight of the prior, as for `probative.posterior`.
+    beta
+        The weight of recall in F-beta.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.clustered_posterior import posterior_of_difference
+    >>> rows = [[0, 0, 3, 0, 12, 0, 0], [2, 0, 0, 0, 14, 1, 0], [0, 2, 0, 0, 11, 0, 1]]
+    >>> sentences = pv.PairedCounts(rows, [9, 4, 6])
+    >>> print("{:.3f} {:.3f} {:.3f}".format(*posterior_of_difference(sentences).probabilities(0)))
+    0.015 0.000 0.985
+    """
+    if not paired.has_units:
+        return ClusteredPosterior(paired, metric, prior=prior, beta=beta)
+    found = dependence_of_difference(paired, metric, beta=beta)
+    return ClusteredPosterior(paired, metric, found, prior=prior, beta=beta)
+
+
+class ClusteredPosterior:
+    """The posterior of the difference of a score of two systems on units, B minus A.
+
+    Parameters
+    ----------
+    paired
+        The cases; units are added up.
+    metric, prior, beta
+        As for `PairedPosterior`.
+    dependence
+        What the units are worth; None where items are independent. Then this is the paired
+        posterior of the table.
+    """
+
+    kind = "paired"
+
+    def __init__(
+        self,
+        paired: PairedCounts,
+        metric: str = "f1",
+        dependence: Dependence | None = None,
+        *,
+        prior: float = 1.0,
+        beta: float = 1.0,
+    ):
+        self.dependence = dependence
+        self._how = {"metric": metric, "prior": prior, "beta": beta}
+        divisor = 1.0 if dependence is None else dependence.divisor
+        self.base = PairedPosterior(paired.total() / divisor, metric, prior=prior, beta=beta)
+
+    @property
+    def no_evidence(self) -> bool:
+        """Whether a score rests on one unit: then there is no probability."""
+        return self.dependence is not None and self.dependence.no_evidence
+
+    @property
+    def mean(self) -> float:
+        """The expected difference, before Student's distribution widens it on either side."""
+        return math.nan if self.no_evidence else self.base.mean
+
+    @property
+    def error(self) -> float:
+        """An estimate of the error of the probabilities."""
+        return self.base.error
+
+    def cdf(self, d: ArrayLike) -> Any:
+        """Return the probability of a difference of at most d."""
+        if self.dependence is None:
+            return self.base.cdf(d)
+        return self._tail(d, 1.0)
+
+    def sf(self, d: ArrayLike) -> Any:
+        """Return the probability of a difference above d, accurate where it is tiny."""
+        return self._tail(d, -1.0)
+
+    def pdf(self, d: ArrayLike) -> Any:
+        """Return the density of the difference at d."""
+        d = np.asarray(d, dtype=np.float64)
+        if self.no_evidence:
+            return plain(np.full(d.shape, np.nan))
+        density = np.asarray(self.base.pdf(d))
+        if self.dependence is None:
+            return plain(density)
+        z = np.clip(self._normal_score(d), -_FARTHEST, _FARTHEST)
+        n = self.dependence.degrees_of_freedom
+        log_student = -special.betaln(n / 2, 0.5) - np.log(n) / 2 - (n + 1) / 2 * np.log1p(z**2 / n)
+        log_normal = -(z**2) / 2 - np.log(2 * np.pi) / 2
+        with np.errstate(over="ignore"):
+            return plain(density * np.exp(log_student - log_normal))
+
+    def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
+        """Return P(A better), P(equivalent) and P(B better); NaN where there is no evidence.
+
+        Differences of at most `rope` either way count as equivalent.
+        """
+        rope = positive("rope", rope, zero=True)
+        if self.no_evidence:
+            return math.nan, math.nan, math.nan
+        if self.dependence is None:
+            return self.base.probabilities(rope)
+        a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
+        return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the equal-tailed limits between which the difference lies."""
+        level = open_probability("level", level)
+        if self.dependence is None:
+            return self.base.interval(level)
+        t = student_quantile(level, self.dependence.degrees_of_freedom)
+        if self.no_evidence or t > _FARTHEST:
+            return -1.0, 1.0
+        return _quantile(self.base, -t), -_quantile(self._mirrored, -t)
+
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        d = np.linspace(*self.interval(0.998), points)
+        return d, np.asarray(self.pdf(d))
+
+    @cached_property
+    def _mirrored(self) -> PairedPosterior:
+        """The posterior of A minus B, whose lower tail is the upper one, digit by digit."""
+        return PairedPosterior(self.base.table.swapped(), **self._how)
+
+    def _tail(self, d: ArrayLike, side: float) -> Any:
+        d = np.asarray(d, dtype=np.float64)
+        if self.no_evidence:
+            return plain(np.full(d.shape, np.nan))
+        z = side * self._normal_score(d)
+        if self.dependence is None:
+            return plain(special.ndtr(z))
+        return plain(special.stdtr(self.dependence.degrees_of_freedom, z))
+
+    def _normal_score(self, d: Array) -> Array:
+        """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
+        below, above = np.asarray(self.base.cdf(d)), np.asarray(self._mirrored.cdf(-d))
+        smaller = special.ndtri(np.minimum(below, above))
+        return np.asarray(np.sign(above - below) * smaller)
+
+
+def _quantile(posterior: PairedPosterior, z: float) -> float:
+    """Where the probability of at most d is Φ(z)."""
+    spread = np.sqrt(np.array([posterior.a.var + posterior.b.var], dtype=np.float64))
+    start = np.clip(posterior.mean + z * spread, -0.999, 0.999)
+
+    def tails(d: Array, at: Any) -> tuple[Array, Array]:
+        return np.asarray(posterior.cdf(d)), np.asarray(posterior.pdf(d))
+
+    return float(quantile_search(tails, special.ndtr([z]), start, spread)[0])
