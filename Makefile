@@ -4,11 +4,12 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+LOWEST := .venv-lowest
 STAMPS := .make
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(shell find src -name '*.py' -o -name '*.json' -o -name '*.html' -o -name '*.csv') pyproject.toml README.md
 
-.PHONY: demo test test-extras check docs bench wheel clean
+.PHONY: demo test test-extras test-lowest coverage check docs bench wheel clean
 .DEFAULT_GOAL := test
 
 $(STAMPS)/python:
@@ -49,19 +50,43 @@ $(STAMPS)/wheel: $(STAMPS)/dev $(SOURCES)
 	@touch $@
 
 test: check
-	$(BIN)/python -m pytest -q -m 'not (neural or spark or cluster or browser)'
+	$(BIN)/python -m pytest -q -m 'not (neural or cluster or browser)'
 	$(MAKE) --no-print-directory docs wheel
 
-# What needs PyTorch, Dask or a browser; a test without what it needs skips and says why.
+# What needs PyTorch, Dask or a browser. Nothing skips here: what is missing is a failure, and so is
+# a run that collects no test.
 $(STAMPS)/extras: $(STAMPS)/dev
 	$(PIP) install -e '.[dev,crf,cluster]' torch==2.13.0
 	@touch $@
 
 test-extras: $(STAMPS)/extras
-	$(BIN)/python -m pytest -q -m 'neural or spark or cluster or browser' || [ $$? -eq 5 ]
+	PROBATIVE_NO_SKIP=1 $(BIN)/python -m pytest -q -m 'neural or cluster or browser'
+
+# The lowest versions that pyproject.toml allows, in an environment of their own.
+$(STAMPS)/lowest: $(STAMPS)/python pyproject.toml .ci/lowest.py
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) .ci/lowest.py > $(STAMPS)/lowest.txt
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check -q install -c $(STAMPS)/lowest.txt \
+	  -e '.[crf]' conlleval hypothesis mpmath 'pandas<3' polars 'pyarrow<20' pytest scikit-learn seqeval
+	@touch $@
+
+test-lowest: $(STAMPS)/lowest
+	$(LOWEST)/bin/python -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning \
+	  -m 'not (neural or cluster or browser)' \
+	  tests/cli tests/matching tests/reading tests/reporting tests/test_compare.py tests/test_counts.py \
+	  tests/test_gates.py tests/test_imports.py tests/test_metrics.py tests/test_score.py \
+	  tests/inference/test_intervals.py tests/inference/test_posteriors.py
+
+# Which lines the tests reach, those in the processes that they start included.
+coverage: $(STAMPS)/dev
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -q -m 'not (neural or cluster or browser)'
+	$(BIN)/python -m coverage combine -q
+	$(BIN)/python -m coverage report
 
 bench: $(STAMPS)/dev
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) $(STAMPS) build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(STAMPS) .coverage* build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis

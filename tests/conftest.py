@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +13,44 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
+# what these show (pipes, devices, limits of memory) is spelt otherwise on Windows
+POSIX_ONLY = [
+    "fuzz_readers.py",
+    "reading/test_fuzz.py",
+    "fuzz_options.py",
+    "cli/test_fuzz_options.py",
+    "cli/test_paths.py",
+    "cli/test_exit_codes.py",
+]
+collect_ignore = POSIX_ONLY if sys.platform == "win32" else []
+
+# set where everything that tests need is installed; `-m` says which tests those are
+NO_SKIP = os.environ.get("PROBATIVE_NO_SKIP") == "1"
+
 settings.register_profile(
     "probative", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("probative")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Where everything must run, a test that skips has failed."""
+    report = yield
+    if report.skipped and NO_SKIP and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} must not skip here: {call.excinfo.value}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """The same for a whole file."""
+    report = yield
+    if report.skipped and NO_SKIP:
+        report.outcome = "failed"
+        report.longrepr = f"{collector.nodeid} must not skip here: {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ from collections import Counter
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
-from typer.main import get_command
+import click
 
 from probative.cli import main as run_command
 from probative.cli.app import build_app
@@ -213,13 +213,14 @@ def parsers() -> dict[str, list]:
     found = {}
 
     def walk(command, words):
-        inner = getattr(command, "commands", None)
-        if inner is None:
+        if not isinstance(command, click.Group):
             found[" ".join(words)] = command.params
-        for name, one in (inner or {}).items():
-            walk(one, [*words, name])
+            return
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            walk(command.get_command(context, name), [*words, name])
 
-    walk(get_command(build_app([])), [])
+    walk(build_app(), [])
     return found
 
 
@@ -430,8 +431,12 @@ def fuzz(n, seed, *, start=0, processes=True, only=None, say=None):
                     status, output, err = in_a_process(words, rng)
                 else:
                     status, output, err = attempt(words, given)
-                same = snapshot(inputs) == unchanged
-                found = list(problems(words, status, output, err, before, snapshot(out), same))
+                now = snapshot(inputs)
+                same = now == unchanged
+                changed = [str(inputs / name) for name in now if now[name] != unchanged.get(name)]
+                # what the command does not read may be replaced, through a link, if asked for
+                harm = any(path.startswith(word) for path in changed for word in words if word)
+                found = list(problems(words, status, output, err, before, snapshot(out), not harm))
                 tally[status if isinstance(status, int) else "wrong"] += 1
                 tally[command] += 1
                 shown = " ".join(word if len(word) < 200 else word[:50] + "…" for word in words)

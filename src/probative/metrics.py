@@ -1,11 +1,13 @@
-"""Scores as functions of `Counts`.
+"""The one table of metrics, and scores as functions of `Counts`.
 
-Every score is a ratio. One whose denominator is 0 is undefined: NaN, unless scikit-learn's
-``zero_division`` value is asked for. Scores of array-valued counts are arrays.
+Every score is a ratio of two linear forms in tp, fp, fn and tn. One whose denominator is 0 is
+undefined: NaN, unless scikit-learn's ``zero_division`` value is asked for. Scores of array-valued
+counts are arrays.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +17,15 @@ from probative.counts import counts_of
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from probative.counts import Counts
 
 __all__ = [
+    "CELLS",
     "METRICS",
     "NEEDS_TN",
+    "TABLE",
+    "Metric",
+    "Share",
     "accuracy",
     "f1",
     "f1_from_jaccard",
@@ -35,19 +39,108 @@ __all__ = [
     "specificity",
 ]
 
-# Each metric's numerator and denominator; b2 is beta squared, which only F-beta uses.
-_RATIOS: dict[str, Callable[[Counts, float], tuple[Any, Any]]] = {
-    "precision": lambda c, b2: (c.tp, c.predicted),
-    "recall": lambda c, b2: (c.tp, c.positives),
-    "f1": lambda c, b2: (2 * c.tp, 2 * c.tp + c.fp + c.fn),
-    "fbeta": lambda c, b2: ((1 + b2) * c.tp, (1 + b2) * c.tp + b2 * c.fn + c.fp),
-    "jaccard": lambda c, b2: (c.tp, c.nu),
-    "accuracy": lambda c, b2: (c.tp + c.tn, c.nu + c.tn),
-    "specificity": lambda c, b2: (c.tn, c.tn + c.fp),
-    "npv": lambda c, b2: (c.tn, c.tn + c.fn),
+CELLS = ("tp", "fp", "fn", "tn")
+
+Form = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Share:
+    """What makes a score the share of hits among hits and misses, but for a factor of its odds.
+
+    Attributes
+    ----------
+    hits, misses
+        The cells that count for and against it.
+    factor
+        The odds of the score over the odds of the share: 2 for F1, whose share is Jaccard's.
+    """
+
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+    factor: float
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score: a ratio of two linear forms in tp, fp, fn, tn.
+
+    Attributes
+    ----------
+    name
+        What it is called in Python, on the command line and in JSON.
+    words, latex
+        What it is called in print, and in a paper.
+    top, bottom
+        The weights of tp, fp, fn, tn in numerator and denominator.
+    top_beta, bottom_beta
+        What β² times adds to these weights; only F-beta has any.
+    bounds
+        The least and the greatest value it can have.
+    """
+
+    name: str
+    words: str
+    latex: str
+    top: Form
+    bottom: Form
+    top_beta: Form = (0, 0, 0, 0)
+    bottom_beta: Form = (0, 0, 0, 0)
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+    def forms(self, b2: Any = 1) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The weights of numerator and denominator, β² being `b2` (any kind of number)."""
+        return _added(self.top, self.top_beta, b2), _added(self.bottom, self.bottom_beta, b2)
+
+    @property
+    def needs_tn(self) -> bool:
+        """Whether true negatives matter."""
+        return self.bottom[3] != 0
+
+    @property
+    def depends_on_beta(self) -> bool:
+        """Whether the weight of recall matters."""
+        return any(self.bottom_beta)
+
+    def share(self, b2: float = 1.0) -> Share | None:
+        """The score as a share of hits and misses; None where the misses weigh differently."""
+        top, bottom = self.forms(b2)
+        hits = {cell: w for cell, w in zip(CELLS, top, strict=True) if w}
+        rest = (y - x for x, y in zip(top, bottom, strict=True))
+        misses = {cell: w for cell, w in zip(CELLS, rest, strict=True) if w}
+        if len({*hits.values()}) > 1 or len({*misses.values()}) > 1:
+            return None
+        factor = next(iter(hits.values())) / next(iter(misses.values()))
+        return Share(tuple(hits), tuple(misses), float(factor))
+
+
+def _added(form: Form, by_beta: Form, b2: Any) -> tuple[Any, ...]:
+    return tuple(w + b2 * v if v else w for w, v in zip(form, by_beta, strict=True))
+
+
+TABLE = {
+    metric.name: metric
+    for metric in (
+        Metric("precision", "precision", "precision", (1, 0, 0, 0), (1, 1, 0, 0)),
+        Metric("recall", "recall", "recall", (1, 0, 0, 0), (1, 0, 1, 0)),
+        Metric("f1", "F1", "F$_1$", (2, 0, 0, 0), (2, 1, 1, 0)),
+        Metric(
+            "fbeta",
+            "F-beta",
+            r"F$_\beta$",
+            (1, 0, 0, 0),
+            (1, 1, 0, 0),
+            top_beta=(1, 0, 0, 0),
+            bottom_beta=(1, 0, 1, 0),
+        ),
+        Metric("jaccard", "Jaccard", "Jaccard", (1, 0, 0, 0), (1, 1, 1, 0)),
+        Metric("accuracy", "accuracy", "accuracy", (1, 0, 0, 1), (1, 1, 1, 1)),
+        Metric("specificity", "specificity", "specificity", (0, 0, 0, 1), (0, 1, 0, 1)),
+        Metric("npv", "NPV", "NPV", (0, 0, 0, 1), (0, 0, 1, 1)),
+    )
 }
-METRICS = tuple(_RATIOS)
-NEEDS_TN = ("accuracy", "specificity", "npv")
+METRICS = tuple(TABLE)
+NEEDS_TN = tuple(name for name, metric in TABLE.items() if metric.needs_tn)
 
 
 def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
@@ -56,7 +149,17 @@ def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
     counts = counts_of("counts", counts)
     if metric in NEEDS_TN and counts.tn is None:
         raise InputError(f"metric: {metric} needs tn, and these counts have none")
-    return _RATIOS[metric](counts, positive("beta", beta) ** 2)
+    top, bottom = TABLE[metric].forms(positive("beta", beta) ** 2)
+    return _combined(counts, top), _combined(counts, bottom)
+
+
+def _combined(counts: Counts, form: tuple[Any, ...]) -> Any:
+    terms = [
+        cell if weight == 1 else weight * cell
+        for weight, cell in zip(form, (counts.tp, counts.fp, counts.fn, counts.tn), strict=True)
+        if weight
+    ]
+    return sum(terms[1:], start=terms[0])
 
 
 def score(

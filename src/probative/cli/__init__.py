@@ -50,7 +50,8 @@ def _run(words: list[str]) -> int:
 
 def _explain(error: Exception) -> int:
     """Tell an error in one line and return the exit status that it means."""
-    from typer import Abort, Exit, TyperException
+    from click import Abort, ClickException
+    from click.exceptions import Exit
 
     from probative.cli.streams import interrupted, is_closed_pipe, silence
     from probative.errors import InputError
@@ -59,7 +60,7 @@ def _explain(error: Exception) -> int:
         return error.exit_code
     if isinstance(error, Abort) or interrupted():  # some libraries turn Ctrl-C into another error
         return 130
-    if isinstance(error, TyperException):
+    if isinstance(error, ClickException):
         return _complain(_usage(error), 2)
     if isinstance(error, InputError):
         return _complain(str(error) if error.path else f"probative: {error}", 2)
@@ -89,14 +90,18 @@ def _complain(message: str, status: int) -> int:
 
 
 def _usage(error: Exception) -> str:
-    """Typer's own errors in our form: which command, what is wrong, what was expected."""
+    """Click's own errors in our form: which command, what is wrong, what was expected."""
     from probative.errors import suggestion
 
     context = getattr(error, "ctx", None)
     where = context.command_path if context else "probative"
     message = getattr(error, "format_message", error.__str__)().rstrip(".")
     message = message.replace("Invalid value for ", "").replace(" Did you mean", "; did you mean")
-    commands = getattr(getattr(context, "command", None), "commands", None)
+    option = getattr(error, "option_name", None)
+    if message.startswith("No such option") and option:
+        message = f"No such option: {option}"
+        message += suggestion(option, getattr(error, "possibilities", None) or ())
+    commands = getattr(getattr(context, "command", None), "names", None)
     if message.startswith("No such command") and commands:
         word = message.split("'")[1]
         message = f"no command {word!r}; expected one of {', '.join(commands)}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit
+from probative.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,28 +20,25 @@ __all__ = ["bayes"]
 def bayes(
     files: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="FOLDS_A FOLDS_B",
-            show_default=False,
             help="Counts tp,fp,fn, a row a fold (CSV, TSV, JSON; - is standard input): a file for "
             "each model, or one file with a column named model.",
         ),
     ] = None,
     folds: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--folds", metavar="DIR", help="Folds written by 'probative split', with --preds-a, -b."
         ),
     ] = None,
     preds_a: Annotated[
         str | None,
-        typer.Option(
-            "--preds-a", metavar="GLOB", help="The baseline's predictions, a file a fold."
-        ),
+        Option("--preds-a", metavar="GLOB", help="The baseline's predictions, a file a fold."),
     ] = None,
     preds_b: Annotated[
         str | None,
-        typer.Option("--preds-b", metavar="GLOB", help="The challenger's predictions, likewise."),
+        Option("--preds-b", metavar="GLOB", help="The challenger's predictions, likewise."),
     ] = None,
     only: options.Only = None,
     ignore_type: options.IgnoreType = False,
@@ -53,7 +49,7 @@ def bayes(
     beta: options.Beta = 1.0,
     sampled: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--sampled",
             metavar="N",
             parser=options.whole,
@@ -61,7 +57,7 @@ def bayes(
         ),
     ] = None,
     plot: Annotated[
-        str, typer.Option(metavar="NAME", help="What --figure draws: densities or difference.")
+        str, Option(metavar="NAME", help="What --figure draws: densities or difference.")
     ] = "densities",
     level: options.Level = 0.95,
     figure: options.Figure = None,

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.cli.parameters import Argument, Option
 
 __all__ = ["check"]
 
 
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The file; - is standard input.")],
+    file: Annotated[str, Argument(metavar="FILE", help="The file; - is standard input.")],
     task: options.Task = None,
     input_format: options.InputFormat = None,
     encoding: options.Encoding = None,
     tag_column: options.TagColumn = None,
     column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column of the labels in a table.")
+        str | None, Option(metavar="NAME", help="The column of the labels in a table.")
     ] = None,
     comments: options.Comments = False,
     scheme: options.Scheme = None,
     form: options.Format = "text",
     html: options.Html = None,
     quiet: options.Quiet = False,
-) -> None:
+) -> int:
     """What is this file, and what is wrong with it? Exit status 1 if something is.
 
     Example: probative check gold.conll
@@ -41,5 +40,4 @@ def check(
     for note in found.notes:
         remark(note, quiet=quiet)
     emit(check_document(found), form, html=html, quiet=quiet)
-    if found.problems:
-        raise typer.Exit(1)
+    return 1 if found.problems else 0

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.cli.parameters import Argument, Option
 
 __all__ = ["compare"]
 
@@ -15,57 +14,52 @@ __all__ = ["compare"]
 def compare(
     files: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="GOLD [A B...]",
             help="The answer, the baseline and one or more challengers; or one file that holds "
             "them in columns. - is standard input.",
-            show_default=False,
         ),
     ],
-    names: Annotated[
-        str | None, typer.Option(metavar="A,B", help="What to call the systems.")
-    ] = None,
+    names: Annotated[str | None, Option(metavar="A,B", help="What to call the systems.")] = None,
     metric: options.Metric = None,
-    average: Annotated[str, typer.Option(metavar="HOW", help="micro or macro.")] = "micro",
+    average: Annotated[str, Option(metavar="HOW", help="micro or macro.")] = "micro",
     by: Annotated[
         str | None,
-        typer.Option(metavar="UNIT", help="What is exchanged: sentence, document, unit or item."),
+        Option(metavar="UNIT", help="What is exchanged: sentence, document, unit or item."),
     ] = None,
     rope: Annotated[
         float,
-        typer.Option(
+        Option(
             metavar="D",
             parser=options.number,
             help="Half the width of the region of practical equivalence, a fraction of 1.",
         ),
     ] = 0.0,
     all_pairs: Annotated[
-        bool, typer.Option("--all-pairs", help="Every pair, not only with the baseline.")
+        bool, Option("--all-pairs", help="Every pair, not only with the baseline.")
     ] = False,
-    by_label: Annotated[
-        bool, typer.Option("--by-label", help="Print scores by label, too.")
-    ] = False,
+    by_label: Annotated[bool, Option("--by-label", help="Print scores by label, too.")] = False,
     beta: options.Beta = 1.0,
     prior: options.Prior = 1.0,
     level: options.Level = 0.95,
     fail_if_worse: Annotated[
         bool,
-        typer.Option("--fail-if-worse", help="Exit 1 if P(B - A < -margin) >= confidence."),
+        Option("--fail-if-worse", help="Exit 1 if P(B - A < -margin) >= confidence."),
     ] = False,
     require_not_worse: Annotated[
         bool,
-        typer.Option("--require-not-worse", help="Exit 1 unless P(B - A > -margin) >= confidence."),
+        Option("--require-not-worse", help="Exit 1 unless P(B - A > -margin) >= confidence."),
     ] = False,
     require_better: Annotated[
         bool,
-        typer.Option("--require-better", help="Exit 1 unless P(B - A > margin) >= confidence."),
+        Option("--require-better", help="Exit 1 unless P(B - A > margin) >= confidence."),
     ] = False,
     margin: Annotated[
         float,
-        typer.Option(metavar="D", parser=options.number, help="Of the gates; a fraction of 1."),
+        Option(metavar="D", parser=options.number, help="Of the gates; a fraction of 1."),
     ] = 0.0,
     confidence: Annotated[
-        float, typer.Option(metavar="P", parser=options.number, help="Of the gates.")
+        float, Option(metavar="P", parser=options.number, help="Of the gates.")
     ] = 0.95,
     task: options.Task = None,
     input_format: options.InputFormat = None,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.aside import output_aside
 from probative.cli.output import check_format, emit, progress, remark, warnings_as_remarks
+from probative.cli.parameters import Argument, Option
 
 __all__ = ["crossval"]
 
@@ -16,22 +15,18 @@ __all__ = ["crossval"]
 def crossval(
     corpus: Annotated[
         list[str],
-        typer.Argument(
-            metavar="CORPUS...", show_default=False, help="Several files make one corpus."
-        ),
+        Argument(metavar="CORPUS...", help="Several files make one corpus."),
     ],
     a: Annotated[
         str,
-        typer.Option(
-            "--a", metavar="MODEL", help="The baseline: crf:SCHEME or python:MODULE:FACTORY."
-        ),
+        Option("--a", metavar="MODEL", help="The baseline: crf:SCHEME or python:MODULE:FACTORY."),
     ],
-    b: Annotated[str, typer.Option("--b", metavar="MODEL", help="The challenger, likewise.")],
+    b: Annotated[str, Option("--b", metavar="MODEL", help="The challenger, likewise.")],
     only: options.Only = None,
     ignore_type: options.IgnoreType = False,
     features: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="N,...",
             help="Further columns (from 1) that features see, such as the part of speech.",
         ),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.cli.parameters import Option
 from probative.errors import InputError
 
 __all__ = ["demo"]
@@ -16,10 +15,10 @@ __all__ = ["demo"]
 
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write files.")
+        Path, Option("--output", "-o", metavar="DIR", help="Where to write files.")
     ] = Path("probative-demo"),
     force: Annotated[
-        bool, typer.Option("--force", help="Write over files that were edited there.")
+        bool, Option("--force", help="Write over files that were edited there.")
     ] = False,
     level: options.Level = 0.95,
     form: options.Format = "text",

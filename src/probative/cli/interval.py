@@ -5,31 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit
+from probative.cli.parameters import Option
 
 __all__ = ["interval"]
 
 
 def interval(
     tp: Annotated[
-        float | None, typer.Option(metavar="N", parser=options.number, help="True positives.")
+        float | None, Option(metavar="N", parser=options.number, help="True positives.")
     ] = None,
     fp: Annotated[
-        float | None, typer.Option(metavar="N", parser=options.number, help="False positives.")
+        float | None, Option(metavar="N", parser=options.number, help="False positives.")
     ] = None,
     fn: Annotated[
-        float | None, typer.Option(metavar="N", parser=options.number, help="False negatives.")
+        float | None, Option(metavar="N", parser=options.number, help="False negatives.")
     ] = None,
     tn: Annotated[
         float | None,
-        typer.Option(metavar="N", parser=options.number, help="True negatives, if any."),
+        Option(metavar="N", parser=options.number, help="True negatives, if any."),
     ] = None,
     counts_file: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--counts",
             metavar="FILE",
             help="Many tables from a CSV, TSV or JSON file with tp, fp, fn [, tn]; - for stdin.",
@@ -38,7 +37,7 @@ def interval(
     metric: options.Metric = None,
     method: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="wilson-indirect, wilson-direct, wilson, clopper-pearson, jeffreys, bayes, logit, "
             "wald, or all. By default the recommended one of each metric.",
@@ -86,7 +85,9 @@ def interval(
     ]
     weighed = any(result.method in ("bayes", "logit") for result in found)
     if prior != 1 and not weighed:
-        raise InputError("--prior: means nothing to these methods; expected --method bayes or logit")
+        raise InputError(
+            "--prior: means nothing to these methods; expected --method bayes or logit"
+        )
     choices = [
         ",".join(names),
         ",".join(dict.fromkeys(result.method for result in found)),

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-import typer
+import click
 
+from probative.cli.parameters import Option
 from probative.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
 
 __all__ = [
     "Align",
@@ -45,7 +43,6 @@ __all__ = [
     "TrainWords",
     "UnitColumn",
     "Weight",
-    "check_needs",
     "column_numbers",
     "fold_weight",
     "integer",
@@ -69,7 +66,7 @@ def number(text: str | float) -> float:
     """Read a finite number from the command line."""
     value = float(text) if _NUMBER.fullmatch(str(text)) else math.nan
     if not math.isfinite(value):
-        raise typer.BadParameter(f"{_shortened(text)} is not a number")
+        raise click.BadParameter(f"{_shortened(text)} is not a number")
     return value
 
 
@@ -78,11 +75,11 @@ def integer(text: str | int, *, least: int | None = None, most: int | None = Non
     limit = "" if least is None else f" >= {least}"
     value = int(text) if _INTEGER.fullmatch(str(text)) else None
     if value is None and re.fullmatch(r"[+]?\d{19,}", str(text), re.ASCII):
-        raise typer.BadParameter(f"{_shortened(text)} is too large")
+        raise click.BadParameter(f"{_shortened(text)} is too large")
     if value is None or (least is not None and value < least):
-        raise typer.BadParameter(f"{_shortened(text)} is not a whole number{limit}")
+        raise click.BadParameter(f"{_shortened(text)} is not a whole number{limit}")
     if most is not None and value > most:
-        raise typer.BadParameter(f"{value} is too large; expected at most {most}")
+        raise click.BadParameter(f"{value} is too large; expected at most {most}")
     return value
 
 
@@ -105,7 +102,7 @@ def workers(text: str | int) -> int:
     """Read a number of processes, or -1 for as many as there are cores."""
     value = integer(text)
     if value == 0 or value < -1:
-        raise typer.BadParameter(f"{value} is not a number of fits at once; expected 1, 2, … or -1")
+        raise click.BadParameter(f"{value} is not a number of fits at once; expected 1, 2, … or -1")
     return value
 
 
@@ -120,12 +117,15 @@ def whole_numbers(
     return [int(word) for word in found]
 
 
-def numbers(parameter: str, text: str) -> list[float]:
-    """Read numbers that are separated by commas."""
+def numbers(
+    parameter: str, values: list[str] | None, default: tuple[float, ...] = ()
+) -> tuple[float, ...]:
+    """Read numbers of an option that may be repeated or hold a list with commas."""
     try:
-        return [number(word.strip()) for word in text.split(",")]
-    except typer.BadParameter as error:
+        found = [number(word.strip()) for value in values or () for word in value.split(",")]
+    except click.BadParameter as error:
         raise InputError(f"{parameter}: {error.message}") from None
+    return tuple(found) or default
 
 
 def _shortened(text: object) -> str:
@@ -135,39 +135,35 @@ def _shortened(text: object) -> str:
 
 Format = Annotated[
     str,
-    typer.Option("--format", "-f", metavar="FORMAT", help="text, json, markdown, latex or csv."),
+    Option("--format", "-f", metavar="FORMAT", help="text, json, markdown, latex or csv."),
 ]
 Html = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Also write a page to look at.")
+    Path | None, Option("--html", metavar="FILE", help="Also write a page to look at.")
 ]
 Figure = Annotated[
     Path | None,
-    typer.Option("--figure", metavar="FILE", help="Also draw a figure (.png, .svg or .pdf)."),
+    Option("--figure", metavar="FILE", help="Also draw a figure (.png, .svg or .pdf)."),
 ]
 Level = Annotated[
     float,
-    typer.Option(
-        "--level", metavar="P", parser=number, help="The level of the intervals, in (0, 1)."
-    ),
+    Option("--level", metavar="P", parser=number, help="The level of the intervals, in (0, 1)."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="No progress and no remarks.")]
 Seed = Annotated[
     int | None,
-    typer.Option(
-        "--seed", metavar="N", parser=seed, help="Seed of whatever is random in this command."
-    ),
+    Option("--seed", metavar="N", parser=seed, help="Seed of whatever is random in this command."),
 ]
 Beta = Annotated[
     float,
-    typer.Option("--beta", metavar="NUMBER", parser=number, help="The weight of recall in fbeta."),
+    Option("--beta", metavar="NUMBER", parser=number, help="The weight of recall in fbeta."),
 ]
 Prior = Annotated[
     float,
-    typer.Option("--prior", metavar="NUMBER", parser=number, help="The prior weight of each cell."),
+    Option("--prior", metavar="NUMBER", parser=number, help="The prior weight of each cell."),
 ]
 Metric = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--metric",
         metavar="NAME",
         help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv; several times, "
@@ -185,22 +181,22 @@ def words(values: list[str] | None, default: tuple[str, ...]) -> tuple[str, ...]
 # How to read and match files; what is not given is recognised.
 Task = Annotated[
     str | None,
-    typer.Option("--task", metavar="TASK", help="entities, segmentation or labels."),
+    Option("--task", metavar="TASK", help="entities, segmentation or labels."),
 ]
 InputFormat = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--input-format",
         metavar="NAME",
         help="columns, conllu, segmented, labels, jsonl or table.",
     ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", help="utf-8, latin-1, gb18030, …")
+    str | None, Option("--encoding", metavar="NAME", help="utf-8, latin-1, gb18030, …")
 ]
 TagColumn = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--tag-column",
         metavar="N",
         parser=integer,
@@ -209,34 +205,28 @@ TagColumn = Annotated[
 ]
 GoldColumn = Annotated[
     str | None,
-    typer.Option(
-        "--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."
-    ),
+    Option("--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."),
 ]
 Columns = Annotated[
     str | None,
-    typer.Option(
-        "--columns", metavar="A,B", help="The systems' columns: their numbers, or their names."
-    ),
+    Option("--columns", metavar="A,B", help="The systems' columns: their numbers, or their names."),
 ]
 UnitColumn = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--unit-column",
         metavar="NAME",
         help="The column of a table that says which items belong together.",
     ),
 ]
-Comments = Annotated[bool, typer.Option("--comments", help="Lines that begin with # are comments.")]
+Comments = Annotated[bool, Option("--comments", help="Lines that begin with # are comments.")]
 Align = Annotated[
     str,
-    typer.Option(
-        "--align", metavar="HOW", help="tokens: they must be equal; position: as many will do."
-    ),
+    Option("--align", metavar="HOW", help="tokens: they must be equal; position: as many will do."),
 ]
 Scheme = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--scheme",
         metavar="NAME",
         help="iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
@@ -244,24 +234,22 @@ Scheme = Annotated[
 ]
 Repair = Annotated[
     str,
-    typer.Option(
+    Option(
         "--repair", metavar="HOW", help="What to do with invalid tags: conlleval, strict or error."
     ),
 ]
-IgnoreType = Annotated[
-    bool, typer.Option("--ignore-type", help="Count boundaries, whatever the type.")
-]
+IgnoreType = Annotated[bool, Option("--ignore-type", help="Count boundaries, whatever the type.")]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="LABEL", help="Count this label only; may be repeated."),
+    Option("--only", metavar="LABEL", help="Count this label only; may be repeated."),
 ]
 Positive = Annotated[
     str | None,
-    typer.Option("--positive", metavar="LABEL", help="The class that counts as yes, for labels."),
+    Option("--positive", metavar="LABEL", help="The class that counts as yes, for labels."),
 ]
 TrainWords = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--train-words",
         metavar="FILE",
         help="A lexicon or a segmented training file, for the recall of unknown words.",
@@ -271,18 +259,18 @@ TrainWords = Annotated[
 
 # Cross-validation.
 Repetitions = Annotated[
-    int, typer.Option("--m", metavar="N", parser=whole, help="Repetitions, each of two folds.")
+    int, Option("--m", metavar="N", parser=whole, help="Repetitions, each of two folds.")
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", metavar="N", parser=workers, help="Fits at once; -1 for all cores."),
+    Option("--jobs", metavar="N", parser=workers, help="Fits at once; -1 for all cores."),
 ]
 KeepDocuments = Annotated[
-    bool, typer.Option("--keep-documents", help="Never cut a document that the corpus marks.")
+    bool, Option("--keep-documents", help="Never cut a document that the corpus marks.")
 ]
 Resume = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--resume",
         metavar="DIR",
         help="Keep what is done in this folder, and continue what is there.",
@@ -290,7 +278,7 @@ Resume = Annotated[
 ]
 Rope = Annotated[
     float,
-    typer.Option(
+    Option(
         "--rope",
         metavar="NUMBER",
         parser=number,
@@ -299,19 +287,17 @@ Rope = Annotated[
 ]
 Weight = Annotated[
     str,
-    typer.Option(
-        "--weight", metavar="HOW", help="effective, averaged, a number, or correlations R1,R2."
-    ),
+    Option("--weight", metavar="HOW", help="effective, averaged, a number, or correlations R1,R2."),
 ]
 
 
 def fold_weight(text: str) -> str | float | tuple[float, float]:
     """Read a weight of folds: a name, a number, or two correlations with a comma between."""
     try:
-        values = numbers("--weight", text)
+        values = numbers("--weight", [text])
     except InputError:
         return text
-    return values[0] if len(values) == 1 else tuple(values)  # type: ignore[return-value]
+    return values[0] if len(values) == 1 else values  # type: ignore[return-value]
 
 
 def column_numbers(parameter: str, text: str | None) -> list[int]:
@@ -320,38 +306,5 @@ def column_numbers(parameter: str, text: str | None) -> list[int]:
 
 
 Replicates = Annotated[
-    int, typer.Option("--replicates", metavar="N", parser=whole, help="Test sets to draw.")
+    int, Option("--replicates", metavar="N", parser=whole, help="Test sets to draw.")
 ]
-
-
-# what an option means nothing without: it is refused then, not ignored
-_NEEDS = {"plot": "figure"}
-
-
-def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> None:
-    """Refuse options that were given and that nothing would look at.
-
-    Parameters
-    ----------
-    command
-        The words that call the command.
-    given
-        The names of the parameters that stand on the command line.
-    values
-        The values of all, by name.
-    """
-    needs = _NEEDS | ({"task": "figure"} if command.endswith("study bayes") else {})
-    for name, other in needs.items():
-        if name in given and not values.get(other):
-            raise InputError(f"{_flag(name)}: means nothing without {_flag(other)}; expected both")
-    metric = values.get("metric")
-    metrics = words([metric] if isinstance(metric, str) else metric, ())
-    if "beta" in given and "fbeta" not in metrics:
-        raise InputError("--beta: means nothing without --metric fbeta; expected both")
-    for name in ("html", "figure"):
-        if name in given and values.get("form") == "conlleval":
-            raise InputError(f"{_flag(name)}: cannot be combined with --format conlleval")
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")

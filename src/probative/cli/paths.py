@@ -42,7 +42,7 @@ def check_paths(parameters: Sequence[Any], values: Mapping[str, Any]) -> None:
     taken: dict[str, str] = {}
     for name in FILES:
         if values.get(name):
-            target = _check_file(name, values[name], read, kept)
+            target = _check_file(name, Path(values[name]), read, kept)
             other = taken.setdefault(os.path.normcase(target), name)
             if other != name:
                 raise InputError(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.cli.parameters import Argument, Option
 
 __all__ = ["plan"]
 
@@ -15,16 +14,15 @@ __all__ = ["plan"]
 def plan(
     files: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="GOLD A B",
             help="The answer, the baseline and the challenger of a pilot; or one file that holds "
             "them in columns.",
-            show_default=False,
         ),
     ],
     difference: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="D",
             parser=options.number,
             help="The difference to be shown, a fraction of 1; by default the observed one.",
@@ -32,17 +30,15 @@ def plan(
     ] = None,
     power: Annotated[
         float | None,
-        typer.Option(
-            metavar="P", parser=options.number, help="The probability of showing it (0.8)."
-        ),
+        Option(metavar="P", parser=options.number, help="The probability of showing it (0.8)."),
     ] = None,
     units: Annotated[
         int | None,
-        typer.Option(metavar="N", parser=options.whole, help="The number of sentences or items."),
+        Option(metavar="N", parser=options.whole, help="The number of sentences or items."),
     ] = None,
-    metric: Annotated[str | None, typer.Option(metavar="NAME", help="The score.")] = None,
+    metric: Annotated[str | None, Option(metavar="NAME", help="The score.")] = None,
     by: Annotated[
-        str | None, typer.Option(metavar="UNIT", help="sentence, document, unit or item.")
+        str | None, Option(metavar="UNIT", help="sentence, document, unit or item.")
     ] = None,
     beta: options.Beta = 1.0,
     level: options.Level = 0.95,

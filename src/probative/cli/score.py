@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+import click
 
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.cli.parameters import Argument, Option
 
 __all__ = ["score"]
 
@@ -15,16 +16,13 @@ __all__ = ["score"]
 def score(
     files: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="GOLD [PRED...]",
             help="The answer and the outputs; or one file with gold and predicted columns. "
             "- is standard input.",
-            show_default=False,
         ),
     ],
-    names: Annotated[
-        str | None, typer.Option(metavar="A,B", help="What to call the systems.")
-    ] = None,
+    names: Annotated[str | None, Option(metavar="A,B", help="What to call the systems.")] = None,
     task: options.Task = None,
     input_format: options.InputFormat = None,
     encoding: options.Encoding = None,
@@ -41,12 +39,12 @@ def score(
     positive: options.Positive = None,
     train_words: options.TrainWords = None,
     overlap: Annotated[
-        bool, typer.Option("--overlap", help="Count partial overlaps of spans, too.")
+        bool, Option("--overlap", help="Count partial overlaps of spans, too.")
     ] = False,
     level: options.Level = 0.95,
     form: Annotated[
         str,
-        typer.Option(
+        Option(
             "--format", "-f", metavar="FORMAT", help="text, json, markdown, latex, csv, conlleval."
         ),
     ] = "text",
@@ -91,7 +89,7 @@ def score(
     for note in found.notes:
         remark(note, quiet=quiet)
     if form == "conlleval":
-        typer.echo(conlleval_report(found), nl=False)
+        click.echo(conlleval_report(found), nl=False)
         return
     choices = [
         *([repair] if found.scheme else []),

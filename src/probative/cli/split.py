@@ -5,24 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark, warnings_as_remarks
+from probative.cli.parameters import Argument, Option
 
 __all__ = ["split"]
 
 
 def split(
-    corpus: Annotated[str, typer.Argument(metavar="CORPUS", show_default=False)],
+    corpus: Annotated[str, Argument(metavar="CORPUS")],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="DIR", help="A new or an empty folder."),
+        Option("--output", "-o", metavar="DIR", help="A new or an empty folder."),
     ],
     m: options.Repetitions = 3,
     regularize: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="WHAT",
             help="What every part shall have an equal share of: entities, labels, tokens; several "
             "times, or separated by commas. By default entities and tokens, or labels.",

@@ -54,6 +54,8 @@ def prepare() -> None:
             os.fstat(number)
         except OSError:  # closed: the next file opened would take its number
             os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:  # many libraries take it for granted
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # for as long as we run
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what its encoding lacks is shown as an escape
             stream.reconfigure(errors="backslashreplace")

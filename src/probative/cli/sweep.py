@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.cli.parameters import Argument, Option
 
 __all__ = ["sweep"]
 
@@ -15,11 +14,11 @@ __all__ = ["sweep"]
 def sweep(
     gold: Annotated[
         str,
-        typer.Argument(metavar="GOLD", help="The answer: segmented text, or a column of words."),
+        Argument(metavar="GOLD", help="The answer: segmented text, or a column of words."),
     ],
     probabilities: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="PROBABILITIES",
             help="JSON lines: for each sentence a list with the probability of a boundary between "
             "every two characters. - is standard input.",
@@ -27,7 +26,7 @@ def sweep(
     ],
     steps: Annotated[
         int,
-        typer.Option("--steps", metavar="N", parser=options.steps, help="Steps from 0 to 1."),
+        Option("--steps", metavar="N", parser=options.steps, help="Steps from 0 to 1."),
     ] = 20,
     input_format: options.InputFormat = None,
     encoding: options.Encoding = None,

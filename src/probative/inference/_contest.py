@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative.errors import InputError
-from probative.metrics import NEEDS_TN
+from probative.metrics import NEEDS_TN, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,19 +128,16 @@ def contest(paired: PairedCounts, metric: str, beta: float) -> Contest:
         raise InputError(f"metric: {metric} needs tn (case 7), and these cases have none")
     t = [int(value) for value in paired.cases]
     positives = t[0] + t[2] + t[4] + t[6]
-    n = sum(t)
-    negatives = n - positives
+    negatives = sum(t) - positives
     # the decimal that beta prints as: 0.1 is meant to be a tenth
     b2 = Fraction(repr(float(beta))) ** 2
-    weight, unit = b2.numerator, b2.denominator
-    top, bottom = {
-        "precision": ((1, 0, 0), (1, 1, 0)),
-        "recall": ((1, 0, 0), (0, 0, positives)),
-        "f1": ((2, 0, 0), (1, 1, positives)),
-        "fbeta": ((unit + weight, 0, 0), (unit, unit, weight * positives)),
-        "jaccard": ((1, 0, 0), (0, 1, positives)),
-        "accuracy": ((1, -1, negatives), (0, 0, n)),
-        "specificity": ((0, -1, negatives), (0, 0, negatives)),
-        "npv": ((0, -1, negatives), (-1, -1, n)),
-    }[metric]
+    forms = TABLE[metric].forms(b2)
+    scale = lcm(*(Fraction(weight).denominator for form in forms for weight in form))
+
+    def of_credit(form: tuple[Any, ...]) -> tuple[int, int, int]:
+        """A form in (x, f) alone: what is no true positive is missed, no false one is left out."""
+        tp, fp, fn, tn = (int(scale * weight) for weight in form)
+        return tp - fn, fp - tn, fn * positives + tn * negatives
+
+    top, bottom = map(of_credit, forms)
     return Contest(top, bottom, (t[0] + t[2] + 2 * t[4], t[1] + t[3] + 2 * t[5]))

@@ -3,7 +3,7 @@
 Under multinomial sampling of n items, the number of items that count for F1 is
 nu ~ Bin(n, p11 + p10 + p01), and given nu the true positives are tp ~ Bin(nu, F*). An interval
 for F1 depends on (tp, nu) only, so its coverage, expected length and probabilities of overshoot
-and degeneracy are sums over the pairs (tp, nu) that can occur. Precision, recall and Jaccard
+and degeneracy are sums over the pairs (tp, nu) that can occur. The other metrics but F-beta
 have the same structure with other trials and shares.
 """
 
@@ -19,7 +19,7 @@ from probative.counts import Counts
 from probative.data import load
 from probative.errors import InputError
 from probative.inference.intervals import interval, methods_for
-from probative.metrics import f1_from_jaccard
+from probative.metrics import TABLE, Share
 from probative.results import Result
 
 if TYPE_CHECKING:
@@ -41,15 +41,10 @@ __all__ = [
 ]
 
 METHODS = ("clopper-pearson", "wald", "wilson-direct", "wilson-indirect")
-# The cells whose items are trials of each metric; p11 are the successes.
-_TRIALS = {
-    "f1": ("p11", "p10", "p01"),
-    "jaccard": ("p11", "p10", "p01"),
-    "precision": ("p11", "p10"),
-    "recall": ("p11", "p01"),
-}
-METRICS = tuple(_TRIALS)
-_CELLS = ("p11", "p10", "p01", "p00")
+# What the cells of `Counts` are called as probabilities: answer and system say yes (1) or no (0).
+_CELLS = {"tp": "p11", "fp": "p10", "fn": "p01", "tn": "p00"}
+# F-beta is no function of one share.
+METRICS = tuple(name for name, metric in TABLE.items() if not metric.depends_on_beta)
 _NEGLIGIBLE = 1e-17  # weights below this cannot change a sum near 1
 _PAIRS = 1 << 20  # pairs (tp, nu) held in memory at once
 
@@ -111,7 +106,7 @@ def operating_characteristics(
         The probabilities p11, p10, p01, p00 of a true positive, false positive, false negative
         and true negative.
     methods, metric, level
-        As for `probative.interval`; the metric is f1, jaccard, precision or recall.
+        As for `probative.interval`; any metric but fbeta.
     scenario
         A name for the condition.
 
@@ -129,16 +124,20 @@ def operating_characteristics(
     if not float(n).is_integer() or n < 1:
         raise InputError(f"n: {n!r} is not a whole number >= 1")
     cells = _checked_cells(probabilities)
-    chance = sum(cells[name] for name in _TRIALS[metric])
+    kind = TABLE[metric].share()
+    assert kind is not None  # noqa: S101  # all of METRICS are shares
+    hits, misses = ([_CELLS[cell] for cell in part] for part in (kind.hits, kind.misses))
+    chance = sum(cells[name] for name in (*hits, *misses))
     if chance == 0:
-        raise InputError(f"probabilities: {metric} is undefined where {_TRIALS[metric]} are 0")
-    share = min(cells["p11"] / chance, 1.0)
-    true_score = f1_from_jaccard(share) if metric == "f1" else share
+        where = ", ".join((*hits, *misses))
+        raise InputError(f"probabilities: {metric} is undefined where {where} are 0")
+    share = min(sum(cells[name] for name in hits) / chance, 1.0)
+    true_score = kind.factor * share / (1 + (kind.factor - 1) * share)
 
     sums = np.zeros((len(methods), 4))
     total = 0.0
     for successes, trials, weight in _pairs(int(n), min(chance, 1.0), share):
-        counts = _counts_of(metric, successes, trials)
+        counts = _counts_of(kind, successes, trials)
         for i, method in enumerate(methods):
             found = interval(counts, metric, method, level=level)
             sums[i] += _weighed_events(weight, found.low, found.high, true_score)
@@ -244,10 +243,10 @@ def interval_lengths(
 
 def _checked_cells(probabilities: Mapping[str, float]) -> dict[str, float]:
     for name in probabilities:
-        one_of("probabilities", name, _CELLS)
+        one_of("probabilities", name, _CELLS.values())
     cells = {
         name: positive(f"probabilities: {name}", probabilities.get(name, 0.0), zero=True)
-        for name in _CELLS
+        for name in _CELLS.values()
     }
     total = sum(cells.values())
     if abs(total - 1) > 1e-9:
@@ -262,12 +261,12 @@ def _weighed_events(weight: Any, low: Any, high: Any, true_score: float) -> list
     return [(weight * event).sum() for event in events]
 
 
-def _counts_of(metric: str, successes: NDArray[np.float64], trials: NDArray[np.float64]) -> Counts:
-    """Counts with these successes and trials; F1 does not care which kind the failures are."""
-    failures, none = trials - successes, np.zeros_like(trials)
-    if metric == "recall":
-        return Counts(successes, none, failures)
-    return Counts(successes, failures, none)
+def _counts_of(kind: Share, successes: NDArray[np.float64], trials: NDArray[np.float64]) -> Counts:
+    """Counts with these successes and trials; a share does not care which kind of cell has them."""
+    counts = {cell: np.zeros_like(trials) for cell in _CELLS}
+    counts[kind.hits[0]] = successes
+    counts[kind.misses[0]] = trials - successes
+    return Counts(**counts)
 
 
 def _pairs(n: int, chance: float, share: float) -> Iterator[tuple[Any, Any, Any]]:

@@ -37,6 +37,8 @@ __all__ = ["METHODS", "LongRun", "case_probabilities", "clustered_cases", "size_
 # for B, both right, both wrong, both miss. F1 is 0.84.
 _CASES = np.array([0.06, 0.06, 0.06, 0.06, 0.62, 0.06, 0.08])
 
+_MOST_ITEMS = 10_000  # a sentence
+
 
 @dataclass(frozen=True, eq=False)
 class LongRun(Result):
@@ -191,6 +193,10 @@ def size_and_power(
     level = open_probability("level", level)
     if positive("items", items) < 1:
         raise InputError(f"items: {items!r} is less than 1 a sentence")
+    if items > _MOST_ITEMS:
+        raise InputError(
+            f"items: {items!r} a sentence are too many; expected at most {_MOST_ITEMS}"
+        )
     conditions = [
         (_checked_correlation(r), d, case_probabilities(d))
         for r in correlations
@@ -225,7 +231,7 @@ def case_probabilities(true_difference: float) -> NDArray[np.float64]:
     y = x + _CASES[1] + _CASES[5] + _CASES[[0, 2, 4, 6]].sum()
     d = float(true_difference)
     slope = 4 * (y - x)
-    shift = 2 * d * y**2 / (slope + math.sqrt(slope**2 + 4 * d**2 * y**2))
+    shift = 2 * d * y**2 / (slope + math.hypot(slope, 2 * d * y))
     if not abs(shift) <= _CASES[0]:
         raise InputError(f"differences: {true_difference!r} is too large for this study")
     shares = _CASES.copy()

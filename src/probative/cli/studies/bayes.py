@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 
 __all__ = ["bayes"]
 
@@ -15,7 +14,7 @@ __all__ = ["bayes"]
 def bayes(
     replicates: Annotated[
         int,
-        typer.Option(
+        Option(
             "--replicates",
             metavar="N",
             parser=options.whole,
@@ -23,10 +22,10 @@ def bayes(
         ),
     ] = 10_000,
     n: Annotated[
-        int, typer.Option("--n", metavar="N", parser=options.whole, help="Items a data set.")
+        int, Option("--n", metavar="N", parser=options.whole, help="Items a data set.")
     ] = 600,
     task: Annotated[
-        str, typer.Option(metavar="NAME", help="Which figure --figure draws: cws, ner or org.")
+        str, Option(metavar="NAME", help="Which figure --figure draws: cws, ner or org.")
     ] = "cws",
     level: options.Level = 0.95,
     prior: options.Prior = 1.0,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress, warnings_as_remarks
+from probative.cli.parameters import Option
 
 __all__ = ["chunking"]
 
@@ -15,29 +14,29 @@ __all__ = ["chunking"]
 def chunking(
     cws: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Segmented text, such as SIGHAN 2005's pku_training.utf8; repeatable.",
         ),
     ] = None,
     ner: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="Entities, such as CoNLL-2003's eng.train; repeatable."),
+        Option(metavar="FILE", help="Entities, such as CoNLL-2003's eng.train; repeatable."),
     ] = None,
-    only: Annotated[str, typer.Option(metavar="LABEL", help="The type of the third task.")] = "ORG",
+    only: Annotated[str, Option(metavar="LABEL", help="The type of the third task.")] = "ORG",
     features: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="N,...",
             help="Columns beside the word that features see; by default the second of four.",
         ),
     ] = None,
     encoding: options.Encoding = None,
     c2: Annotated[
-        float, typer.Option(metavar="NUMBER", parser=options.number, help="The L2 penalty.")
+        float, Option(metavar="NUMBER", parser=options.number, help="The L2 penalty.")
     ] = 0.1,
     iterations: Annotated[
-        int, typer.Option(metavar="N", parser=options.whole, help="L-BFGS iterations at most.")
+        int, Option(metavar="N", parser=options.whole, help="L-BFGS iterations at most.")
     ] = 100,
     m: options.Repetitions = 3,
     jobs: options.Jobs = None,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 from probative.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,11 +18,11 @@ __all__ = ["coverage"]
 def coverage(
     n: Annotated[
         list[str] | None,
-        typer.Option("--n", metavar="N", help="Items; several times, or separated by commas."),
+        Option("--n", metavar="N", help="Items; several times, or separated by commas."),
     ] = None,
     cells: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--cells",
             metavar="P11,P10,P01[,P00]",
             help="Probabilities of a true positive, false positive, false negative [, true "
@@ -32,11 +31,11 @@ def coverage(
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Interval methods; by default the paper's four."),
+        Option(metavar="NAME", help="Interval methods; by default the paper's four."),
     ] = None,
-    metric: Annotated[str, typer.Option(help="f1, jaccard, precision or recall.")] = "f1",
+    metric: Annotated[str, Option(help="f1, jaccard, precision or recall.")] = "f1",
     plot: Annotated[
-        str, typer.Option(metavar="NAME", help="What --figure draws: coverage, length or heatmap.")
+        str, Option(metavar="NAME", help="What --figure draws: coverage, length or heatmap.")
     ] = "coverage",
     level: options.Level = 0.95,
     figure: options.Figure = None,
@@ -89,7 +88,7 @@ def _scenarios(cells: list[str] | None) -> dict[str, dict[str, float]] | None:
     scenarios = {}
     for text in cells or ():
         try:
-            values = options.numbers("--cells", text)
+            values = list(options.numbers("--cells", [text]))
         except InputError:
             values = []
         if len(values) == 3:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 
 __all__ = ["pairing"]
 
@@ -15,7 +14,7 @@ __all__ = ["pairing"]
 def pairing(
     n: Annotated[
         list[str] | None,
-        typer.Option("--n", metavar="N", help="Items; several times, or separated by commas."),
+        Option("--n", metavar="N", help="Items; several times, or separated by commas."),
     ] = None,
     metric: options.Metric = None,
     replicates: options.Replicates = 1000,

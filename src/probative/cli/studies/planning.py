@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 
 __all__ = ["planning"]
 
 
 def planning(
     power: Annotated[
-        float, typer.Option(metavar="P", parser=options.number, help="The power to plan for.")
+        float, Option(metavar="P", parser=options.number, help="The power to plan for.")
     ] = 0.8,
     replicates: options.Replicates = 1000,
     level: options.Level = 0.95,

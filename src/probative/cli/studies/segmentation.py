@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress, remark
+from probative.cli.parameters import Option
 from probative.errors import InputError
 
 __all__ = ["segmentation"]
@@ -16,51 +15,49 @@ __all__ = ["segmentation"]
 
 def segmentation(
     train: Annotated[
-        str, typer.Option(metavar="FILE", help="CoNLL-U, columns or segmented text to train on.")
+        str, Option(metavar="FILE", help="CoNLL-U, columns or segmented text to train on.")
     ],
     dev: Annotated[
-        str, typer.Option(metavar="FILE", help="The same, for the choice of the network's epoch.")
+        str, Option(metavar="FILE", help="The same, for the choice of the network's epoch.")
     ],
-    test: Annotated[str, typer.Option(metavar="FILE", help="The same, to be scored on.")],
+    test: Annotated[str, Option(metavar="FILE", help="The same, to be scored on.")],
     systems: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="A,B", help="Of maxmatch, crf and bigru; by default those that are installed."
         ),
     ] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(metavar="N,N", help="Training sentences at each point of the learning curve."),
+        Option(metavar="N,N", help="Training sentences at each point of the learning curve."),
     ] = None,
     step: Annotated[
         int | None,
-        typer.Option(
+        Option(
             metavar="N", parser=options.whole, help="A learning curve that grows by N sentences."
         ),
     ] = None,
     curve: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Whose learning curve; the last system's.")
+        str | None, Option(metavar="NAME", help="Whose learning curve; the last system's.")
     ] = None,
     epochs: Annotated[
-        int, typer.Option(metavar="N", parser=options.whole, help="Epochs of the network.")
+        int, Option(metavar="N", parser=options.whole, help="Epochs of the network.")
     ] = 30,
     device: Annotated[
-        str, typer.Option(metavar="NAME", help="Where the network computes: auto, cpu or cuda.")
+        str, Option(metavar="NAME", help="Where the network computes: auto, cpu or cuda.")
     ] = "auto",
-    spaces: Annotated[
-        bool, typer.Option(help="Whether segmenters see the spaces of the text.")
-    ] = True,
+    spaces: Annotated[bool, Option(help="Whether segmenters see the spaces of the text.")] = True,
     steps: Annotated[
-        int, typer.Option("--steps", metavar="N", parser=options.whole, help="Steps of the sweep.")
+        int, Option("--steps", metavar="N", parser=options.whole, help="Steps of the sweep.")
     ] = 20,
     language: Annotated[
         str | None,
-        typer.Option(metavar="zh|en", help="Show the published figures of this language only."),
+        Option(metavar="zh|en", help="Show the published figures of this language only."),
     ] = None,
     resume: options.Resume = None,
     output: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--output", "-o", metavar="DIR", help="Write tables, figures, outputs and JSON there."
         ),
     ] = None,

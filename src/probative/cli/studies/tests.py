@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from probative.cli import options
 from probative.cli.output import check_format, emit, progress
+from probative.cli.parameters import Option
 
 __all__ = ["tests"]
 
@@ -15,7 +14,7 @@ __all__ = ["tests"]
 def tests(
     correlation: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--correlation",
             metavar="R",
             help="Correlations of items of a sentence; several times, or separated by commas.",
@@ -23,7 +22,7 @@ def tests(
     ] = None,
     difference: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--difference",
             metavar="D",
             help="True differences of F1, as fractions of 1; several times, or with commas.",
@@ -31,20 +30,20 @@ def tests(
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="item-test, unit-test, bootstrap, mover, mover-items, bayes, bayes-items.",
         ),
     ] = None,
     units: Annotated[
-        int, typer.Option(metavar="N", parser=options.whole, help="Sentences in a test set.")
+        int, Option(metavar="N", parser=options.whole, help="Sentences in a test set.")
     ] = 200,
     items: Annotated[
         float,
-        typer.Option(metavar="X", parser=options.number, help="Items a sentence, on average."),
+        Option(metavar="X", parser=options.number, help="Items a sentence, on average."),
     ] = 5.0,
     replicates: Annotated[
-        int, typer.Option(metavar="N", parser=options.whole, help="Test sets to draw.")
+        int, Option(metavar="N", parser=options.whole, help="Test sets to draw.")
     ] = 1000,
     level: options.Level = 0.95,
     figure: options.Figure = None,
@@ -63,8 +62,8 @@ def tests(
 
     check_format(form)
     methods = options.words(method, study.METHODS)
-    correlations = _numbers("--correlation", correlation, (0.0, 0.1, 0.2, 0.4, 0.6))
-    differences = _numbers("--difference", difference, (0.0, 0.03))
+    correlations = options.numbers("--correlation", correlation, (0.0, 0.1, 0.2, 0.4, 0.6))
+    differences = options.numbers("--difference", difference, (0.0, 0.03))
     with progress("test sets", quiet=quiet) as report:
         results = study.size_and_power(
             correlations,
@@ -90,9 +89,3 @@ def tests(
     document = tests_document(results, choices=choices)
     drawn = (figure, tests_figure(results)) if figure else None
     emit(document, form, html=html, figure=drawn, quiet=quiet)
-
-
-def _numbers(name: str, values: list[str] | None, default: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(x for word in options.words(values, ()) for x in options.numbers(name, word)) or (
-        default
-    )

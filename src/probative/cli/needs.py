@@ -1,0 +1,42 @@
+"""Options that mean something only beside another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Set
+
+__all__ = ["check_needs"]
+
+# what an option means nothing without: it is refused then, not ignored
+_NEEDS = {"plot": "figure"}
+
+
+def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> None:
+    """Refuse options that were given and that nothing would look at.
+
+    Parameters
+    ----------
+    command
+        The words that call the command.
+    given
+        The names of the parameters that stand on the command line.
+    values
+        The values of all, by name.
+    """
+    needs = _NEEDS | ({"task": "figure"} if command.endswith("study bayes") else {})
+    for name, other in needs.items():
+        if name in given and not values.get(other):
+            raise InputError(f"{_flag(name)}: means nothing without {_flag(other)}; expected both")
+    if "beta" in given and "fbeta" not in str(values.get("metric")):
+        raise InputError("--beta: means nothing without --metric fbeta; expected both")
+    for name in ("html", "figure"):
+        if name in given and values.get("form") == "conlleval":
+            raise InputError(f"{_flag(name)}: cannot be combined with --format conlleval")
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

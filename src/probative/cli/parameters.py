@@ -1,0 +1,221 @@
+"""From a function's signature to a command: what an option is called stands at its parameter.
+
+A parameter is ``Annotated[type, Option(...)]`` or ``Annotated[type, Argument(...)]``; its default
+is the option's. Click parses, and this module tells it what to expect.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+
+import click
+from click.core import ParameterSource
+
+from probative.cli.needs import check_needs
+from probative.cli.paths import check_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Argument", "Group", "Option", "as_command"]
+
+
+@dataclass(frozen=True, init=False)
+class Option:
+    """An option: its flags (by default the parameter's name), how to read and describe it.
+
+    `several` lets it be given several times; what is given becomes a list.
+    """
+
+    flags: tuple[str, ...]
+    metavar: str | None
+    help: str | None
+    parser: Callable[[str], Any] | None
+    several: bool
+
+    def __init__(
+        self,
+        *flags: str,
+        metavar: str | None = None,
+        help: str | None = None,  # noqa: A002  # what Click calls it
+        parser: Callable[[str], Any] | None = None,
+        several: bool = False,
+    ):
+        values = (flags, metavar, help, parser, several)
+        for name, value in zip(
+            ("flags", "metavar", "help", "parser", "several"), values, strict=True
+        ):
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """Words that belong to no option."""
+
+    metavar: str
+    help: str | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Options that go to the library together, as a dictionary of its keywords.
+
+    The class that declares the choices of the job tells their defaults.
+    """
+
+    declared: type[Any]
+    options: Mapping[str, Option]
+
+    def defaults(self) -> dict[str, Any]:
+        """The default of every option."""
+        known = {entry.name: entry.default for entry in fields(self.declared)}
+        return {name: known[name] for name in self.options}
+
+
+class _Parsed(click.ParamType[Any]):
+    """A value that a function of ours reads; a default is what it is."""
+
+    name = "value"
+
+    def __init__(self, parser: Callable[[str], Any]):
+        self.parser = parser
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.parser(value)
+        except click.BadParameter as error:
+            error.param, error.ctx = error.param or param, error.ctx or ctx
+            raise
+
+
+def as_command(name: str, function: Callable[..., Any]) -> click.Command:
+    """Make a command of a function whose parameters say what they are."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters: list[click.Parameter] = []
+    groups: dict[str, Group] = {}
+    told = []
+    for parameter in inspect.signature(function).parameters.values():
+        kind, spec = get_args(hints[parameter.name])
+        if isinstance(spec, Group):
+            groups[parameter.name] = spec
+            parameters += [
+                _option(key, _kind(default, spec.options[key]), default, spec.options[key])
+                for key, default in spec.defaults().items()
+            ]
+        elif isinstance(spec, Argument):
+            parameters.append(_argument(parameter, kind, spec))
+            told += [(spec.metavar, spec.help)] if spec.help else []
+        else:
+            parameters.append(_option(parameter.name, kind, parameter.default, spec))
+    return _Command(
+        name,
+        callback=_gathered(function, groups),
+        params=parameters,
+        help=inspect.getdoc(function),
+        arguments=told,
+    )
+
+
+def _gathered(function: Callable[..., Any], groups: dict[str, Group]) -> Callable[..., Any]:
+    """The function, with the options of each group put into one dictionary."""
+
+    def call(**given: Any) -> Any:
+        for name, group in groups.items():
+            given[name] = {key: given.pop(key) for key in group.options}
+        return function(**given)
+
+    return call
+
+
+def _kind(default: Any, spec: Option) -> Any:
+    if isinstance(default, bool):
+        return bool
+    return list[str] if spec.several else str
+
+
+class _Command(click.Command):
+    """A command that checks options and paths before it works, and whose help tells arguments."""
+
+    def __init__(self, *words: Any, arguments: list[tuple[str, str]], **options: Any):
+        super().__init__(*words, **options)
+        self.arguments = arguments
+
+    def invoke(self, ctx: click.Context) -> Any:
+        given = {
+            parameter.name
+            for parameter in self.params
+            if ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        }
+        check_needs(ctx.command_path, given, ctx.params)
+        check_paths(self.params, ctx.params)
+        return super().invoke(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl(self.arguments)
+        super().format_options(ctx, formatter)
+
+
+def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.Argument:
+    several = _of_several(kind)
+    required = parameter.default is inspect.Parameter.empty
+    return click.Argument(
+        [parameter.name],
+        type=str,
+        metavar=spec.metavar,
+        nargs=-1 if several else 1,
+        required=required,
+        callback=_as_list if several else None,
+    )
+
+
+def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
+    missing = default is inspect.Parameter.empty
+    default = None if missing else default
+    flags = list(spec.flags) or [f"--{name.replace('_', '-')}"]
+    if kind is bool:
+        if default and not spec.flags:
+            flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
+        return click.Option([*flags, name], is_flag=True, default=default, help=spec.help)
+    several = spec.several or _of_several(kind)
+    return click.Option(
+        [*flags, name],
+        type=_type(kind, spec),
+        metavar=spec.metavar,
+        default=default,
+        required=missing,
+        multiple=several,
+        show_default=default not in (None, ()),
+        callback=_as_list if several else None,
+        help=spec.help,
+    )
+
+
+def _as_list(_context: Any, parameter: click.Parameter, values: Any) -> list[Any] | None:
+    """What was given several times, joined where each is a list of words itself."""
+    if not values:
+        return None if parameter.default is None else []
+    joined: list[Any] = []
+    for value in values:
+        joined += value if isinstance(value, (list, tuple)) else [value]
+    return joined
+
+
+def _type(kind: Any, spec: Option) -> click.ParamType[Any] | type:
+    if spec.parser is not None:
+        return _Parsed(spec.parser)
+    if Path in (kind, *get_args(kind)):
+        return _Parsed(Path)
+    return str
+
+
+def _of_several(kind: Any) -> bool:
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return any(get_origin(one) is list for one in kinds)
