@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -150,3 +152,93 @@ def test_what_cannot_be_split(refused, corpus, tmp_path):
     line = refused("split", corpus, "-o", corpus, "-q")
     assert "cannot be used" in line
     assert "no such file" in refused("split", tmp_path / "no", "-o", tmp_path / "i")
+
+
+@pytest.mark.parametrize("encoding", ["idna", "punycode", "utf-7"])
+def test_an_encoding_must_give_back_what_it_reads(run, refused, tmp_path, encoding):
+    path = tmp_path / "c.conll"
+    path.write_text("".join(f"Name{i} B-PER\nSAW O\n{'x' * 70} O\n\n" for i in range(9)))
+    if encoding == "utf-7":  # it does
+        assert run("split", path, "-o", tmp_path / "f", "--encoding", encoding).status == 0
+        return
+    line = refused("split", path, "-o", tmp_path / "f", "--encoding", encoding, "-q")
+    assert encoding in line
+    assert not (tmp_path / "f").exists()
+
+
+@pytest.mark.parametrize("task", ["entities", "segmentation"])
+def test_standard_input_is_read_once_and_wholly(corpus, tmp_path, task):
+    text = "".join(f"上海{i}  浦东  开发\n" for i in range(5000))
+    content = (corpus.read_text() + "\n") * 100 if task == "entities" else text
+    done = subprocess.run(
+        [sys.executable, "-m", "probative", "split", "-", "-o", tmp_path / "f", "--task", task],
+        input=content,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "f" / "manifest.json").read_text())
+    assert manifest["sentences"] == (4000 if task == "entities" else 5000)
+    parts = [
+        (tmp_path / "f" / manifest["folds"][0][part]["file"])
+        for part in manifest["folds"][0]
+        if part != "fold"
+    ]
+    found = [line for part in parts for line in part.read_text().splitlines() if line]
+    assert sorted(found) == sorted(line for line in content.splitlines() if line)
+
+
+def changed(manifest, *keys, value):
+    """A copy with another value somewhere inside."""
+    copy = json.loads(json.dumps(manifest))
+    inner = copy
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    return json.dumps(copy)
+
+
+DAMAGE = [
+    (("folds",), {}),
+    (("folds",), []),
+    (("folds", 0), None),
+    (("folds", 0, "fold"), "1"),
+    (("folds", 0, "validation"), 5),
+    (("folds", 0, "validation", "file"), "../manifest.json"),
+    (("folds", 0, "validation", "file"), 5),
+    (("folds", 0, "train", "sentences"), None),
+    (("task",), "tagging"),
+    (("task",), ["entities"]),
+    (("seed",), "x"),
+    (("reading",), {"colour": 1}),
+    (("reading",), None),
+    (("reading", "task"), 3),
+    (("reading", "encoding"), 3),
+    (("reading", "tag_column"), "1"),
+    (("reading", "comments"), "no"),
+]
+
+
+@pytest.fixture
+def folds(run, corpus, tmp_path):
+    assert run("split", corpus, "-o", tmp_path / "folds", "--seed", 4, "-q").status == 0
+    return tmp_path / "folds"
+
+
+@pytest.mark.parametrize(("keys", "value"), DAMAGE)
+def test_a_damaged_manifest_is_named(refused, folds, keys, value):
+    path = folds / "manifest.json"
+    path.write_text(changed(json.loads(path.read_text()), *keys, value=value))
+    line = refused("bayes", "--folds", folds, "--preds-a", "x", "--preds-b", "y", "-q")
+    assert line.startswith(f"{path}: is no manifest of folds (")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "7", "[" * 100_000, "9" * 5000, "\0"])
+def test_a_manifest_that_is_none_is_named(refused, folds, content):
+    path = folds / "manifest.json"
+    path.write_text(content)
+    line = refused("bayes", "--folds", folds, "--preds-a", "x", "--preds-b", "y", "-q")
+    assert line.startswith(f"{path}: is no manifest of folds (")
+    path.write_bytes(b"\xff")
+    refused("bayes", "--folds", folds, "--preds-a", "x", "--preds-b", "y", "-q")

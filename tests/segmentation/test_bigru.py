@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,8 @@ from probative.learners.chunkers import SegmentingChunker  # noqa: E402
 from probative.learners.maxmatch import MaxMatchSegmenter  # noqa: E402
 from probative.learners.ngrams import Vocabulary  # noqa: E402
 from probative.learners.words import to_spans  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = [pytest.mark.neural, pytest.mark.filterwarnings("default")]
 
@@ -181,6 +185,61 @@ def test_code_in_a_file_is_not_executed(tmp_path):
     with pytest.raises(pv.InputError, match="is no saved segmenter"):
         BiGRUSegmenter.load(path)
     assert not (tmp_path / "executed").exists()
+
+
+def test_pytorch_is_one_whose_loading_is_safe():
+    """Before 2.6, files could execute code in spite of weights_only."""
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["optional-dependencies"]["neural"] == ["torch>=2.6"]
+    assert tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6)
+
+
+def test_loading_asks_for_weights_only(trained, tmp_path, monkeypatch):
+    trained.save(tmp_path / "model.pt")
+    asked = []
+    original = torch.load
+
+    def watching(*args, **options):
+        asked.append(options["weights_only"])
+        return original(*args, **options)
+
+    monkeypatch.setattr(torch, "load", watching)
+    BiGRUSegmenter.load(tmp_path / "model.pt", device="cpu")
+    assert asked == [True]
+
+
+def test_code_inside_an_archive_of_weights_is_not_executed(trained, tmp_path):
+    """A file like ours, whose pickle calls a function."""
+    import pickle
+    import zipfile
+
+    trained.save(tmp_path / "good.pt")
+
+    class Evil:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "executed"), "w"))
+
+    with (
+        zipfile.ZipFile(tmp_path / "good.pt") as good,
+        zipfile.ZipFile(tmp_path / "evil.pt", "w") as evil,
+    ):
+        for name in good.namelist():
+            hostile = name.endswith("data.pkl")
+            evil.writestr(name, pickle.dumps(Evil(), protocol=2) if hostile else good.read(name))
+    with pytest.raises(pv.InputError, match="is no saved segmenter"):
+        BiGRUSegmenter.load(tmp_path / "evil.pt")
+    assert not (tmp_path / "executed").exists()
+
+
+def test_an_archive_of_weights_has_a_largest_size(trained, tmp_path, monkeypatch):
+    from probative.learners import archives
+
+    trained.save(tmp_path / "model.pt")
+    monkeypatch.setattr(archives, "LARGEST", 1000)
+    with pytest.raises(pv.InputError, match=r"model\.pt: holds [0-9,]+ bytes when unpacked"):
+        BiGRUSegmenter.load(tmp_path / "model.pt")
 
 
 def test_a_line_of_20000_characters(trained):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import probative as pv
+from probative import resume
 from probative.studies import segmenter_runs
 from probative.studies.segmentation import segmentation_study
 
@@ -136,6 +137,51 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
         segmentation_study(TRAIN, DEV, TEST, **how)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"boundaries": ["1"] * 40}, "boundaries do not fit"),
+        ({"boundaries": None}, "TypeError"),
+        ({"probabilities": None}, "probabilities do not fit"),
+        ({"probabilities": [[2.0] * 20] * 40}, "probabilities do not fit"),
+        ({"seconds": "1"}, "seconds do not fit"),
+        ({"machine": 5}, "machine do not fit"),
+        ({"system": "maxmatch"}, "system and sentences do not fit"),
+        ({"losses": [[1, 2, 3]], "best_epoch": 1}, "ValueError"),
+        ({"losses": [[1, 2]], "best_epoch": 2}, "losses do not fit"),
+    ],
+)
+def test_what_is_kept_is_checked(tmp_path, changes, message):
+    how = {"systems": ["crf"], "folder": tmp_path}
+    segmentation_study(TRAIN, DEV, TEST, **how)
+    path = tmp_path / "crf-60.json"
+    content = json.loads(path.read_text())["content"]
+    content["result"] |= changes
+    path.write_bytes(resume._sealed(content))
+    with pytest.raises(pv.InputError, match=rf"crf-60\.json: cannot be read \(.*{message}"):
+        segmentation_study(TRAIN, DEV, TEST, **how)
+    del content["result"]["boundaries"]
+    path.write_bytes(resume._sealed(content))
+    with pytest.raises(pv.InputError, match=r"crf-60\.json: cannot be read \("):
+        segmentation_study(TRAIN, DEV, TEST, **how)
+
+
+def test_a_file_of_another_size_is_noticed(tmp_path):
+    how = {"systems": ["crf"], "sizes": [10, 20], "folder": tmp_path}
+    segmentation_study(TRAIN, DEV, TEST, **how)
+    (tmp_path / "crf-10.json").write_bytes((tmp_path / "crf-20.json").read_bytes())
+    with pytest.raises(pv.InputError, match=r"crf-10\.json: holds another part: sentences is 20"):
+        segmentation_study(TRAIN, DEV, TEST, **how)
+
+
+@pytest.mark.parametrize("folder", ["file/below", "x" * 5000, "file"])
+def test_an_unusable_folder_is_told_before_training(tmp_path, monkeypatch, folder):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(segmenter_runs, "_trained", None)
+    with pytest.raises(pv.InputError, match="cannot be used"):
+        segmentation_study(TRAIN, DEV, TEST, systems=["maxmatch"], folder=tmp_path / folder)
+
+
 def test_systems_that_are_not_installed_are_named(monkeypatch, run, files):
     monkeypatch.setattr(segmenter_runs, "available", lambda system: system == "maxmatch")
     monkeypatch.setattr(
@@ -188,6 +234,7 @@ def test_the_command_leaves_tables_figures_outputs_and_json(run, files, tmp_path
     ("options", "message"),
     [
         (["--sizes", "10,x"], "--sizes: 'x' is not a whole number"),
+        (["--sizes", "9" * 5000], "--sizes: '999"),
         (["--sizes", "10", "--step", "5"], "--step: cannot be combined"),
         (["--step", "0"], "--step: 0"),
         (["--systems", "crf,lstm"], "systems: unknown 'lstm'"),
