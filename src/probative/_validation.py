@@ -138,16 +138,6 @@ def fraction(parameter: str, value: Any) -> float:
     return number
 
 
-def fraction(parameter: str, value: Any) -> float:
-    """Return `value` as a number of at least 0 and below 1: a margin or region around 0."""
-    number = positive(parameter, value, zero=True)
-    if number >= 1:
-        raise InputError(
-            f"{parameter}: {value!r} is not below 1; expected a fraction of 1: 0.01 is one point"
-        )
-    return number
-
-
 def whole_number(parameter: str, value: Any, *, least: int = 1, most: int = MOST) -> int:
     """Return `value` as an int of at least `least` and at most `most`."""
     number = _number(parameter, value)
