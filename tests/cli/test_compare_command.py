@@ -389,7 +389,7 @@ def test_page_and_figures(run, files, tmp_path):
         (("--by", "document"), "by: no documents are marked"),
         (("--rope", "x"), "'x' is not a number"),
         (("--rope", "-1"), "rope: -1.0 is not a finite number >= 0"),
-        (("--rope", "nan"), "rope: nan is not a finite number >= 0"),
+        (("--rope", "nan"), "'nan' is not a number"),
         (("--rope", "1"), "rope: 1.0 is not below 1; expected a fraction of 1: 0.01 is one point"),
         (("--rope", "2"), "rope: 2.0 is not below 1; expected a fraction of 1: 0.01 is one point"),
         (("--level", "95"), "level: 95.0 is not between 0 and 1"),

@@ -51,6 +51,8 @@ def test_the_study_is_repeatable_and_checks_its_input():
     assert once[0].to_dict() == again[0].to_dict()
     with pytest.raises(InputError, match=r"margins: 0\.9 is too large for this study"):
         gate_study(margins=[0.9], replicates=1)
+    with pytest.raises(InputError, match=r"confidence: 0\.5 is below 0\.9"):
+        gate_study(confidence=0.5, replicates=1)
     with pytest.raises(InputError, match="margins: 2 is not below 1"):
         gate_study(margins=[2], replicates=1)
     tight = GateErrors("require-better", 0.0, 0.95, 9, "equal", 30, 0.1, "false pass", 0.07, 0, 100)

@@ -149,6 +149,8 @@ class ClusteredPosterior:
         if self.dependence is None:
             return self.base.probabilities(rope)
         a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
+        if np.array_equal(self.table.cases, self.table.swapped().cases):  # exactly
+            a_better = b_better = (a_better + b_better) / 2
         return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
