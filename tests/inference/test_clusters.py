@@ -357,10 +357,22 @@ def test_probabilities_are_monotone_down_to_the_far_tails():
     assert (np.diff(below) >= 0).all()
     assert (np.diff(above) <= 0).all()
     assert below + above == pytest.approx(np.ones(len(d)))
+    assert (posterior.cdf(1), posterior.sf(1), posterior.cdf(-1), posterior.sf(-1)) == (1, 0, 0, 1)
+    # the paired posterior is known up to eight deviations
     a_better, _, b_better = posterior.probabilities(0)
-    assert 0 < a_better < 1e-12
-    assert b_better == pytest.approx(1, abs=1e-12)
+    freedom = posterior.dependence.degrees_of_freedom
+    assert a_better <= stats.t.cdf(-7.8, freedom)
+    assert b_better == pytest.approx(1 - a_better, abs=1e-15)
     assert (np.isfinite(density) & (density >= 0)).all()
+
+
+def test_two_units_say_nothing_at_a_high_level():
+    """One degree of freedom: Student's quantile, 12.7, lies beyond what is known."""
+    two = posterior_of_difference(pv.PairedCounts([[1, 1, 2, 1, 30, 2, 3], [1, 0, 3, 1, 28, 1, 3]]))
+    assert two.interval(0.95) == (-1, 1)
+    narrow, wide = two.interval(0.5), two.interval(0.9)
+    assert -1 < wide[0] < narrow[0] < narrow[1] < wide[1] < 1
+    assert two.cdf(-0.999) == pytest.approx(stats.t.cdf(-8, two.dependence.degrees_of_freedom))
 
 
 def test_symmetric_units_are_a_tie():

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusteredPosterior", "posterior_of_difference"]
 
-_FARTHEST = 37.0  # standard deviations; the normal tail beyond is too small for a number
+# Standard deviations up to which the paired posterior's tails are known, to 1e-15. Student's tails
+# reach farther: what lies beyond is taken to be no less likely than what lies there.
+_FARTHEST = 8.0
 
 
 def posterior_of_difference(
@@ -131,12 +133,14 @@ class ClusteredPosterior:
         density = np.asarray(self.base.pdf(d))
         if self.dependence is None:
             return plain(density)
-        z = np.clip(self._normal_score(d), -_FARTHEST, _FARTHEST)
+        z = self._normal_score(d)
+        inside = np.abs(z) < _FARTHEST
+        z = np.where(inside, z, 0.0)
         n = self.dependence.degrees_of_freedom
         log_student = -special.betaln(n / 2, 0.5) - np.log(n) / 2 - (n + 1) / 2 * np.log1p(z**2 / n)
         log_normal = -(z**2) / 2 - np.log(2 * np.pi) / 2
         with np.errstate(over="ignore"):
-            return plain(density * np.exp(log_student - log_normal))
+            return plain(np.where(inside, density * np.exp(log_student - log_normal), 0.0))
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
         """Return P(A better), P(equivalent) and P(B better); NaN where there is no evidence.
@@ -180,8 +184,9 @@ class ClusteredPosterior:
     def _normal_score(self, d: Array) -> Array:
         """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
         below, above = np.asarray(self.base.cdf(d)), np.asarray(self.base.sf(d))
-        smaller = special.ndtri(np.minimum(below, above))
-        return np.asarray(np.sign(above - below) * smaller)
+        z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
+        z = np.clip(z, -_FARTHEST, _FARTHEST)
+        return np.asarray(np.where(np.abs(d) < 1, z, np.copysign(np.inf, d)))
 
 
 def _paired(table: PairedCounts, metric: str, prior: float, beta: float) -> PairedPosterior:
