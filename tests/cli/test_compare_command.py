@@ -341,7 +341,7 @@ def test_one_document_is_no_evidence(run, write, gate):
     assert "No verdict: a score here rests on one document alone" in outcome.out
     row = next(line for line in outcome.out.splitlines() if line.startswith(" new − old"))
     assert row.split()[4:10] == ["43.33", "−100.00", "100.00", "1.0000", "–", "–"]
-    assert "one unit: no evidence" in row
+    assert "Note: one unit: no evidence" in outcome.out
     answer = json.loads(run(*asked, gate, "-f", "json").out)
     (c,) = answer["comparisons"]
     assert (c["low"], c["high"], c["pvalue"]) == (-1, 1, 1)
