@@ -120,12 +120,16 @@ def _intervals(cuts: Cuts, level: float) -> tuple[Interval, ...]:
 
 def _stacked(name: str, found: list[Interval]) -> Interval:
     """One interval of arrays instead of many."""
-    columns = {
-        field: np.array([getattr(one, field) for one in found])
-        for field in ("estimate", "low", "high", "design_effect")
-    }
     note = np.array([one.note for one in found], dtype=object)
-    return replace(found[0], metric=name, note=note if any(note) else None, **columns)
+    return replace(
+        found[0],
+        metric=name,
+        estimate=np.array([one.estimate for one in found]),
+        low=np.array([one.low for one in found]),
+        high=np.array([one.high for one in found]),
+        note=note if any(note) else None,
+        design_effect=np.array([one.design_effect for one in found]),
+    )
 
 
 def _best(cuts: Cuts, name: str, shares: Any) -> BestCut:

@@ -128,7 +128,9 @@ def numbers(
 ) -> tuple[float, ...]:
     """Read numbers of an option that may be repeated or hold a list with commas."""
     try:
-        return tuple(number(x.strip()) for value in values or () for x in value.split(",")) or default
+        return (
+            tuple(number(x.strip()) for value in values or () for x in value.split(",")) or default
+        )
     except typer.BadParameter as error:
         raise InputError(f"{parameter}: {error.message}") from None
 

@@ -135,9 +135,10 @@ class Discordance:
         return sums[0], sums[1]
 
     def _grid(self, begin: Array, *, density: bool) -> tuple[Array, Array, Array]:
-        """Log odds of K from where B - A can exceed d on, their probability and distance from there.
+        """Log odds of K from where B - A can exceed d on, their mass and distance from there.
 
-        The first two are the same for all nodes where the integrals begin so low that it does not matter.
+        The first two are the same for all nodes where the integrals begin so low that it does not
+        matter.
         """
         size = self.size
         floor = size.low - _MARGIN * size.sd

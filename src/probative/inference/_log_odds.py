@@ -38,6 +38,8 @@ DROP = 36.0
 # if they lay π/2 off the real line, it is exp(-π²/h), 4e-19 at h = 0.23.
 _STEPS_PER_SD = 1.5
 _LARGEST_STEP = 0.23
+_MOST_NODES = 1500  # equally spaced ones
+_MIDDLE = 60  # of them on either side of the middle, where there would be more
 _HUGE = 1e9  # shapes from which the incomplete beta function is as good as normal
 
 
@@ -82,8 +84,8 @@ def rule(a: Array, b: Array, finest: Array | float = np.inf) -> tuple[Array, Arr
     density, and an integrand that rises or falls over distances as short as `finest`.
     """
     low, high = _reach(a, b, -1.0), _reach(a, b, 1.0)
-    offset = nodes(low, high, spread(a, b), finest)
-    weight = np.exp(_log_ratio(a[..., None], b[..., None], offset))
+    offset, length = nodes(low, high, spread(a, b), finest)
+    weight = np.exp(_log_ratio(a[..., None], b[..., None], offset)) * length
     return np.log(a / b)[..., None] + offset, weight / weight.sum(axis=-1, keepdims=True)
 
 
@@ -96,14 +98,21 @@ def window(a: Array, b: Array, drop: float = DROP) -> tuple[Array, Array]:
     return peak + _reach(a, b, -1.0, drop), peak + _reach(a, b, 1.0, drop)
 
 
-def nodes(low: Array, high: Array, sd: Array, finest: Array | float) -> Array:
-    """Return equally spaced points, for a density of standard deviation sd between the limits.
+def nodes(low: Array, high: Array, sd: Array, finest: Array | float) -> tuple[Array, Array]:
+    """Return points for a density of standard deviation sd between the limits, and their lengths.
 
-    As many for each row as the widest needs.
+    Equally spaced, as many for each row as the widest needs. Where shapes far below 1 stretch the
+    limits over thousands, only the middle is: x = s·sinh(t) has equal steps in t.
     """
     h = step(sd, finest)
     size = max(2, int(np.ceil(np.max((high - low) / h, initial=0))) + 1)
-    return low[..., None] + (high - low)[..., None] * np.linspace(0, 1, size)
+    if size <= _MOST_NODES:
+        return low[..., None] + (high - low)[..., None] * np.linspace(0, 1, size), np.ones(size)
+    scale = _MIDDLE * h
+    first, last = np.arcsinh(low / scale), np.arcsinh(high / scale)
+    size = int(np.ceil(np.max(last - first) * _MIDDLE)) + 1
+    t = np.linspace(first, last, size, axis=-1)
+    return scale[..., None] * np.sinh(t), np.cosh(t)
 
 
 def step(sd: Array, finest: Array | float) -> Array:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import fraction, one_of, open_probability, positive, random_generator
+from probative._validation import fraction, one_of, open_probability, random_generator
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.effective import effective_counts, fold_weight
 from probative.inference.independent import IndependentPosterior
 from probative.inference.paired_posterior import PAIRED_METRICS, PairedPosterior
-from probative.inference.posteriors import posterior
+from probative.inference.posteriors import posterior, prior_weight, recall_weight
 from probative.inference.training_variance import fold_design_effect, with_training_variance
 from probative.metrics import score
 from probative.results import BayesTest
@@ -113,7 +113,7 @@ def bayes_test(
     one_of("method", method, METHODS)
     if method == "sampled" and (n_resamples != int(n_resamples) or n_resamples < 2):
         raise InputError(f"n_resamples: {n_resamples!r} is not a whole number >= 2")
-    choices = {"prior": positive("prior", prior), "beta": positive("beta", beta)}
+    choices = {"prior": prior_weight(prior), "beta": recall_weight(beta)}
     b, metric = _second_argument(b, metric)
     table, counts_a, counts_b, factor = _tables(a, b, weight)
     if table is not None:

@@ -17,7 +17,6 @@ from scipy import special
 
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.inference.proportions import normal_quantile
 from probative.metrics import ratio
 
 if TYPE_CHECKING:
@@ -31,16 +30,15 @@ __all__ = [
     "correlation",
     "dependence_of_difference",
     "dependence_of_score",
-    "effective_divisor",
     "student_quantile",
 ]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
 # Below so many independent mistakes (or hits, or items in dispute) a design effect is estimated
 # from too little: simulated intervals cover less than they say. Units of one item hide nothing.
-_FEW, _LARGE = 10, 1.5
+FEW, LARGE = 10, 1.5
 _FEW_WRONG, _FEW_RIGHT, _FEW_DISPUTED = (
-    f"{what} of these units are worth fewer than {_FEW} independent ones: the interval may be too "
+    f"{what} of these units are worth fewer than {FEW} independent ones: the interval may be too "
     f"short"
     for what in ("the mistakes", "the hits", "the items in dispute")
 )
@@ -184,7 +182,7 @@ def _dependence(
     if independent > 0:
         effect = _jackknife_variance(rows, totals, number) / independent
     divisor = float(max(1.0, items if np.isnan(effect) else effect))
-    hidden = items >= _LARGE and telling < _FEW * divisor
+    hidden = items >= LARGE and telling < FEW * divisor
     return Dependence(effect, divisor, freedom, units, few if hidden else None)
 
 
@@ -251,25 +249,6 @@ def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float
         influence[system] = _influence(x, y, cases @ x, cases @ y)
     aa, ab, bb = (float(cases @ (influence[s] * influence[t])) for s, t in ("aa", "ab", "bb"))
     return ab / float(np.sqrt(aa * bb))
-
-
-def effective_divisor(effect: Any, n_units: int, level: float) -> Any:
-    """What to divide the counts by: max(1, design effect)·(t/z)², and 1 where it is undefined.
-
-    The quantiles t of Student's distribution and z of the normal one allow for the design effect
-    being an estimate from a limited number of units.
-    """
-    t = special.stdtrit(n_units - 1, (1 + level) / 2)
-    widened = np.maximum(1, effect) * (t / normal_quantile(level)) ** 2
-    divisor = np.where(np.isnan(effect), 1.0, widened)
-    return float(divisor) if divisor.ndim == 0 else divisor
-
-
-def undefined_note(effect: float) -> str | None:
-    """What must be said where there is no design effect."""
-    if not np.isnan(effect):
-        return None
-    return "the design effect is undefined here, and the items count as independent"
 
 
 def _contributions(

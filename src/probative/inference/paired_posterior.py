@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import fraction, one_of, open_probability, positive
+from probative._validation import fraction, one_of, open_probability
 from probative.errors import InputError
 from probative.inference._discordance import Coefficients, Discordance, Size
 from probative.inference._paired_nodes import Nodes, product_nodes, refined_nodes, sobol_nodes
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
 from probative.inference.independent import quantile_search
-from probative.inference.posteriors import posterior
+from probative.inference.posteriors import posterior, prior_weight, recall_weight
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -44,6 +44,7 @@ _MOST_NODES = 3000
 _GOOD_ENOUGH = 1e-4  # error up to which Gauss rules that need more nodes will do
 LEAST_PRIOR = 0.1
 _ACCURACY = {"quadrature": "digits", "sobol": "sketch"}
+_WORKED_OUT = ("_settled", "_rough")
 _SHARE = (1.0, 1.0, 1.0)
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
 
@@ -83,7 +84,7 @@ class PairedPosterior:
         beta: float = 1.0,
     ):
         one_of("metric", metric, PAIRED_METRICS)
-        prior, beta = positive("prior", prior), positive("beta", beta)
+        prior, beta = prior_weight(prior), recall_weight(beta)
         table = table.total()
         if metric == "accuracy" and not table.has_negatives:
             raise InputError("metric: accuracy needs case 7, and these counts have none")
@@ -91,6 +92,10 @@ class PairedPosterior:
         self.a = posterior(table.a, metric, prior=prior, beta=beta)
         self.b = posterior(table.b, metric, prior=prior, beta=beta)
         self._shares = _Shares.of(metric, table, prior, beta)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies work out the nodes again, which take more room than time."""
+        return {name: value for name, value in vars(self).items() if name not in _WORKED_OUT}
 
     @property
     def rule(self) -> str:
@@ -119,12 +124,8 @@ class PairedPosterior:
         """Return the probability of a difference above d: as accurate as `cdf`, but not 1 - cdf."""
         return self._tails(d)[1]
 
-    def sf(self, d: ArrayLike) -> Any:
-        """Return the probability of a difference above d."""
-        return plain(1 - np.asarray(self.cdf(d)))
-
     def pdf(self, d: ArrayLike) -> Any:
-        """Return the density of the difference at d; infinite at 0 if it rises without end there."""
+        """Return the density of the difference at d; infinite where it rises without end, at 0."""
         return self._tails(d, density=True)[2]
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
@@ -160,7 +161,11 @@ class PairedPosterior:
     def curve(self, points: int = 201) -> tuple[Array, Array]:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
         d = np.linspace(*self.interval(0.998), points)
-        return d, np.asarray(self.pdf(d))
+        density = np.atleast_1d(self.pdf(d))
+        endless = np.isinf(density)
+        if endless.any():  # a picture shows how it rises, not that it has no end
+            density[endless] = self.pdf((d[-1] - d[0]) / (4 * points))
+        return d, density
 
     def _tails(self, d: ArrayLike, *, density: bool = False) -> list[Any]:
         d = np.asarray(d, dtype=np.float64)
@@ -276,8 +281,8 @@ class _Shares:
         if nodes.error > _GOOD_ENOUGH:
             if self.prior < LEAST_PRIOR:
                 raise InputError(
-                    f"prior: {self.prior:g} is too small for so sparse a table, whose posterior then "
-                    f"lies in corners that cannot be integrated; expected {LEAST_PRIOR} or more"
+                    f"prior: {self.prior:g} is too small for so sparse a table, whose posterior "
+                    f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
                 )
             points = sobol_nodes(self.others, averages)
             nodes = min(nodes, points, key=lambda found: found.error)
