@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["amounts", "one_of", "open_probability", "positive", "random_generator", "whole_number"]
+__all__ = [
+    "amounts",
+    "fraction",
+    "one_of",
+    "open_probability",
+    "positive",
+    "random_generator",
+    "whole_number",
+]
 
 
 def one_of(parameter: str, value: object, options: Collection[str]) -> str:
@@ -40,6 +48,16 @@ def positive(parameter: str, value: Any, *, zero: bool = False) -> float:
     number = _number(parameter, value)
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         raise InputError(f"{parameter}: {value!r} is not a finite number {'>=' if zero else '>'} 0")
+    return number
+
+
+def fraction(parameter: str, value: Any) -> float:
+    """Return `value` as a number of at least 0 and below 1: a margin or region around 0."""
+    number = positive(parameter, value, zero=True)
+    if number >= 1:
+        raise InputError(
+            f"{parameter}: {value!r} is not below 1; expected a fraction of 1: 0.01 is one point"
+        )
     return number
 
 

@@ -2,29 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import open_probability
+from probative._validation import one_of, open_probability, positive
 from probative.counts import Counts
-from probative.inference.intervals import interval
+from probative.errors import InputError
+from probative.inference.intervals import METHODS, interval
 from probative.inference.label_dependence import label_intervals
 from probative.inference.macro import macro_interval
 from probative.matching.evidence import Evidence, gather
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
 from probative.matching.tag_rules import UNTYPED
+from probative.metrics import METRICS, NEEDS_TN
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["score", "scores_of"]
+__all__ = ["UNITS", "metrics_of", "score", "scores_of", "unit_of"]
 
 PRF = ("precision", "recall", "f1")
+UNITS = ("sentence", "document", "unit", "item")
+# what accuracy is also called where every class of single-label data counts
+_ALL_CLASSES = ("accuracy", *PRF)
 _MACRO = "macro_"
+# what the labels' intervals are made for all at once, by the default method
+_AT_ONCE = (*PRF, "jaccard")
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What all scores of a call have in common.
+
+    `asked` are the metrics that were asked for; none for the usual ones. `also` come on top.
+    """
+
+    unit: str
+    level: float
+    asked: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    beta: float = 1.0
+    method: str | None = None
+    overlap: bool = False
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How every interval is made."""
+        return {"level": self.level, "beta": self.beta, "method": self.method}
+
+    def among(self, usual: Sequence[str]) -> tuple[str, ...]:
+        """The metrics to compute, where these are the usual ones."""
+        single = [metric for metric in self.also if not metric.startswith(_MACRO)]
+        return tuple(dict.fromkeys((*(self.asked or usual), *single)))
 
 
 def score(
@@ -32,6 +65,10 @@ def score(
     pred: Any = None,
     *more: Any,
     names: Sequence[str] | None = None,
+    metric: str | Sequence[str] | None = None,
+    beta: float = 1.0,
+    method: str | None = None,
+    by: str | None = None,
     level: float = 0.95,
     overlap: bool = False,
     **how: Any,
@@ -41,13 +78,23 @@ def score(
     Parameters
     ----------
     gold
-        The right answer: the path of a file; a list of tags (or of words) a sentence; a set of
-        ``(start, end, label)`` a sentence; or a label an item, as a list or an array.
+        The right answer: the path of a file; a list of tags (or of words) per sentence; a set of
+        ``(start, end, label)`` per sentence; or a label per item, as a list or an array.
     pred, more
         The outputs, in the same form or another one of the same task. Without any, `gold` is a
         file or a data frame that holds the answer and the outputs in its columns.
     names
         What the systems are called; by default after their files.
+    metric
+        One or several of precision, recall, f1, fbeta, jaccard, accuracy, specificity and npv. By
+        default those that the task is usually scored by.
+    beta
+        The weight of recall in F-beta.
+    method
+        How the intervals are made, as for `probative.interval`; by default Wilson's way.
+    by
+        What counts as independent: sentence, document, unit or item. By default sentences for
+        sequences, the units of a table that has them, else single items.
     level
         The level of the intervals.
     overlap
@@ -61,9 +108,8 @@ def score(
     Returns
     -------
     Scores
-        A `SystemScores` a system, with counts, and scores with their intervals: widened by the
-        design effect of sentences where there are sentences, since the items of a sentence are
-        not independent.
+        A `SystemScores` for each system, with counts, and scores with their intervals: widened by
+        the design effect of the units, since the items of a unit are not independent.
 
     Examples
     --------
@@ -77,38 +123,77 @@ def score(
     0.6667
     """
     level = open_probability("level", level)
+    if method is not None:
+        one_of("method", method, METHODS)
     systems = [] if pred is None else [pred, *more]
-    return scores_of(gather(gold, systems, names=names, **how), level=level, overlap=overlap)
+    evidence = gather(gold, systems, names=names, **how)
+    return scores_of(
+        evidence,
+        level=level,
+        by=by,
+        metric=() if metric is None else metrics_of(evidence, metric),
+        beta=positive("beta", beta),
+        method=method,
+        overlap=overlap,
+    )
 
 
 def scores_of(
     evidence: Evidence,
     *,
     level: float,
-    overlap: bool = False,
+    by: str | None = None,
+    metric: Sequence[str] = (),
     also: Sequence[str] = (),
     beta: float = 1.0,
+    method: str | None = None,
+    overlap: bool = False,
 ) -> Scores:
-    """Score what has been gathered, by the usual metrics and by those that were asked for, too."""
-    systems = [
-        _system(evidence, i, level, overlap=overlap, also=also, beta=beta)
-        for i in range(len(evidence.names))
-    ]
+    """Score what has been gathered, by the usual metrics or by those that were asked for."""
+    unit = unit_of(evidence, by)
+    choices = _Choices(unit, level, tuple(metric), tuple(also), beta, method, overlap)
+    document = evidence.items.document if unit == "document" else None
     return Scores(
         task=evidence.task,
-        systems=tuple(systems),
+        systems=tuple(_system(evidence, i, choices) for i in range(len(evidence.names))),
         level=level,
-        units=evidence.items.n_units,
-        unit=evidence.unit,
+        units=evidence.items.n_units if document is None else int(document.max(initial=-1)) + 1,
+        unit=evidence.unit if document is None else unit,
+        by=unit,
         scheme=evidence.scheme,
         notes=evidence.notes,
         token_accuracy=evidence.token_accuracy,
     )
 
 
-def _system(
-    evidence: Evidence, i: int, level: float, *, overlap: bool, also: Sequence[str], beta: float
-) -> SystemScores:
+def unit_of(evidence: Evidence, by: str | None) -> str:
+    """What is taken to be independent, by the name that its users give it."""
+    if by is None:
+        return evidence.unit
+    one_of("by", by, UNITS)
+    if by == "document" and evidence.items.document is None:
+        raise InputError("by: no documents are marked in the answer; expected 'sentence' or 'item'")
+    if by not in ("item", "document", evidence.unit):
+        raise InputError(f"by: there are no {by}s here; expected {evidence.unit!r} or 'item'")
+    return by
+
+
+def metrics_of(
+    evidence: Evidence, metric: str | Sequence[str], *, average: str = "micro"
+) -> tuple[str, ...]:
+    """The metrics that were asked for, each once, if they are defined for this task."""
+    names = (metric,) if isinstance(metric, str) else tuple(metric)
+    for name in names:
+        one_of("metric", name, METRICS)
+        if evidence.all_classes and average == "micro" and name not in _ALL_CLASSES:
+            raise InputError(
+                f"metric: {name!r} is not defined over all classes at once; expected one of "
+                f"{', '.join(_ALL_CLASSES)}, or average='macro'"
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def _system(evidence: Evidence, i: int, choices: _Choices) -> SystemScores:
     items = evidence.items
     counts = items.counts(i)
     # a single type of tags is worth naming, a single kind of words is not; what only another
@@ -119,73 +204,91 @@ def _system(
     return SystemScores(
         name=evidence.names[i],
         counts=counts,
-        scores=_scores(evidence, i, level, also, beta),
-        by_label=_by_label(evidence, i, level) if named else (),
+        scores=_scores(evidence, i, choices),
+        by_label=_by_label(evidence, i, choices) if named else (),
         splitting_bias=float(counts.predicted / counts.positives) if biased else None,
-        overlap=_overlap(evidence, i) if overlap and evidence.task == "entities" else None,
+        overlap=_overlap(evidence, i) if choices.overlap and evidence.task == "entities" else None,
     )
 
 
-def _scores(
-    evidence: Evidence, i: int, level: float, also: Sequence[str], beta: float
-) -> tuple[Interval, ...]:
+def _scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ...]:
     units = evidence.items.counts(i, by="sentence")
     if evidence.task == "segmentation":
-        scores = _segmentation_scores(evidence, i, units, level)
+        scores = _segmentation_scores(evidence, i, units, choices)
     elif evidence.all_classes:
         # Over all classes every error is a false positive and a false negative at once: micro
         # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        accuracy = _interval(evidence, right, "recall", level)
-        scores = tuple(replace(accuracy, metric=metric) for metric in ("accuracy", *PRF))
+        accuracy = _interval(evidence, right, "recall", choices)
+        scores = tuple(replace(accuracy, metric=name) for name in choices.among(_ALL_CLASSES))
     else:
-        metrics = PRF if units.tn is None else (*PRF, "accuracy")
-        scores = tuple(_interval(evidence, units, metric, level) for metric in metrics)
-    known = {score.metric for score in scores}
-    single = [metric for metric in also if metric not in known and not metric.startswith(_MACRO)]
-    return (
-        *scores,
-        *(_interval(evidence, units, metric, level, beta) for metric in single),
-        *_macro_scores(evidence, i, level, also, beta),
-    )
+        metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
+        scores = tuple(_interval(evidence, units, metric, choices) for metric in metrics)
+    return (*scores, *_macro_scores(evidence, i, choices))
 
 
-def _interval(
-    evidence: Evidence, units: Counts, metric: str, level: float, beta: float = 1.0
-) -> Interval:
-    """The interval of a metric; items of one sentence (or datum) are not independent."""
-    alone = evidence.unit == "item" and np.max(units.nu, initial=0) <= 1
-    if alone or len(units) < 2:
-        return interval(units.sum(), metric, level=level, beta=beta)
-    return interval(units, metric, level=level, beta=beta, clustered=True)
+def _interval(evidence: Evidence, units: Counts, metric: str, choices: _Choices) -> Interval:
+    """The interval of a metric from the counts of every sentence (unit, datum)."""
+    if choices.unit == "document":
+        units = _by_document(units, evidence.items.document)
+    elif choices.unit == "item" and (evidence.unit != "item" or np.max(units.nu, initial=0) <= 1):
+        return interval(units.sum(), metric, **choices.how)
+    # the label that was missed and the one that was given instead belong to one datum
+    return interval(units, metric, clustered=True, **choices.how)
 
 
-def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ...]:
-    """All labels at once, each like the score of all: items of one unit are not independent."""
+def _by_document(units: Counts, document: Any) -> Counts:
+    """The counts of every sentence, added up for each document."""
+    cells = (units.tp, units.fp, units.fn, units.tn)
+    return Counts(*(None if n is None else np.bincount(document, weights=n) for n in cells))
+
+
+def _by_label(evidence: Evidence, i: int, choices: _Choices) -> tuple[LabelScores, ...]:
+    """The scores of every label that the answer or the system has."""
+    metrics = tuple(m for m in choices.asked if m != "accuracy") or PRF
     items = evidence.items
-    cells, counts = items.by_unit_and_label(i), items.counts(i, by="label")
-    alone = evidence.unit == "item" and np.max(cells.counts.nu, initial=0) <= 1
-    if alone or items.n_units < 2:
-        columns = [interval(counts, metric, level=level) for metric in PRF]
-    else:
-        columns = [label_intervals(cells, metric, level=level) for metric in PRF]
+    counts = items.counts(i, by="label")
+    columns = [_of_labels(evidence, i, counts, metric, choices) for metric in metrics]
     return tuple(
         LabelScores(items.labels[k], counts[k], tuple(column[k] for column in columns))
         for k in np.flatnonzero(items.uses(i)).tolist()
     )
 
 
-def _macro_scores(
-    evidence: Evidence, i: int, level: float, also: Sequence[str], beta: float
-) -> tuple[Interval, ...]:
+def _of_labels(
+    evidence: Evidence, i: int, counts: Counts, metric: str, choices: _Choices
+) -> Interval | list[Interval]:
+    """The intervals of a metric of all labels; a hundred thousand of them should not take long."""
+    if choices.unit == "item":  # one decision per label and item
+        return interval(counts, metric, **choices.how)
+    if metric in _AT_ONCE and choices.method is None:
+        cells = evidence.items.by_unit_and_label(i, by=_cells_of(evidence, choices.unit))
+        return label_intervals(cells, metric, level=choices.level)
+    return [
+        _interval(evidence, items.counts(i, by="sentence"), metric, choices)
+        for items in evidence.items.by_label
+    ]
+
+
+def _cells_of(evidence: Evidence, unit: str) -> str:
+    """The units by the name that items have for them; a datum's labels belong together."""
+    return "sentence" if unit == evidence.unit else unit
+
+
+def _macro_scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ...]:
     """Means over the labels of the answer, or over those that were chosen."""
-    asked = [metric.removeprefix(_MACRO) for metric in also if metric.startswith(_MACRO)]
+    also = [m.removeprefix(_MACRO) for m in choices.also if m.startswith(_MACRO)]
     labels = evidence.averaged[i]
-    if not asked and np.count_nonzero(labels) < 2:
+    if not also and np.count_nonzero(labels) < 2:
         return ()
-    cells = evidence.items.by_unit_and_label(i).only(labels)
-    metrics = dict.fromkeys((*PRF, *asked))
-    return tuple(macro_interval(cells, metric, level=level, beta=beta) for metric in metrics)
+    by = _cells_of(evidence, choices.unit)
+    cells = evidence.items.by_unit_and_label(i, by=by).only(labels)
+    metrics = dict.fromkeys((*(choices.asked or PRF), *also))
+    return tuple(
+        macro_interval(cells, metric, level=choices.level, beta=choices.beta)
+        for metric in metrics
+        if metric not in NEEDS_TN
+    )
 
 
 def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:
@@ -197,22 +300,25 @@ def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:
 
 
 def _segmentation_scores(
-    evidence: Evidence, i: int, units: Counts, level: float
+    evidence: Evidence, i: int, units: Counts, choices: _Choices
 ) -> tuple[Interval, ...]:
     """Recall first: precision and F reward splitting too little."""
+    usual = ("recall", "precision", "f1")
+    scores = [_interval(evidence, units, m, choices) for m in choices.among(usual)]
+    if choices.asked:
+        return tuple(scores)
     gold, system = evidence.gold, evidence.systems[i]
     boundaries = boundary_counts(gold, system)
-    scores = [_interval(evidence, units, m, level) for m in ("recall", "precision", "f1")]
-    asked = [("tnr", "specificity", true_negatives(gold, units))]
-    asked += [(f"boundary_{metric}", metric, boundaries) for metric in PRF]
+    further = [("tnr", "specificity", true_negatives(gold, units))]
+    further += [(f"boundary_{metric}", metric, boundaries) for metric in PRF]
     if evidence.lexicon is not None:
         known = known_words(gold, evidence.lexicon)
         found = evidence.items.says[i][evidence.items.answer]
         for name, which in (("oov_recall", ~known), ("iv_recall", known)):
-            asked.append((name, "recall", _recall_counts(gold, found, which)))
+            further.append((name, "recall", _recall_counts(gold, found, which)))
     scores += [
-        replace(_interval(evidence, counts, metric, level), metric=name)
-        for name, metric, counts in asked
+        replace(_interval(evidence, counts, metric, choices), metric=name)
+        for name, metric, counts in further
     ]
     return tuple(scores)
 

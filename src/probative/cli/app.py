@@ -36,7 +36,9 @@ STUDIES = (
     "chunking",
     "segmentation",
     "planning",
+    "clusters",
     "macro",
+    "gates",
 )
 
 

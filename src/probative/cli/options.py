@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from probative.errors import InputError
+
 __all__ = [
     "Align",
     "AveragedLabels",
     "Beta",
+    "By",
     "Columns",
     "Comments",
     "Encoding",
@@ -44,6 +47,7 @@ __all__ = [
     "fold_weight",
     "integer",
     "number",
+    "numbers",
     "whole",
     "words",
 ]
@@ -100,6 +104,14 @@ Prior = Annotated[
     float,
     typer.Option("--prior", metavar="NUMBER", parser=number, help="The prior weight of each cell."),
 ]
+By = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="UNIT",
+        help="What counts as independent, and is exchanged: sentence, document, unit or item.",
+    ),
+]
 Metric = Annotated[
     list[str] | None,
     typer.Option(
@@ -115,6 +127,14 @@ def words(values: list[str] | None, default: tuple[str, ...]) -> tuple[str, ...]
     """Return the names of an option that may be repeated or hold a list with commas."""
     found = [word.strip() for value in values or () for word in value.split(",") if word.strip()]
     return tuple(dict.fromkeys(found)) or default
+
+
+def numbers(name: str, values: list[str] | None, default: tuple[float, ...]) -> tuple[float, ...]:
+    """Read numbers that come several times, or separated by commas."""
+    try:
+        return tuple(float(word) for word in words(values, ())) or default
+    except ValueError as error:
+        raise InputError(f"{name}: {str(error).split(': ')[-1]} is not a number") from None
 
 
 def integer(text: str | int) -> int:

@@ -25,6 +25,15 @@ def score(
     names: Annotated[
         str | None, typer.Option(metavar="A,B", help="What to call the systems.")
     ] = None,
+    metric: options.Metric = None,
+    beta: options.Beta = 1.0,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."
+        ),
+    ] = None,
+    by: options.By = None,
     task: options.Task = None,
     input_format: options.InputFormat = None,
     encoding: options.Encoding = None,
@@ -71,6 +80,10 @@ def score(
         gold,
         *systems,
         names=None if names is None else options.words([names], ()),
+        metric=options.words(metric, ()) or None,
+        beta=beta,
+        method=method,
+        by=by,
         level=level,
         overlap=overlap,
         task=task,
@@ -102,6 +115,7 @@ def score(
         *([f"positive:{positive}"] if positive else []),
         *([f"labels:{','.join(options.words(labels, ()))}"] if labels else []),
         *(["align:position"] if align == "position" else []),
+        *([f"beta:{beta:g}"] if beta != 1 else []),
     ]
     drawn = None
     if figure:

@@ -9,13 +9,14 @@ one: P = T(Φ⁻¹(P0)). Probabilities and limits follow from the same P, whatev
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
 from probative._validation import open_probability, positive
+from probative.counts import PairedCounts
 from probative.inference.beta_posterior import plain
 from probative.inference.clusters import Dependence, dependence_of_difference, student_quantile
 from probative.inference.independent import quantile_search
@@ -23,8 +24,6 @@ from probative.inference.paired_posterior import PairedPosterior
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-    from probative.counts import PairedCounts
 
     Array = NDArray[np.float64]
 
@@ -90,9 +89,15 @@ class ClusteredPosterior:
         beta: float = 1.0,
     ):
         self.dependence = dependence
-        self._how = {"metric": metric, "prior": prior, "beta": beta}
+        self._how = metric, prior, beta
         divisor = 1.0 if dependence is None else dependence.divisor
-        self.base = PairedPosterior(paired.total() / divisor, metric, prior=prior, beta=beta)
+        self.table = paired.total() / divisor
+        _paired(self.table, *self._how)  # complains about what it cannot take
+
+    @property
+    def base(self) -> PairedPosterior:
+        """The paired posterior of the divided table."""
+        return _paired(self.table, *self._how)
 
     @property
     def no_evidence(self) -> bool:
@@ -162,10 +167,10 @@ class ClusteredPosterior:
         d = np.linspace(*self.interval(0.998), points)
         return d, np.asarray(self.pdf(d))
 
-    @cached_property
+    @property
     def _mirrored(self) -> PairedPosterior:
         """The posterior of A minus B, whose lower tail is the upper one, digit by digit."""
-        return PairedPosterior(self.base.table.swapped(), **self._how)
+        return _paired(self.table.swapped(), *self._how)
 
     def _tail(self, d: ArrayLike, side: float) -> Any:
         d = np.asarray(d, dtype=np.float64)
@@ -183,12 +188,24 @@ class ClusteredPosterior:
         return np.asarray(np.sign(above - below) * smaller)
 
 
+def _paired(table: PairedCounts, metric: str, prior: float, beta: float) -> PairedPosterior:
+    cases = table.cases if table.has_negatives else table.cases[:7]
+    return _recent(tuple(cases.tolist()), metric, prior, beta)
+
+
+# The nodes of one posterior take megabytes, and the results of all pairs of thirty systems are kept
+# at once: they hold tables alone, and what was used last is at hand.
+@lru_cache(maxsize=8)
+def _recent(cases: tuple[float, ...], metric: str, prior: float, beta: float) -> PairedPosterior:
+    return PairedPosterior(PairedCounts(cases), metric, prior=prior, beta=beta)
+
+
 def _quantile(posterior: PairedPosterior, z: float) -> float:
     """Where the probability of at most d is Φ(z)."""
     spread = np.sqrt(np.array([posterior.a.var + posterior.b.var], dtype=np.float64))
     start = np.clip(posterior.mean + z * spread, -0.999, 0.999)
 
-    def tails(d: Array, at: Any) -> tuple[Array, Array]:
-        return np.asarray(posterior.cdf(d)), np.asarray(posterior.pdf(d))
-
-    return float(quantile_search(tails, special.ndtr([z]), start, spread)[0])
+    found = quantile_search(
+        lambda d, _: (posterior.cdf(d), posterior.pdf(d)), special.ndtr([z]), start, spread
+    )
+    return float(found[0])

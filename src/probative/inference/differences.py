@@ -95,8 +95,10 @@ def difference(
         if not low <= b - a <= high:
             note = "; ".join(filter(None, (note, _OUTSIDE)))
     else:
-        singles = (_single(one, dependence, metric, level, beta) for one in (table.a, table.b))
-        low, high = mover(*singles, r)
+        single_a, single_b = (
+            _single(one, dependence, metric, level, beta) for one in (table.a, table.b)
+        )
+        low, high = mover(single_a, single_b, r)
     return Difference(metric, method, level, b - a, low, high, a, b, r, effect, note)
 
 

@@ -85,7 +85,7 @@ def label_dependence(
 
 
 def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.95) -> Interval:
-    """The clustered intervals of precision, recall or F1 of every label, as arrays.
+    """The clustered intervals of precision, recall, F1 or Jaccard of every label, as arrays.
 
     Each is `probative.interval(..., clustered=True)` of the units of that label.
     """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from probative._version import __version__
+from probative.wording import number, points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,17 +95,3 @@ def signature(*choices: str) -> str:
 def payload(command: str, choices: str, **content: Any) -> dict[str, Any]:
     """The top level of every JSON answer."""
     return {"command": command, "version": __version__, "signature": choices, **content}
-
-
-def points(value: float | None, digits: int = 2) -> str:
-    """A fraction of 1 in points (hundredths), as printed tables show it."""
-    return number(None if value is None else 100 * value, digits)
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number with a fixed count of decimals; an undefined one as a dash."""
-    if value is None or value != value:
-        return "–"
-    text = f"{value:.{digits}f}"
-    # what rounds to zero is shown as zero, not as minus zero
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")

@@ -8,6 +8,7 @@ from probative.results.base import Interval, Result, jsonable
 from probative.results.bayes import BayesTest
 from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
 from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
+from probative.results.gates import GateVerdict
 from probative.results.plans import Plan
 from probative.results.posteriors import DifferencePosterior
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
@@ -37,6 +38,7 @@ __all__ = [
     "Example",
     "FileCheck",
     "FoldCounts",
+    "GateVerdict",
     "Interval",
     "LabelDifference",
     "LabelScores",

@@ -1,7 +1,8 @@
 """What all results share, and the interval of one score.
 
-They hold numbers, can say themselves in one line (`str`) and as a dictionary for JSON
-(`to_dict`). An undefined number is NaN here and null in JSON.
+They hold numbers, say themselves in a sentence (`str`) and in short (`repr`), as a dictionary for
+JSON (`to_dict`), as a data frame, and as a document: a page, Markdown, LaTeX. An undefined number
+is NaN here and null in JSON.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from probative.reporting.document import Document
+
 __all__ = ["Interval", "Result", "jsonable"]
+
+_SHORT = 160  # characters of a `repr`
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +43,47 @@ class Result:
 
         return to_frame(self.records(), backend)
 
+    def to_html(self) -> str:
+        """Return one page that loads nothing from anywhere."""
+        from probative.reporting.render import as_html
+
+        return as_html(self._document())
+
+    def to_markdown(self) -> str:
+        """Return tables and sentences for a README or an issue."""
+        from probative.reporting.render import as_markdown
+
+        return as_markdown(self._document())
+
+    def to_latex(self) -> str:
+        """Return tables for a paper, in the style of the booktabs package."""
+        from probative.reporting.render import as_latex
+
+        return as_latex(self._document())
+
+    def _document(self) -> Document:
+        """What there is to show: the records as a table, unless a class knows better."""
+        from probative.reporting.result_report import result_document
+
+        return result_document(self)
+
     def _repr_html_(self) -> str:
-        from probative.reporting.notebook import table_html
+        from probative.reporting.notebook import document_html
 
-        return table_html(self.records(), str(self))
+        return document_html(self._document())
+
+    def _key_numbers(self) -> str:
+        """What `repr` shows."""
+        return str(self)
+
+    def __repr__(self) -> str:
+        words = " ".join(self._key_numbers().split())
+        if len(words) > _SHORT:
+            words = words[: _SHORT - 1] + "…"
+        return f"<{type(self).__name__} {words}>"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Interval(Result):
     """A score and the limits between which it is said to lie.
 

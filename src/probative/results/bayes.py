@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["BayesTest"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BayesTest(Result):
     """What the posteriors say about a score of two systems, A and B.
 

@@ -9,13 +9,14 @@ from probative.results.base import Result
 from probative.results.scores import Scores
 
 if TYPE_CHECKING:
+    from probative.reporting.document import Document
     from probative.results.posteriors import DifferencePosterior
     from probative.results.tests import NullDistribution
 
 __all__ = ["Comparison", "Comparisons", "Example", "LabelDifference"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelDifference(Result):
     """The difference of two systems on one label, B minus A, with its interval."""
 
@@ -26,8 +27,14 @@ class LabelDifference(Result):
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return (
+            f"{self.label}: {self.score_b:.4f} against {self.score_a:.4f}, "
+            f"{self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}]"
+        )
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """What is known of the difference of two systems in one score.
 
@@ -57,6 +64,9 @@ class Comparison(Result):
         is "paired", or "normal" for macro averages, which have no exact one.
     score_a, score_b, level
         The two scores, and the level of the interval.
+    positives
+        How many items the answer holds; without any, no score but accuracy and its like says
+        anything.
     identical
         Whether the two outputs agree on every item.
     units_needed, observed_units, power
@@ -91,6 +101,7 @@ class Comparison(Result):
     score_a: float
     score_b: float
     level: float = 0.95
+    positives: int | None = None
     identical: bool = False
     units_needed: int | None = None
     observed_units: int | None = None
@@ -109,12 +120,17 @@ class Comparison(Result):
 
         return posterior_figure(self).axes[0]
 
-    def __str__(self) -> str:
+    def _key_numbers(self) -> str:
         return (
             f"{self.metric}, {self.b} - {self.a}: {self.difference:+.4f} "
             f"[{self.low:+.4f}, {self.high:+.4f}], p = {self.pvalue:.4g}, "
             f"P({self.b} better) = {self.p_b_better:.4f}"
         )
+
+    def __str__(self) -> str:
+        from probative.verdict import verdict
+
+        return verdict(self)
 
 
 @dataclass(frozen=True)
@@ -128,9 +144,11 @@ class Example:
     sentence
         Its number, from 1.
     words, separator
-        Its tokens (or characters), and what stands between them.
+        Its tokens (or characters), of a long sentence those around the first dispute, and what
+        stands between them.
     gold, spans_a, spans_b
-        The spans of the answer and of the systems, as (start, end, label).
+        The spans of the answer and of the systems that meet these words, as (start, end, label)
+        counted from the first of them.
     errors_a, errors_b
         How many spans each system has too many or too few.
     """
@@ -147,7 +165,7 @@ class Example:
     errors_b: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Scores):
     """The scores of several systems, and what is known of their differences.
 
@@ -179,11 +197,13 @@ class Comparisons(Scores):
 
         return comparison_figure(self).axes
 
-    def _repr_html_(self) -> str:
+    def _document(self) -> Document:
         from probative.reporting.compare_report import compare_document
-        from probative.reporting.notebook import document_html
 
-        return document_html(compare_document(self))
+        return compare_document(self)
+
+    def _key_numbers(self) -> str:
+        return "; ".join(c._key_numbers() for c in self.comparisons)
 
     def __str__(self) -> str:
         return " ".join(self.verdicts)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["FoldCounts", "ModelComparison", "SplitBalance"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SplitBalance(Result):
     """How equal the halves of a block-regularised split are, next to random splits.
 
@@ -60,7 +60,7 @@ class SplitBalance(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FoldCounts(Result):
     """What a model reached on one fold.
 
@@ -88,7 +88,7 @@ class FoldCounts(Result):
         return {**super().to_dict(), "counts": self.counts.to_dict()}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelComparison(Result):
     """Two ways of training a model, compared on the folds of a cross-validation.
 

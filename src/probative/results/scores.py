@@ -9,11 +9,12 @@ from probative.results.base import Interval, Result
 
 if TYPE_CHECKING:
     from probative.counts import Counts
+    from probative.reporting.document import Document
 
 __all__ = ["FileCheck", "LabelScores", "Scores", "SystemScores"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelScores(Result):
     """The scores of one label.
 
@@ -35,11 +36,18 @@ class LabelScores(Result):
         """Return the fields by name, ready for JSON."""
         return {**super().to_dict(), "counts": self.counts.to_dict()}
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each score."""
+        return [
+            {"label": self.label, **self.counts.to_dict(), **score.to_dict()}
+            for score in self.scores
+        ]
+
     def __str__(self) -> str:
         return f"{self.label}: {_listed(self.scores)}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SystemScores(Result):
     """What one system scores.
 
@@ -79,11 +87,20 @@ class SystemScores(Result):
         """Return the fields by name, ready for JSON."""
         return {**super().to_dict(), "counts": self.counts.to_dict()}
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each score: of the system, and of every label."""
+        everything = LabelScores("", self.counts, self.scores)
+        return [
+            {"system": self.name, **record}
+            for entry in (everything, *self.by_label)
+            for record in entry.records()
+        ]
+
     def __str__(self) -> str:
         return f"{self.name}: {_listed(self.scores)}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scores(Result):
     """What one or more systems score against one answer.
 
@@ -97,6 +114,8 @@ class Scores(Result):
         The level of the intervals.
     units, unit
         How many units (sentences, documents, items) the answer has, and what they are.
+    by
+        What the intervals take to be independent: the units, or "item".
     scheme
         The tag scheme of the answer, where it was tags.
     notes
@@ -110,6 +129,7 @@ class Scores(Result):
     level: float
     units: int
     unit: str
+    by: str = "item"
     scheme: str | None = None
     notes: tuple[str, ...] = ()
     token_accuracy: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
@@ -124,16 +144,8 @@ class Scores(Result):
         return len(self.systems)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary a score: of every system, and of every label."""
-        return [
-            {"system": system.name, "label": label, **counts.to_dict(), **score.to_dict()}
-            for system in self.systems
-            for label, counts, scores in (
-                ("", system.counts, system.scores),
-                *((entry.label, entry.counts, entry.scores) for entry in system.by_label),
-            )
-            for score in scores
-        ]
+        """Return a dictionary for each score: of every system, and of every label."""
+        return [record for system in self.systems for record in system.records()]
 
     def plot(self) -> Any:
         """Draw the scores with their intervals; returns matplotlib's axes."""
@@ -141,11 +153,10 @@ class Scores(Result):
 
         return scores_figure(self).axes
 
-    def _repr_html_(self) -> str:
-        from probative.reporting.notebook import document_html
+    def _document(self) -> Document:
         from probative.reporting.score_report import scores_document
 
-        return document_html(scores_document(self))
+        return scores_document(self)
 
     def __str__(self) -> str:
         return "; ".join(str(system) for system in self.systems)
@@ -155,7 +166,7 @@ def _listed(scores: tuple[Interval, ...]) -> str:
     return ", ".join(f"{s.metric} {s.estimate:.4f} [{s.low:.4f}, {s.high:.4f}]" for s in scores[:3])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FileCheck(Result):
     """What a file is, and what is wrong with it.
 
@@ -182,6 +193,11 @@ class FileCheck(Result):
     labels: dict[str, int]
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    def _document(self) -> Document:
+        from probative.reporting.check_report import check_document
+
+        return check_document(self)
 
     def __str__(self) -> str:
         facts = ", ".join(f"{value} {name}" for name, value in self.facts.items())

@@ -9,6 +9,7 @@ from probative.results.base import Interval, Result, jsonable
 
 if TYPE_CHECKING:
     from probative.counts import Counts
+    from probative.reporting.document import Document
     from probative.results.comparisons import Comparison, Comparisons
     from probative.results.scores import SystemScores
 
@@ -22,7 +23,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BestCut(Result):
     """Where a score is highest.
 
@@ -54,7 +55,7 @@ class BestCut(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SegmentationSweep(Result):
     """What a segmenter scores if the λ·100 % most probable boundaries are accepted.
 
@@ -118,6 +119,24 @@ class SegmentationSweep(Result):
         found = {"sentences": self.sentences, "positions": self.positions, "level": self.level}
         return {**found, "steps": jsonable(steps), "best": jsonable(self.best)}
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each step."""
+        return [
+            {
+                "lambda": step["lambda"],
+                "accepted": step["accepted"],
+                "threshold": step["threshold"],
+                **step["counts"],
+                **{score["metric"]: score["estimate"] for score in step["scores"]},
+            }
+            for step in self.to_dict()["steps"]
+        ]
+
+    def _document(self) -> Document:
+        from probative.reporting.sweep_report import sweep_document
+
+        return sweep_document(self, html=True)
+
     def __str__(self) -> str:
         return (
             f"{len(self.shares) - 1} steps over {self.positions} positions: "
@@ -125,7 +144,7 @@ class SegmentationSweep(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SegmenterRun(Result):
     """A segmenter that was trained, and what it made of the test set.
 
@@ -163,7 +182,7 @@ class SegmenterRun(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CurvePoint(Result):
     """What a segmenter scores after training on so many sentences.
 
@@ -178,11 +197,15 @@ class CurvePoint(Result):
     sentences: int
     scores: SystemScores
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each score."""
+        return [{"sentences": self.sentences, **record} for record in self.scores.records()]
+
     def __str__(self) -> str:
         return f"{self.sentences:,} sentences: {self.scores}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reversal(Result):
     """Two training sizes between which recall rises and precision falls.
 
@@ -199,6 +222,11 @@ class Reversal(Result):
     recall: Comparison
     precision: Comparison
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each of the two comparisons."""
+        sizes = {"smaller": self.smaller, "larger": self.larger}
+        return [{**sizes, **c.records()[0]} for c in (self.recall, self.precision)]
+
     def __str__(self) -> str:
         return (
             f"from {self.smaller:,} to {self.larger:,} sentences: "
@@ -207,7 +235,7 @@ class Reversal(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SegmentationStudy(Result):
     """Segmenters on one language: their scores and differences, the sweep, the learning curve.
 
@@ -278,6 +306,15 @@ class SegmentationStudy(Result):
             **{key: comparisons[key] for key in kept},
             "observations": list(self.observations),
         }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each comparison."""
+        return self.comparisons.records()
+
+    def _document(self) -> Document:
+        from probative.reporting.segmentation_report import study_document
+
+        return study_document(self, {}, html=True)
 
     def __str__(self) -> str:
         return " ".join((str(self.comparisons), *self.observations))

@@ -10,7 +10,7 @@ from probative.results.base import Result
 __all__ = ["Difference", "NullDistribution", "RandomizationTest", "SignificanceTest"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NullDistribution(Result):
     """How a difference of scores is distributed if the systems are exchangeable, as a histogram.
 
@@ -26,11 +26,19 @@ class NullDistribution(Result):
     edges: Any
     probabilities: Any
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each bin."""
+        bins = zip(self.edges[:-1], self.edges[1:], self.probabilities, strict=True)
+        return [
+            {"low": float(low), "high": float(high), "probability": float(p)}
+            for low, high, p in bins
+        ]
+
     def __str__(self) -> str:
         return f"null distribution in {len(self.probabilities)} bins up to ±{self.edges[-1]:.4g}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RandomizationTest(Result):
     """What a randomisation test says about two systems on one test set.
 
@@ -74,7 +82,7 @@ class RandomizationTest(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Difference(Result):
     """The difference of two scores, B minus A, and the limits between which it is said to lie.
 
@@ -115,7 +123,7 @@ class Difference(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SignificanceTest(Result):
     """What a test of two systems says that is not a randomisation test.
 

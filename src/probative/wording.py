@@ -1,0 +1,83 @@
+"""Numbers and names as people read them: in tables, sentences and figures alike."""
+
+from __future__ import annotations
+
+from math import floor, log10
+
+__all__ = [
+    "counted",
+    "metric_name",
+    "metric_words",
+    "number",
+    "points",
+    "probability",
+    "pvalue",
+    "region",
+    "round_up",
+    "signed_points",
+]
+
+_NAMES = {"f1": "F1", "fbeta": "F-beta", "npv": "NPV"}
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with a fixed count of decimals; an undefined one as a dash."""
+    if value is None or value != value:
+        return "–"
+    text = f"{value:.{digits}f}"
+    # what rounds to zero is shown as zero, not as minus zero
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def points(value: float | None, digits: int = 2) -> str:
+    """A fraction of 1 in points (hundredths), as printed tables show it."""
+    return number(None if value is None else 100 * value, digits)
+
+
+def signed_points(value: float, digits: int = 1) -> str:
+    """The same with a sign, for differences."""
+    text = points(value, digits)
+    return text if text[0] in "−–" or float(text) == 0 else f"+{text}"
+
+
+def region(width: float) -> str:
+    """A margin or region of equivalence as it was asked for, not rounded away: 0.5 points."""
+    size = f"{100 * width:.4g}"
+    return f"{size} point{'' if size == '1' else 's'}"
+
+
+def probability(value: float) -> str:
+    """Three decimals, but never a certainty: no finite test set gives one."""
+    if 0 <= value < 0.0005:
+        return "< 0.001"
+    return "> 0.999" if value >= 0.9995 else number(value)
+
+
+def pvalue(value: float | None) -> str:
+    """Four decimals, or a power of ten; nothing where there is none."""
+    if value is None:
+        return ""
+    if value < 0.0001:
+        return f"{value:.1e}".replace("-", "−") if value > 0 else "< 1e−300"
+    return number(value, 4)
+
+
+def metric_name(metric: str) -> str:
+    """What a score is called in print: ``macro_f1`` is macro F1."""
+    return " ".join(_NAMES.get(word, word) for word in metric.split("_"))
+
+
+def metric_words(metric: str) -> str:
+    """The name that commands and JSON use, as words: the head of a column."""
+    return metric.replace("_", " ")
+
+
+def counted(count: int, thing: str) -> str:
+    """How many there are of something: 1 document, 1,287 sentences."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def round_up(count: int) -> int:
+    """To two leading digits: more would pretend to know."""
+    step = 10 ** max(0, floor(log10(max(count, 1))) - 1)
+    return int(-(-count // step) * step)
