@@ -249,10 +249,9 @@ def _by_label(evidence: Evidence, i: int, choices: _Choices) -> tuple[LabelScore
     items = evidence.items
     counts = items.counts(i, by="label")
     columns = [_of_labels(evidence, i, counts, metric, choices) for metric in metrics]
-    return tuple(
-        LabelScores(items.labels[k], counts[k], tuple(column[k] for column in columns))
-        for k in np.flatnonzero(items.uses(i)).tolist()
-    )
+    used = items.uses(i).tolist()
+    rows = zip(items.labels, counts, *columns, used, strict=True)
+    return tuple(LabelScores(label, own, tuple(scores)) for label, own, *scores, use in rows if use)
 
 
 def _of_labels(
