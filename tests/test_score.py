@@ -385,7 +385,7 @@ def test_the_metrics_asked_for():
     gold, pred, _ = documents()
     found = pv.score(gold, pred, metric=["fbeta", "jaccard"], beta=2, method="bayes")
     scores = {s.metric: s for s in found[0].scores}
-    assert list(scores) == ["fbeta", "jaccard"]
+    assert list(scores) == ["fbeta", "jaccard", "macro_fbeta", "macro_jaccard"]
     assert [s.metric for s in pv.score(gold, pred, metric="f1")[0].scores] == ["f1", "macro_f1"]
     counts = found[0].counts
     assert scores["fbeta"].estimate == pv.interval(counts, "fbeta", beta=2).estimate

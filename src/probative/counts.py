@@ -175,7 +175,21 @@ class Counts:
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Self]:
-        return (self[i] for i in range(len(self)))
+        if len(self.shape) != 1:
+            return (self[i] for i in range(len(self)))
+        names = self._names()
+        rows = zip(*(getattr(self, name) for name in names), strict=True)
+        return (self._of_checked(names, row) for row in rows)
+
+    @classmethod
+    def _of_checked(cls, names: tuple[str, ...], row: tuple[Any, ...]) -> Self:
+        """One table of an array of them, which needs no checking again."""
+        table = object.__new__(cls)
+        for name in _FIELDS:
+            object.__setattr__(table, name, None)
+        for name, value in zip(names, row, strict=True):
+            object.__setattr__(table, name, value)
+        return table
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts) or self._names() != other._names():

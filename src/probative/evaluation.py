@@ -17,13 +17,12 @@ from probative.matching.evidence import Evidence, gather
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
 from probative.matching.tag_rules import UNTYPED
-from probative.metrics import METRICS
+from probative.metrics import METRICS, NEEDS_TN
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.label_counts import LabelCounts
 
 __all__ = ["UNITS", "metrics_of", "score", "scores_of", "unit_of"]
 
@@ -32,6 +31,8 @@ UNITS = ("sentence", "document", "unit", "item")
 # what accuracy is also called where every class of single-label data counts
 _ALL_CLASSES = ("accuracy", *PRF)
 _MACRO = "macro_"
+# what the labels' intervals are made for all at once, by the default method
+_AT_ONCE = (*PRF, "jaccard")
 
 
 @dataclass(frozen=True)
@@ -245,45 +246,50 @@ def _by_document(units: Counts, document: Any) -> Counts:
 
 
 def _by_label(evidence: Evidence, i: int, choices: _Choices) -> tuple[LabelScores, ...]:
-    """Each label like the score of all: items of one unit are not independent."""
+    """The scores of every label that the answer or the system has."""
+    metrics = tuple(m for m in choices.asked if m != "accuracy") or PRF
     items = evidence.items
-    metrics = tuple(metric for metric in choices.asked if metric != "accuracy") or PRF
-    counts, cells = items.counts(i, by="label"), _cells(evidence, i, choices.unit)
-    columns: list[Any]
-    if choices.unit == "item" and np.max(cells.counts.nu, initial=0) <= 1:
-        columns = [interval(counts, metric, **choices.how) for metric in metrics]
-    elif choices.method is None and set(metrics) <= set(PRF):  # all labels at once
-        columns = [label_intervals(cells, metric, level=choices.level) for metric in metrics]
-    else:
-        rows = [cells.counts[cells.label == k] for k in range(cells.n_labels)]
-        columns = [
-            [interval(row, metric, clustered=True, **choices.how) for row in rows]
-            for metric in metrics
-        ]
-    return tuple(
-        LabelScores(items.labels[k], counts[k], tuple(column[k] for column in columns))
-        for k in np.flatnonzero(items.uses(i)).tolist()
-    )
+    counts = items.counts(i, by="label")
+    columns = [_of_labels(evidence, i, counts, metric, choices) for metric in metrics]
+    used = items.uses(i).tolist()
+    rows = zip(items.labels, counts, *columns, used, strict=True)
+    return tuple(LabelScores(label, own, tuple(scores)) for label, own, *scores, use in rows if use)
 
 
-def _cells(evidence: Evidence, i: int, unit: str) -> LabelCounts:
-    """The counts of a system by unit and label."""
-    # a datum's own label and the one that it was given instead belong together
-    by = "sentence" if unit == evidence.unit else unit
-    return evidence.items.by_unit_and_label(i, by=by)
+def _of_labels(
+    evidence: Evidence, i: int, counts: Counts, metric: str, choices: _Choices
+) -> Interval | list[Interval]:
+    """The intervals of a metric of all labels; a hundred thousand of them should not take long."""
+    if choices.unit == "item":  # one decision per label and item
+        return interval(counts, metric, **choices.how)
+    if metric in _AT_ONCE and choices.method is None:
+        cells = evidence.items.by_unit_and_label(i, by=_cells_of(evidence, choices.unit))
+        return label_intervals(cells, metric, level=choices.level)
+    return [
+        _interval(evidence, items.counts(i, by="sentence"), metric, choices)
+        for items in evidence.items.by_label
+    ]
+
+
+def _cells_of(evidence: Evidence, unit: str) -> str:
+    """The units by the name that items have for them; a datum's labels belong together."""
+    return "sentence" if unit == evidence.unit else unit
 
 
 def _macro_scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ...]:
     """Means over the labels of the answer, or over those that were chosen."""
-    level, beta = choices.level, choices.beta
-    asked = [metric.removeprefix(_MACRO) for metric in choices.also if metric.startswith(_MACRO)]
+    also = [m.removeprefix(_MACRO) for m in choices.also if m.startswith(_MACRO)]
     labels = evidence.averaged[i]
-    if not asked and np.count_nonzero(labels) < 2:
+    if not also and np.count_nonzero(labels) < 2:
         return ()
-    cells = _cells(evidence, i, choices.unit).only(labels)
-    usual = [metric for metric in PRF if metric in (choices.asked or PRF)]
-    metrics = dict.fromkeys((*usual, *asked))
-    return tuple(macro_interval(cells, metric, level=level, beta=beta) for metric in metrics)
+    by = _cells_of(evidence, choices.unit)
+    cells = evidence.items.by_unit_and_label(i, by=by).only(labels)
+    metrics = dict.fromkeys((*(choices.asked or PRF), *also))
+    return tuple(
+        macro_interval(cells, metric, level=choices.level, beta=choices.beta)
+        for metric in metrics
+        if metric not in NEEDS_TN
+    )
 
 
 def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:

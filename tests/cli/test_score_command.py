@@ -289,11 +289,10 @@ def test_choices_of_scores_are_in_the_signature(run, write):
         assert answer["signature"] not in signatures
         signatures.add(answer["signature"])
     by_document = json.loads(run(*base, "--by", "document").out)
-    assert (by_document["unit"], by_document["by"], by_document["units"]) == ("document",) * 2 + (
-        6,
-    )
-    (metric,) = json.loads(run(*base, "--metric", "jaccard").out)["systems"][0]["scores"]
-    assert metric["metric"] == "jaccard"
+    assert by_document["unit"] == by_document["by"] == "document"
+    assert by_document["units"] == 6
+    scores = json.loads(run(*base, "--metric", "jaccard").out)["systems"][0]["scores"]
+    assert [score["metric"] for score in scores] == ["jaccard", "macro_jaccard"]
     text = run("score", *files, "-q", "--by", "document", "--metric", "jaccard").out
     assert "items of one document" in text
     assert "jaccard low" in text

@@ -85,7 +85,7 @@ def label_dependence(
 
 
 def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.95) -> Interval:
-    """The clustered intervals of precision, recall or F1 of every label, as arrays.
+    """The clustered intervals of precision, recall, F1 or Jaccard of every label, as arrays.
 
     Each is `probative.interval(..., clustered=True)` of the units of that label.
     """
@@ -114,7 +114,8 @@ def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.
 
 def kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tuple[Any, Any]]:
     """How many items of each kind every table has, and what an item adds to x and y."""
-    columns = np.stack([np.atleast_1d(column) for column in tables.to_dict().values()], axis=-1)
+    parts = (tables.tp, tables.fp, tables.fn, *(() if tables.tn is None else (tables.tn,)))
+    columns = np.stack([np.atleast_1d(part) for part in parts], axis=-1)
     kinds = ratio(Counts(*np.eye(columns.shape[-1])), metric, beta=beta)
     return columns.astype(np.float64), kinds
 

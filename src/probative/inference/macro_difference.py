@@ -183,14 +183,10 @@ class MacroDifferencePosterior:
 
     def _normal_score(self, d: Array) -> Array:
         """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
-        causes, chances = _scores(_CAUSES), _scores(_CHANCES)
-        weight = np.exp(-(causes**2) / 2)
-        weight /= weight.sum()
-        # the chance in favour of B at which the difference is d, for every common cause
-        border = np.stack([np.interp(d.ravel(), row, chances) for row in self._grid])
-        below, above = weight @ special.ndtr(border), weight @ special.ndtr(-border)
+        # the upper tail is the lower one of A minus B, digit by digit
+        below, above = _below(self._grid, d), _below(-self._grid[:, ::-1], -d)
         smaller = special.ndtri(np.minimum(below, above))
-        return np.asarray(np.where(below <= above, smaller, -smaller)).reshape(d.shape)
+        return np.asarray(np.where(below <= above, smaller, -smaller))
 
     @cached_property
     def _grid(self) -> Array:
@@ -203,12 +199,22 @@ class MacroDifferencePosterior:
             np.asarray(posterior.ppf(special.ndtr(common + sign * chance)))
             for posterior, sign in ((self.a, -1), (self.b, 1))
         )
-        return np.maximum.accumulate(of_b - of_a, axis=1)
+        return of_b - of_a
+
+
+def _below(grid: Array, d: Array) -> Array:
+    """The probability of at most d."""
+    causes, chances = _scores(_CAUSES), _scores(_CHANCES)
+    weight = np.exp(-(causes**2) / 2)
+    # the chance in favour of B at which the difference is d, for every common cause
+    border = np.stack([np.interp(d.ravel(), row, chances) for row in grid])
+    return np.asarray(weight @ special.ndtr(border) / weight.sum()).reshape(d.shape)
 
 
 def _scores(number: int) -> Array:
-    """Normal scores from -7 to 7."""
-    return np.linspace(-_REACH, _REACH, number)
+    """Normal scores from -7 to 7, an odd number of them: the two halves alike."""
+    half = np.linspace(0, _REACH, number // 2 + 1)
+    return np.concatenate([-half[:0:-1], half])
 
 
 def _correlation(
@@ -220,6 +226,8 @@ def _correlation(
     never known that two systems err together always.
     """
     cases = PairedCounts(np.eye(7 if cells[0].counts.tn is None else 8))  # an item of each
+    if not all(mask.any() for mask in labels):
+        return 0.0
     moves, added = [], []
     for system, one, mask in zip("ab", cells, labels, strict=True):
         kinds = ratio(getattr(cases, system), metric, beta=beta)

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["MacroPosterior", "macro_posterior"]
 
 _CELLS = 512  # of the grid
+_SPARE = 64  # cells left over for what rounding each term up to whole cells adds
 _NARROW = 16  # cells below which a label's own distribution is a normal term
 _TAIL = 1e-7  # of a label's distribution, which may lie outside of its grid
 _TERMS = 64  # of the series of F1's moments: the rest is below 2**-58
 _LARGE = 1e8  # items from which the variance is the delta method's, to ten digits
-_AT_ONCE = 1 << 12  # nodes whose distributions are held in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,36 +98,51 @@ def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> Ma
     labels = label_posteriors(tables[0], tables[1], number.astype(float), **prior)
     mean, variance = _moments(labels, f1=f1)
     low, high = _ranges(labels, f1=f1)
-    share = number / number.sum()  # what all labels of a table weigh in the mean
-    total = 1 / number.sum()  # what one of them weighs
-    width = (high - low) * total
-    reach = min(number @ width, 2 * float(np.sqrt(number @ width**2)))
-    step = reach / _CELLS
-    centre = float(labels.weight @ (mean @ share))
-    start = float(np.clip(centre - reach / 2, low @ share, max(low @ share, high @ share - reach)))
+    one = 1 / number.sum()  # what one label weighs in the mean
+    centre = mean @ number * one
+    width = (high - low) * one
+    # the root of squares would do for one node of the prior; the nodes differ in their means
+    reach = min(number @ width, 2 * float(np.sqrt(number @ width**2)) + float(np.ptp(centre)))
+    step = reach / (_CELLS - _SPARE)
 
+    # The number of a value's cell, counted from the lowest value of each term, stands for it: the
+    # numbers add up, modulo the size of the grid.
     wide = np.flatnonzero(width >= _NARROW * step)
-    narrow = width < _NARROW * step
-    frequency = -2j * np.pi * np.fft.rfftfreq(_CELLS) / step  # of exp(frequency·value)
-    # cells are numbered from 0, and a value lies in the middle of its cell
-    known = mean[:, narrow] @ share[narrow] - start - step / 2
-    known += number[wide] @ (low[wide] * total + step / 2)
-    variance = variance[:, narrow] @ (share * total)[narrow]
-    transform = np.zeros(len(frequency), np.complex128)
-    for first in range(0, len(labels.weight), _AT_ONCE):
-        rows = slice(first, first + _AT_ONCE)
-        product = np.exp(
-            np.outer(known[rows], frequency) + np.outer(variance[rows] / 2, frequency**2)
-        )
-        for k in wide:
-            masses = _cell_masses(labels.a[rows, k], labels.b[rows, k], low[k], step / total, f1=f1)
-            term = np.fft.rfft(masses, _CELLS, axis=1)
-            product *= term if number[k] == 1 else term ** number[k]
-        transform += labels.weight[rows] @ product
-    mass = np.maximum(np.fft.irfft(transform, _CELLS), 0.0)
-    edges = start + step * np.arange(_CELLS + 1)
-    below = np.concatenate([[0.0], np.cumsum(mass)])
-    return MacroPosterior(edges, below / below[-1])
+    base = float(number[wide] @ low[wide]) * one + (number[wide].sum() - 1) / 2 * step
+    product = np.ones((len(centre), _CELLS // 2 + 1), np.complex128)
+    for k in wide:
+        masses = _cell_masses(labels.a[:, k], labels.b[:, k], low[k], step / one, f1=f1)
+        term = np.fft.rfft(masses, _CELLS, axis=1)
+        product *= term if number[k] == 1 else term ** number[k]
+    if len(wide) < len(number):
+        narrow = width < _NARROW * step
+        known = mean[:, narrow] @ number[narrow] * one
+        spread = np.sqrt(variance[:, narrow] @ number[narrow]) * one
+        start = float(known.min()) - _CELLS / 4 * step
+        product *= np.fft.rfft(_normal_masses(known - start, spread, step), axis=1)
+        base += start + step / 2
+    mass = np.maximum(np.fft.irfft(labels.weight @ product, _CELLS), 0.0)
+
+    lowest, highest = float(low @ number) * one, float(high @ number) * one
+    start = float(labels.weight @ centre) - step * _CELLS / 2
+    start = min(max(start, lowest), max(lowest, highest - reach))
+    first = int(np.floor((start - base) / step + 1e-9))
+    below = np.concatenate([[0.0], np.cumsum(np.roll(mass, -first))])
+    below /= below[-1]
+    edges = base + step * (first + np.arange(_CELLS + 1))
+    # rounding to cells must not move the mean
+    edges += float(labels.weight @ centre) - np.diff(below) @ (edges[1:] + edges[:-1]) / 2
+    return MacroPosterior(np.clip(edges, 0.0, 1.0), below)
+
+
+def _normal_masses(mean: Array, deviation: Array, step: float) -> Array:
+    """The probability of every cell for normal distributions, one row each.
+
+    One that is narrower than a cell is given its width: it lies somewhere in it.
+    """
+    edges = step * np.arange(_CELLS + 1)
+    scale = np.maximum(deviation, step / 2)[:, None]
+    return np.asarray(np.diff(special.ndtr((edges - mean[:, None]) / scale), axis=1))
 
 
 def _cell_masses(a: Array, b: Array, low: float, step: float, *, f1: bool) -> Array:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["conlleval_report", "label_table", "oddities", "scores_document"]
 
 _UNTYPED = "_"
+_SHOWN = 200  # labels of a table that people read
 _LISTED = 6  # names written out before the rest is only counted
 
 
@@ -171,12 +172,15 @@ def label_table(found: Scores, system: SystemScores) -> Table:
             *_limits(entry.scores[-1])[1:],
             *(f"{value:,.0f}" for value in _three(entry.counts)),
         )
-        for entry in system.by_label
+        for entry in system.by_label[:_SHOWN]
     ]
+    left_out = len(system.by_label) - len(rows)
+    note = f"{left_out:,} more labels are left out here; JSON and CSV hold all of them."
     return Table(
         ("label", *metrics, f"{last} low", f"{last} high", "tp", "fp", "fn"),
         tuple(rows),
         title=f"By label{': ' + system.name if several else ''}",
+        notes=(note,) if left_out else (),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["Interval", "Result", "jsonable"]
 
 _SHORT = 160  # characters of a `repr`
+_PLAIN = frozenset((str, int, bool, type(None)))  # what JSON has as it is
+
+
+@cache
+def _shown_fields(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a kind of result that its users see."""
+    return tuple(f.name for f in fields(kind) if f.repr)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +37,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; fields that do not apply are left out."""
-        values = ((f.name, getattr(self, f.name)) for f in fields(self) if f.repr)
+        kind: Any = type(self)
+        values = ((name, getattr(self, name)) for name in _shown_fields(kind))
         return {name: jsonable(value) for name, value in values if value is not None}
 
     def records(self) -> list[dict[str, Any]]:
@@ -132,7 +141,18 @@ class Interval(Result):
         return len(self.estimate)
 
     def __iter__(self) -> Iterator[Interval]:
-        return (self[i] for i in range(len(self)))
+        if np.ndim(self.estimate) != 1:
+            return (self[i] for i in range(len(self)))
+        n = len(self)
+        notes = [None] * n if self.note is None else list(self.note)
+        effects = (
+            np.asarray(self.design_effect).tolist()
+            if np.ndim(self.design_effect)
+            else [self.design_effect] * n
+        )
+        columns = (np.asarray(column).tolist() for column in (self.estimate, self.low, self.high))
+        head = self.metric, self.method, self.level
+        return (Interval(*head, *row) for row in zip(*columns, notes, effects, strict=True))
 
     def __str__(self) -> str:
         head = f"{self.metric}, {self.level:.4g} {self.method} interval"
@@ -144,6 +164,11 @@ class Interval(Result):
 
 def jsonable(value: Any) -> Any:
     """Turn NumPy values into Python's, and undefined numbers into None."""
+    kind = type(value)
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind in _PLAIN:
+        return value
     if isinstance(value, Result):
         return value.to_dict()
     if isinstance(value, np.ndarray):
