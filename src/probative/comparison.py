@@ -326,7 +326,8 @@ def _by_label(
     evidence: Evidence, i: int, j: int, metric: str, choices: _Choices
 ) -> tuple[LabelDifference, ...]:
     items = evidence.items
-    if len(items.labels) < 2:
+    used = items.uses(i) | items.uses(j)  # what only a third system uses is not their matter
+    if np.count_nonzero(used) < 2:
         return ()
     tables: Iterable[PairedCounts]
     if choices.unit == "item":
@@ -335,7 +336,9 @@ def _by_label(
     else:
         tables = (_cases(alone, i, j, choices.unit).grouped() for alone in items.by_label)
     found = []
-    for label, paired in zip(items.labels, tables, strict=True):
+    for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
+        if not use:
+            continue
         gap = difference(paired, metric, level=choices.level, beta=choices.beta)
         found.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
     return tuple(found)

@@ -199,7 +199,7 @@ class MacroDifferencePosterior:
             np.asarray(posterior.ppf(special.ndtr(common + sign * chance)))
             for posterior, sign in ((self.a, -1), (self.b, 1))
         )
-        return of_b - of_a
+        return np.asarray(of_b - of_a)
 
 
 def _below(grid: Array, d: Array) -> Array:

@@ -31,13 +31,17 @@ def macro(
         "standard_error": "s.e.",
         "length": "length",
     }
-    notes = [
-        "Intervals of macro F1. delta: the delta method over units, as it was before. mover: Wilson's "
-        "limits of each label, joined. one prior: labels share a prior whatever their size. "
-        "hierarchical: what is used here.",
-        "Every label's B scores two points more than A; half of the time they share their fate.",
-    ]
+    methods = (
+        "Intervals of macro F1. delta: the delta method over units, as it was before. mover: "
+        "Wilson's limits of each label, joined. one prior: labels share a prior whatever their "
+        "size. hierarchical: what is used here."
+    )
+    pairs = (
+        "B scores two points more than A on every label; half of the time they share their fate."
+    )
     choices = [f"level:{level:g}", f"replicates:{replicates}", f"seed:{seed}"]
     title = "Coverage of the intervals of macro F1"
-    document = study_document("macro", found, columns, title=title, notes=notes, choices=choices)
+    document = study_document(
+        "macro", found, columns, title=title, notes=[methods, pairs], choices=choices
+    )
     emit(document, form, html=html, quiet=quiet)

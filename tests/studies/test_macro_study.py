@@ -1,0 +1,57 @@
+"""The study of macro averages: what it draws, and what it counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from probative.inference.macro import macro_score
+from probative.studies.macro import CONDITIONS, macro_coverage
+
+FEW = ("3 and 300 items, 0.9", "2 classes, 100 data")
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_large_samples_have_the_scores_of_the_population(name):
+    """The means over many draws of a label's counts give back the F1 that was asked for."""
+    generator = np.random.default_rng(1)
+    draws = [CONDITIONS[name].draw(generator) for _ in range(200)]
+    for side in ("a", "b"):
+        tables = [getattr(draw, side).by_label() for draw in draws]
+        tp, fp, fn = (
+            sum(np.asarray(getattr(t, kind)) for t in tables) for kind in ("tp", "fp", "fn")
+        )
+        expected = getattr(draws[0], f"true_{side}")
+        assert np.mean(2 * tp / (2 * tp + fp + fn)) == pytest.approx(expected, abs=0.02)
+    # the paired cases are those of the two systems
+    one = draws[0]
+    assert one.paired[:, [0, 4]].sum() == one.a.counts.tp.sum()
+    assert one.paired[:, [2, 4]].sum() == one.b.counts.tp.sum()
+
+
+def test_coverage_by_method():
+    seen = []
+    found = macro_coverage(
+        {name: CONDITIONS[name] for name in FEW},
+        replicates=6,
+        rng=0,
+        report=lambda done, total: seen.append((done, total)),
+    )
+    assert [(m.condition, m.question, m.method) for m in found[:7]] == [
+        (FEW[0], "one system", "delta"),
+        (FEW[0], "one system", "mover"),
+        (FEW[0], "one system", "one prior"),
+        (FEW[0], "one system", "hierarchical"),
+        (FEW[0], "difference", "delta"),
+        (FEW[0], "difference", "mover"),
+        (FEW[0], "difference", "hierarchical"),
+    ]
+    assert all(0 <= m.coverage <= 1 and m.length > 0 for m in found)
+    assert seen[-1] == (11, 12)
+    again = macro_coverage({name: CONDITIONS[name] for name in FEW}, replicates=6, rng=0)
+    assert [m.to_dict() for m in again] == [m.to_dict() for m in found]
+
+
+def test_estimates_are_in_the_limits():
+    sample = CONDITIONS[FEW[0]].draw(np.random.default_rng(0))
+    assert 0 < macro_score(sample.a) <= 1
