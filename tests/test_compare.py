@@ -292,7 +292,11 @@ def test_swapping_mirrors_macro_averages_too(entities):
     assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
     assert back.p_a_better == pytest.approx(there.p_b_better)
     assert back.pvalue == pytest.approx(there.pvalue, abs=0.02)
-    assert (there.test, there.posterior.kind, there.method) == ("sampled", "normal", "delta")
+    assert (there.test, there.posterior.kind, there.method) == (
+        "sampled",
+        "hierarchical",
+        "hierarchical",
+    )
 
 
 # --- the edges -----------------------------------------------------------------------------------
@@ -372,15 +376,43 @@ def test_a_label_only_one_side_knows():
 
 
 def test_one_sentence_tells_nothing_of_the_variance():
-    macro = pv.compare([["B-A", "B-B"]], [["B-A", "O"]], [["B-A", "B-B"]], average="macro")
-    c = macro.comparisons[0]
-    assert (c.low, c.high) == (-1, 1)
-    assert "one unit" in c.note
-    assert math.isnan(c.p_b_better)
-    assert "not established" in macro.verdicts[0]
-    c = pv.compare([["B-A", "B-B"]], [["B-A", "O"]], [["B-A", "B-B"]]).comparisons[0]
-    assert c.low < 0 < c.high
-    assert c.units_needed is None
+    one = ([["B-A", "B-B"]], [["B-A", "O"]], [["B-A", "B-B"]])
+    for average in ("macro", "micro"):
+        found = pv.compare(*one, average=average)
+        c = found.comparisons[0]
+        assert (c.low, c.high) == (-1, 1)
+        assert "one unit" in c.note
+        assert math.isnan(c.p_a_better)
+        assert math.isnan(c.p_b_better)
+        assert c.to_dict()["p_b_better"] is None
+        assert "No verdict: a score here rests on one sentence alone" in found.verdicts[0]
+        assert c.units_needed is None
+        for entry in c.by_label:
+            assert (entry.low, entry.high) == (-1, 1)
+
+
+@pytest.mark.parametrize("metric", ["recall", "f1"])
+def test_regions_are_fractions_below_one(entities, metric):
+    for rope in (1, 1.0, 5, -0.1, math.nan, math.inf, "x"):
+        with pytest.raises(InputError, match="rope: "):
+            pv.compare(*entities, metric=metric, rope=rope)
+    with pytest.raises(InputError, match=r"expected a fraction of 1: 0\.01 is one point"):
+        pv.compare(*entities, metric=metric, rope=1)
+    c = pv.compare(*entities, metric=metric, rope=0.9999).comparisons[0]
+    assert c.p_equivalent > 0.999
+    assert "practical purposes" in str(c)
+
+
+def test_probabilities_do_not_depend_on_the_level(entities):
+    few = [side[:6] for side in entities]  # so that Student's quantiles matter
+    for rope in (0.0, 0.02):
+        found = [pv.compare(*few, level=level, rope=rope) for level in (0.5, 0.95, 0.9999)]
+        shares = [
+            (c.p_a_better, c.p_equivalent, c.p_b_better)
+            for c in (one.comparisons[0] for one in found)
+        ]
+        assert shares[0] == shares[1] == shares[2]
+        assert found[0].comparisons[0].low > found[1].comparisons[0].low
 
 
 def test_other_metrics_join_the_scores(entities):
@@ -431,8 +463,12 @@ def test_every_probability_is_one_and_every_limit_holds_the_difference(data):
     found = pv.compare(gold, a, b, metric="recall")
     c = found.comparisons[0]
     assert 0 <= c.pvalue <= 1
-    assert c.p_a_better + c.p_equivalent + c.p_b_better == pytest.approx(1)
-    assert min(c.p_a_better, c.p_equivalent, c.p_b_better) >= 0
+    shares = c.p_a_better, c.p_equivalent, c.p_b_better
+    if "No verdict" in found.verdicts[0]:
+        assert all(math.isnan(share) for share in shares)
+    elif not math.isnan(c.p_b_better):  # identical outputs need no evidence
+        assert sum(shares) == pytest.approx(1)
+        assert min(shares) >= 0
     if not math.isnan(c.difference):
         assert -1 <= c.low <= c.difference + 1e-12
         assert c.difference - 1e-12 <= c.high <= 1
@@ -485,6 +521,29 @@ def test_results_can_be_stored_and_sent(entities):
         assert again.to_dict() == found.to_dict()
         assert d.posterior.sf(0.01) == c.posterior.sf(0.01)
         np.testing.assert_array_equal(d.posterior.pdf([0, 0.1]), c.posterior.pdf([0, 0.1]))
+
+
+def test_figures_and_tests_come_from_the_same_draws(entities):
+    c = pv.compare(*entities, metric="recall", figures=True).comparisons[0]
+    edges, probabilities = c.null.edges, c.null.probabilities
+    middle = (edges[1:] + edges[:-1]) / 2
+    extreme = probabilities[np.abs(middle) > abs(c.difference)].sum()
+    assert extreme == pytest.approx(c.pvalue, abs=1e-9)
+    assert pv.compare(*entities, metric="recall").comparisons[0].null is None
+
+
+def test_a_sampled_null_has_the_tails_of_its_p_value(entities, monkeypatch):
+    from probative import comparison as module
+
+    def sampled(*arguments, **how):
+        return pv.randomization_test(*arguments, method="sampled", n_resamples=999, **how)
+
+    monkeypatch.setattr(module, "randomization_test", sampled)
+    c = module.compare(*entities, metric="recall", figures=True).comparisons[0]
+    assert c.test == "sampled"
+    middle = (c.null.edges[1:] + c.null.edges[:-1]) / 2
+    extreme = c.null.probabilities[np.abs(middle) > abs(c.difference)].sum()
+    assert (999 * extreme + 1) / 1000 == pytest.approx(c.pvalue, abs=1e-9)
 
 
 def test_by_document(write):

@@ -9,7 +9,7 @@ from test_verdict import comparison
 
 import probative as pv
 from probative.errors import InputError
-from probative.gates import GATES, check_gates, judge_gates
+from probative.gates import GATES, check_gate, judge_gates
 
 
 class Asked:
@@ -36,38 +36,46 @@ def with_posterior(probability_above, **changes):
     ("gate", "margin", "asked_at", "probability_above", "passes"),
     [
         # P(B - A < -margin) must stay below 0.95
-        ("--fail-if-worse", 0.0, 0.0, 0.05, False),
-        ("--fail-if-worse", 0.0, 0.0, 0.051, True),
-        ("--fail-if-worse", 0.01, -0.01, 0.04, False),
+        ("fail-if-worse", 0.0, 0.0, 0.05, False),
+        ("fail-if-worse", 0.0, 0.0, 0.051, True),
+        ("fail-if-worse", 0.01, -0.01, 0.04, False),
         # P(B - A > -margin) must reach it
-        ("--require-not-worse", 0.01, -0.01, 0.95, True),
-        ("--require-not-worse", 0.01, -0.01, 0.949, False),
+        ("require-not-worse", 0.01, -0.01, 0.95, True),
+        ("require-not-worse", 0.01, -0.01, 0.949, False),
         # P(B - A > margin) must reach it
-        ("--require-better", 0.01, 0.01, 0.95, True),
-        ("--require-better", 0.01, 0.01, 0.949, False),
-        ("--require-better", 0.0, 0.0, 0.95, True),
+        ("require-better", 0.01, 0.01, 0.95, True),
+        ("require-better", 0.01, 0.01, 0.949, False),
+        ("require-better", 0.0, 0.0, 0.95, True),
     ],
 )
 def test_each_gate_asks_its_question(gate, margin, asked_at, probability_above, passes):
     c = with_posterior(probability_above)
-    holds, (line,) = judge_gates([c], gate, margin, 0.95)
-    assert holds == passes
+    (verdict,) = judge_gates([c], gate, margin=margin)
+    assert verdict.passed == passes
     assert c.posterior.at == [pytest.approx(asked_at)]
-    assert line.startswith(f"{gate} {'passed' if passes else 'failed'}: new against old, f1: P(B")
-    assert "-0)" not in line
+    line = str(verdict)
+    assert line.startswith(f"{gate} {'passed' if passes else 'failed'}: new against old, F1: P(B")
+    assert f"{'−' if asked_at < 0 else ''}{100 * margin:g} point" in line
+    assert "−0 " not in line
+    assert f"= {verdict.probability:.4f}" in line
+
+
+def holds(comparisons, gate, margin=0.0, confidence=0.95):
+    verdicts = judge_gates(comparisons, gate, margin=margin, confidence=confidence)
+    return all(verdict.passed for verdict in verdicts)
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.01])
 def test_identical_outputs_are_neither_better_nor_worse(margin):
     same = with_posterior(0.5, identical=True)
-    assert judge_gates([same], "--fail-if-worse", margin, 0.95)[0]
-    assert judge_gates([same], "--require-not-worse", margin, 0.95)[0]
-    assert not judge_gates([same], "--require-better", margin, 0.95)[0]
+    assert holds([same], "fail-if-worse", margin)
+    assert holds([same], "require-not-worse", margin)
+    assert not holds([same], "require-better", margin)
 
 
 @pytest.mark.parametrize("gate", GATES)
 def test_what_is_not_known_does_not_pass(gate):
-    assert not judge_gates([with_posterior(math.nan)], gate, 0.0, 0.95)[0]
+    assert not holds([with_posterior(math.nan)], gate, 0.0)
 
 
 def test_every_challenger_must_pass_in_the_first_metric():
@@ -77,21 +85,25 @@ def test_every_challenger_must_pass_in_the_first_metric():
         with_posterior(0.0, b="two", a="one"),
         with_posterior(0.0, b="one", metric="recall"),
     ]
-    holds, lines = judge_gates(rows, "--require-better", 0.0, 0.95)
-    assert not holds
-    assert [line.split()[1:3] for line in lines] == [["passed:", "one"], ["failed:", "two"]]
-    assert judge_gates(rows, None, 0.0, 0.95) == (True, [])
+    verdicts = judge_gates(rows, "require-better")
+    assert [(v.b, v.passed) for v in verdicts] == [("one", True), ("two", False)]
 
 
-def test_gates_are_checked_before_anything_is_computed():
-    assert check_gates([], 0.0, 0.95) is None
-    assert check_gates(["--require-better"], 0.0, 0.95) == "--require-better"
-    with pytest.raises(InputError, match="cannot be combined with --fail-if-worse"):
-        check_gates(["--fail-if-worse", "--require-better"], 0.0, 0.95)
-    with pytest.raises(InputError, match="--margin: -1 is not a finite number >= 0"):
-        check_gates([], -1, 0.95)
-    with pytest.raises(InputError, match="--confidence: 1 is not between 0 and 1"):
-        check_gates([], 0.0, 1)
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"gate": "--require-better"}, "gate: unknown '--require-better'; expected one of fail-if"),
+        ({"margin": -1}, "margin: -1 is not a finite number >= 0"),
+        ({"margin": math.nan}, "margin: nan is not a finite number >= 0"),
+        ({"margin": 1}, "margin: 1 is not below 1; expected a fraction of 1: 0.01 is one point"),
+        ({"confidence": 1}, "confidence: 1 is not between 0 and 1"),
+    ],
+)
+def test_bad_gates_are_refused(wrong, message):
+    with pytest.raises(InputError) as error:
+        judge_gates([comparison()], **{"gate": "require-better", **wrong})
+    assert str(error.value).startswith(message)
+    assert check_gate("require-better") == ("require-better", 0.0, 0.95)
 
 
 def test_a_real_posterior_stands_behind_the_gate():
@@ -99,9 +111,26 @@ def test_a_real_posterior_stands_behind_the_gate():
     old, new = [["B-A"]] * 30 + [["O"]] * 30, [["B-A"]] * 55 + [["O"]] * 5
     better = pv.compare(gold, old, new, metric="recall").comparisons
     worse = pv.compare(gold, new, old, metric="recall").comparisons
-    assert judge_gates(better, "--require-better", 0.1, 0.95)[0]
-    assert not judge_gates(better, "--require-better", 0.6, 0.95)[0]
-    assert judge_gates(better, "--fail-if-worse", 0.0, 0.95)[0]
-    assert not judge_gates(worse, "--fail-if-worse", 0.0, 0.95)[0]
-    assert not judge_gates(worse, "--require-not-worse", 0.0, 0.95)[0]
-    assert judge_gates(worse, "--require-not-worse", 0.7, 0.95)[0]
+    assert holds(better, "require-better", 0.1)
+    assert not holds(better, "require-better", 0.6)
+    assert holds(better, "fail-if-worse", 0.0)
+    assert not holds(worse, "fail-if-worse", 0.0)
+    assert not holds(worse, "require-not-worse", 0.0)
+    assert holds(worse, "require-not-worse", 0.7)
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_one_unit_or_nothing_to_be_found_passes_no_gate(gate):
+    gold, old, new = [["B-A"] * 6], [["B-A", "O"] * 3], [["B-A"] * 6]
+    for found in (
+        pv.compare(gold, old, new),
+        pv.compare(gold, new, new, names=["x", "y"]),  # identical, and still one sentence
+        pv.compare([["O"] * 6] * 30, old * 30, new * 30),
+        pv.compare([["O"] * 6] * 30, [["O"] * 6] * 30, new * 30, metric="precision"),
+    ):
+        (verdict,) = judge_gates(found.comparisons, gate, confidence=0.5)
+        assert not verdict.passed
+        assert verdict.reason
+        assert math.isnan(verdict.probability)
+        assert verdict.to_dict()["probability"] is None
+        assert math.isnan(found.comparisons[0].p_b_better)

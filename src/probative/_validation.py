@@ -23,6 +23,7 @@ __all__ = [
     "MOST",
     "amounts",
     "finite",
+    "fraction",
     "names_of",
     "one_of",
     "open_probability",
@@ -87,6 +88,16 @@ def positive(parameter: str, value: Any, *, zero: bool = False) -> float:
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         sign = ">=" if zero else ">"
         raise InputError(f"{parameter}: {shown(value)} is not a finite number {sign} 0")
+    return number
+
+
+def fraction(parameter: str, value: Any) -> float:
+    """Return `value` as a number of at least 0 and below 1: a margin or region around 0."""
+    number = positive(parameter, value, zero=True)
+    if number >= 1:
+        raise InputError(
+            f"{parameter}: {value!r} is not below 1; expected a fraction of 1: 0.01 is one point"
+        )
     return number
 
 

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of, open_probability, positive, random_generator
+from probative._validation import fraction, one_of, open_probability, random_generator
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.evaluation import scores_of
+from probative.evaluation import metrics_of, scores_of, unit_of
 from probative.examples import confusions_of, examples_of
-from probative.inference import clusters
+from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.differences import difference
-from probative.inference.macro import macro_difference, macro_test
+from probative.inference.macro_difference import macro_difference
+from probative.inference.macro_test import macro_test
 from probative.inference.multiplicity import adjust_pvalues
-from probative.inference.normal_posterior import NormalPosterior
-from probative.inference.paired_posterior import PairedPosterior
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
 from probative.matching.evidence import Evidence, gather
-from probative.metrics import METRICS
 from probative.results import Comparison, Comparisons, LabelDifference
-from probative.verdict import verdict
+from probative.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,12 +31,9 @@ if TYPE_CHECKING:
     from probative.matching.items import Items
     from probative.results import Plan
 
-__all__ = ["AVERAGES", "UNITS", "compare", "compare_evidence", "plan_from_files"]
+__all__ = ["AVERAGES", "compare", "compare_evidence", "plan_from_files"]
 
 AVERAGES = ("micro", "macro")
-# what accuracy is also called where every class of single-label data counts
-_ALL_CLASSES = ("accuracy", "precision", "recall", "f1")
-UNITS = ("sentence", "document", "unit", "item")
 
 
 @dataclass(frozen=True)
@@ -88,8 +84,8 @@ def compare(
         recall for word segmentation; accuracy for labels of several classes, of which micro
         precision, recall and F1 are other names.
     average
-        "micro" pools all labels. "macro" takes the mean over all labels that the answer or any of
-        the systems uses; its tests are sampled and its intervals approximate.
+        "micro" pools all labels. "macro" takes the mean over the labels of the answer, or over
+        `labels`; its tests are sampled and its intervals approximate.
     by
         What is exchanged and resampled: sentence, document, unit or item. By default sentences
         for sequences, the units of a table that has them, else single items.
@@ -168,13 +164,13 @@ def compare_evidence(
 ) -> Comparisons:
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
     level, power = open_probability("level", level), open_probability("power", power)
-    rope = positive("rope", rope, zero=True)
+    rope = fraction("rope", rope)
     one_of("average", average, AVERAGES)
     if len(evidence.names) < 2:
         raise InputError(f"b: {len(evidence.names)} system; expected at least two to compare")
     metrics = _metrics(evidence, metric, average)
     choices = _Choices(
-        _unit(evidence, by), level, rope, beta, prior, power, random_generator(rng), figures
+        unit_of(evidence, by), level, rope, beta, prior, power, random_generator(rng), figures
     )
 
     last = len(evidence.names)
@@ -182,12 +178,13 @@ def compare_evidence(
     comparisons: list[Comparison] = []
     for name in metrics:
         judge = _macro_comparison if average == "macro" else _comparison
-        found = [judge(evidence, i, j, name, choices) for i, j in pairs]
+        found = [_without_claims(judge(evidence, i, j, name, choices)) for i, j in pairs]
         if last > 2:
             adjusted = adjust_pvalues([c.pvalue for c in found]).tolist()
             found = [replace(c, p_adjusted=p) for c, p in zip(found, adjusted, strict=True)]
         comparisons += found
-    scores = scores_of(evidence, level=level, also=[c.metric for c in comparisons], beta=beta)
+    also = [c.metric for c in comparisons]
+    scores = scores_of(evidence, level=level, by=choices.unit, also=also, beta=beta)
     return Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
@@ -213,7 +210,7 @@ def plan_from_files(
     evidence = gather(gold, systems, **how)
     if len(evidence.names) != 2:
         raise InputError(f"systems: {len(evidence.names)} of them; expected two")
-    unit = _unit(evidence, by)
+    unit = unit_of(evidence, by)
     (name,) = _metrics(evidence, metric, "micro")
     found = plan(
         _paired(evidence, 0, 1, unit),
@@ -227,35 +224,14 @@ def plan_from_files(
     return replace(found, metric=name), unit, evidence.notes
 
 
-def _unit(evidence: Evidence, by: str | None) -> str:
-    """What is exchanged, by the name that its users give it."""
-    if by is None:
-        return evidence.unit
-    one_of("by", by, UNITS)
-    if by == "document" and evidence.items.document is None:
-        raise InputError("by: no documents are marked in the answer; expected 'sentence' or 'item'")
-    if by not in ("item", "document", evidence.unit):
-        raise InputError(f"by: there are no {by}s here; expected {evidence.unit!r} or 'item'")
-    return by
-
-
 def _metrics(
     evidence: Evidence, metric: str | Sequence[str] | None, average: str
 ) -> tuple[str, ...]:
-    names = (metric,) if isinstance(metric, str) else tuple(metric or ())
-    pooled = evidence.all_classes and average == "micro"
-    for name in names:
-        one_of("metric", name, METRICS)
-        if pooled and name not in _ALL_CLASSES:
-            raise InputError(
-                f"metric: {name!r} is not defined over all classes at once; expected one of "
-                f"{', '.join(_ALL_CLASSES)}, or average='macro'"
-            )
-    if names:
-        return tuple(dict.fromkeys(names))
+    if metric:
+        return metrics_of(evidence, metric, average=average)
     if evidence.task == "segmentation":
         return ("recall",)
-    return ("accuracy",) if pooled else ("f1",)
+    return ("accuracy",) if evidence.all_classes and average == "micro" else ("f1",)
 
 
 def _scored(evidence: Evidence, metric: str) -> str:
@@ -293,6 +269,7 @@ def _common(evidence: Evidence, i: int, j: int, choices: _Choices) -> dict[str, 
         "level": choices.level,
         "power": choices.power,
         "p_adjusted": None,
+        "positives": int(np.count_nonzero(evidence.items.answer)),
         # of all that counts, item by item
         "identical": bool(np.array_equal(evidence.items.says[i], evidence.items.says[j])),
     }
@@ -311,10 +288,7 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
         rng=choices.generator,
         null=choices.figures,
     )
-    table = paired.total()
-    if gap.design_effect is not None:
-        table = table / clusters.effective_divisor(gap.design_effect, paired.n_units, level)
-    posterior = PairedPosterior(table, scored, prior=choices.prior, beta=beta)
+    posterior = posterior_of_difference(paired, scored, prior=choices.prior, beta=beta)
     a_better, equivalent, b_better = posterior.probabilities(choices.rope)
     needed = plan(paired, scored, power=choices.power, level=level, beta=beta)
     return Comparison(
@@ -341,6 +315,13 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
     )
 
 
+def _without_claims(c: Comparison) -> Comparison:
+    """No probabilities where there is no evidence: a prior alone would seem to know something."""
+    if no_verdict(c) is None:
+        return c
+    return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
+
+
 def _by_label(
     evidence: Evidence, i: int, j: int, metric: str, choices: _Choices
 ) -> tuple[LabelDifference, ...]:
@@ -364,17 +345,24 @@ def _macro_comparison(
     evidence: Evidence, i: int, j: int, metric: str, choices: _Choices
 ) -> Comparison:
     """The same for the mean over the labels, with approximations where nothing exact exists."""
-    if choices.unit != evidence.unit:
-        raise InputError(
-            f"by: macro averages cannot be compared by {choices.unit}; expected {evidence.unit!r}"
-        )
-    items, beta, rope = evidence.items, choices.beta, choices.rope
-    a, b = items.by_unit_and_label(i), items.by_unit_and_label(j)
-    gap, error = macro_difference(a, b, metric, level=choices.level, beta=beta)
-    test = macro_test(a, b, metric, by=choices.unit, rng=choices.generator, beta=beta)
-    posterior = NormalPosterior(gap.estimate, error)
-    a_better, equivalent, b_better = posterior.probabilities(rope)
-    how = "macro average: sampled test, interval and posterior by the delta method"
+    # a datum's own label and the one that it was given instead belong together
+    by = "sentence" if choices.unit == evidence.unit else choices.unit
+    a, b = (evidence.items.by_unit_and_label(k, by=by) for k in (i, j))
+    beta, labels = choices.beta, (evidence.averaged[i], evidence.averaged[j])
+    gap, posterior = macro_difference(a, b, metric, level=choices.level, beta=beta, labels=labels)
+    test = macro_test(
+        a,
+        b,
+        metric,
+        by=choices.unit,
+        rng=choices.generator,
+        beta=beta,
+        labels=evidence.items.uses() if evidence.own_labels else labels[0],
+        own_labels=evidence.own_labels,
+        null=choices.figures,
+    )
+    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
+    how = "macro average: the test is sampled, interval and posterior are approximations"
     return Comparison(
         **_common(evidence, i, j, choices),
         metric=gap.metric,
@@ -391,7 +379,8 @@ def _macro_comparison(
         posterior=posterior,
         score_a=gap.a,
         score_b=gap.b,
-        observed_units=items.n_units,
+        observed_units=a.n_units,
         by_label=_by_label(evidence, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
+        null=test.null,
     )

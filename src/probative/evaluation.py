@@ -2,28 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import open_probability
+from probative._validation import one_of, open_probability, positive
 from probative.counts import Counts
-from probative.inference.intervals import interval
+from probative.errors import InputError
+from probative.inference.intervals import METHODS, interval
+from probative.inference.label_dependence import label_intervals
 from probative.inference.macro import macro_interval
 from probative.matching.evidence import Evidence, gather
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
 from probative.matching.tag_rules import UNTYPED
+from probative.metrics import METRICS
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["score", "scores_of"]
+    from probative.label_counts import LabelCounts
+
+__all__ = ["UNITS", "metrics_of", "score", "scores_of", "unit_of"]
 
 PRF = ("precision", "recall", "f1")
-_MACRO, _MACRO_CELLS = "macro_", 10_000_000
+UNITS = ("sentence", "document", "unit", "item")
+# what accuracy is also called where every class of single-label data counts
+_ALL_CLASSES = ("accuracy", *PRF)
+_MACRO = "macro_"
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What all scores of a call have in common.
+
+    `asked` are the metrics that were asked for; none for the usual ones. `also` come on top.
+    """
+
+    unit: str
+    level: float
+    asked: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    beta: float = 1.0
+    method: str | None = None
+    overlap: bool = False
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How every interval is made."""
+        return {"level": self.level, "beta": self.beta, "method": self.method}
+
+    def among(self, usual: Sequence[str]) -> tuple[str, ...]:
+        """The metrics to compute, where these are the usual ones."""
+        single = [metric for metric in self.also if not metric.startswith(_MACRO)]
+        return tuple(dict.fromkeys((*(self.asked or usual), *single)))
 
 
 def score(
@@ -31,6 +65,10 @@ def score(
     pred: Any = None,
     *more: Any,
     names: Sequence[str] | None = None,
+    metric: str | Sequence[str] | None = None,
+    beta: float = 1.0,
+    method: str | None = None,
+    by: str | None = None,
     level: float = 0.95,
     overlap: bool = False,
     **how: Any,
@@ -40,13 +78,23 @@ def score(
     Parameters
     ----------
     gold
-        The right answer: the path of a file; a list of tags (or of words) a sentence; a set of
-        ``(start, end, label)`` a sentence; or a label an item, as a list or an array.
+        The right answer: the path of a file; a list of tags (or of words) per sentence; a set of
+        ``(start, end, label)`` per sentence; or a label per item, as a list or an array.
     pred, more
         The outputs, in the same form or another one of the same task. Without any, `gold` is a
         file or a data frame that holds the answer and the outputs in its columns.
     names
         What the systems are called; by default after their files.
+    metric
+        One or several of precision, recall, f1, fbeta, jaccard, accuracy, specificity and npv. By
+        default those that the task is usually scored by.
+    beta
+        The weight of recall in F-beta.
+    method
+        How the intervals are made, as for `probative.interval`; by default Wilson's way.
+    by
+        What counts as independent: sentence, document, unit or item. By default sentences for
+        sequences, the units of a table that has them, else single items.
     level
         The level of the intervals.
     overlap
@@ -55,14 +103,13 @@ def score(
         How to read and match, where it should not be recognised: `task` (entities,
         segmentation, labels), `input_format`, `encoding`, `tag_column`, `gold_column`,
         `columns`, `unit_column`, `comments`, `align_by`, `scheme`, `repair`, `ignore_type`,
-        `only`, `positive`, `train_words`; see `probative.matching.evidence.gather`.
+        `only`, `positive`, `labels`, `train_words`; see `probative.matching.evidence.gather`.
 
     Returns
     -------
     Scores
-        A `SystemScores` a system, with counts, and scores with their intervals: widened by the
-        design effect of sentences where there are sentences, since the items of a sentence are
-        not independent.
+        A `SystemScores` for each system, with counts, and scores with their intervals: widened by
+        the design effect of the units, since the items of a unit are not independent.
 
     Examples
     --------
@@ -76,114 +123,166 @@ def score(
     0.6667
     """
     level = open_probability("level", level)
+    if method is not None:
+        one_of("method", method, METHODS)
     systems = [] if pred is None else [pred, *more]
-    return scores_of(gather(gold, systems, names=names, **how), level=level, overlap=overlap)
+    evidence = gather(gold, systems, names=names, **how)
+    return scores_of(
+        evidence,
+        level=level,
+        by=by,
+        metric=() if metric is None else metrics_of(evidence, metric),
+        beta=positive("beta", beta),
+        method=method,
+        overlap=overlap,
+    )
 
 
 def scores_of(
     evidence: Evidence,
     *,
     level: float,
-    overlap: bool = False,
+    by: str | None = None,
+    metric: Sequence[str] = (),
     also: Sequence[str] = (),
     beta: float = 1.0,
+    method: str | None = None,
+    overlap: bool = False,
 ) -> Scores:
-    """Score what has been gathered, by the usual metrics and by those that were asked for, too."""
-    systems = [
-        _system(evidence, i, level, overlap=overlap, also=also, beta=beta)
-        for i in range(len(evidence.names))
-    ]
+    """Score what has been gathered, by the usual metrics or by those that were asked for."""
+    unit = unit_of(evidence, by)
+    choices = _Choices(unit, level, tuple(metric), tuple(also), beta, method, overlap)
+    document = evidence.items.document if unit == "document" else None
     return Scores(
         task=evidence.task,
-        systems=tuple(systems),
+        systems=tuple(_system(evidence, i, choices) for i in range(len(evidence.names))),
         level=level,
-        units=evidence.items.n_units,
-        unit=evidence.unit,
+        units=evidence.items.n_units if document is None else int(document.max(initial=-1)) + 1,
+        unit=evidence.unit if document is None else unit,
+        by=unit,
         scheme=evidence.scheme,
         notes=evidence.notes,
         token_accuracy=evidence.token_accuracy,
     )
 
 
-def _system(
-    evidence: Evidence, i: int, level: float, *, overlap: bool, also: Sequence[str], beta: float
-) -> SystemScores:
+def unit_of(evidence: Evidence, by: str | None) -> str:
+    """What is taken to be independent, by the name that its users give it."""
+    if by is None:
+        return evidence.unit
+    one_of("by", by, UNITS)
+    if by == "document" and evidence.items.document is None:
+        raise InputError("by: no documents are marked in the answer; expected 'sentence' or 'item'")
+    if by not in ("item", "document", evidence.unit):
+        raise InputError(f"by: there are no {by}s here; expected {evidence.unit!r} or 'item'")
+    return by
+
+
+def metrics_of(
+    evidence: Evidence, metric: str | Sequence[str], *, average: str = "micro"
+) -> tuple[str, ...]:
+    """The metrics that were asked for, each once, if they are defined for this task."""
+    names = (metric,) if isinstance(metric, str) else tuple(metric)
+    for name in names:
+        one_of("metric", name, METRICS)
+        if evidence.all_classes and average == "micro" and name not in _ALL_CLASSES:
+            raise InputError(
+                f"metric: {name!r} is not defined over all classes at once; expected one of "
+                f"{', '.join(_ALL_CLASSES)}, or average='macro'"
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def _system(evidence: Evidence, i: int, choices: _Choices) -> SystemScores:
     items = evidence.items
     counts = items.counts(i)
-    # a single type of tags is worth naming, a single kind of words is not
-    named = len(items.labels) > 1 or (evidence.scheme and items.labels != (UNTYPED,))
+    # a single type of tags is worth naming, a single kind of words is not; what only another
+    # system uses is none of this one's labels
+    own = np.count_nonzero(items.uses(i))
+    named = own > 1 or (own == 1 and evidence.scheme and items.labels != (UNTYPED,))
     biased = evidence.task == "segmentation" and counts.positives > 0
     return SystemScores(
         name=evidence.names[i],
         counts=counts,
-        scores=_scores(evidence, i, level, also, beta),
-        by_label=_by_label(evidence, i, level) if named else (),
+        scores=_scores(evidence, i, choices),
+        by_label=_by_label(evidence, i, choices) if named else (),
         splitting_bias=float(counts.predicted / counts.positives) if biased else None,
-        overlap=_overlap(evidence, i) if overlap and evidence.task == "entities" else None,
+        overlap=_overlap(evidence, i) if choices.overlap and evidence.task == "entities" else None,
     )
 
 
-def _scores(
-    evidence: Evidence, i: int, level: float, also: Sequence[str], beta: float
-) -> tuple[Interval, ...]:
+def _scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ...]:
     units = evidence.items.counts(i, by="sentence")
     if evidence.task == "segmentation":
-        scores = _segmentation_scores(evidence, i, units, level)
+        scores = _segmentation_scores(evidence, i, units, choices)
     elif evidence.all_classes:
         # Over all classes every error is a false positive and a false negative at once: micro
         # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        accuracy = _interval(evidence, right, "recall", level)
-        scores = tuple(replace(accuracy, metric=metric) for metric in ("accuracy", *PRF))
+        accuracy = _interval(evidence, right, "recall", choices)
+        scores = tuple(replace(accuracy, metric=name) for name in choices.among(_ALL_CLASSES))
     else:
-        metrics = PRF if units.tn is None else (*PRF, "accuracy")
-        scores = tuple(_interval(evidence, units, metric, level) for metric in metrics)
-    known = {score.metric for score in scores}
-    single = [metric for metric in also if metric not in known and not metric.startswith(_MACRO)]
-    return (
-        *scores,
-        *(_interval(evidence, units, metric, level, beta) for metric in single),
-        *_macro_scores(evidence, i, level, also, beta),
+        metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
+        scores = tuple(_interval(evidence, units, metric, choices) for metric in metrics)
+    return (*scores, *_macro_scores(evidence, i, choices))
+
+
+def _interval(evidence: Evidence, units: Counts, metric: str, choices: _Choices) -> Interval:
+    """The interval of a metric from the counts of every sentence (unit, datum)."""
+    if choices.unit == "document":
+        units = _by_document(units, evidence.items.document)
+    elif choices.unit == "item" and (evidence.unit != "item" or np.max(units.nu, initial=0) <= 1):
+        return interval(units.sum(), metric, **choices.how)
+    # the label that was missed and the one that was given instead belong to one datum
+    return interval(units, metric, clustered=True, **choices.how)
+
+
+def _by_document(units: Counts, document: Any) -> Counts:
+    """The counts of every sentence, added up for each document."""
+    cells = (units.tp, units.fp, units.fn, units.tn)
+    return Counts(*(None if n is None else np.bincount(document, weights=n) for n in cells))
+
+
+def _by_label(evidence: Evidence, i: int, choices: _Choices) -> tuple[LabelScores, ...]:
+    """Each label like the score of all: items of one unit are not independent."""
+    items = evidence.items
+    metrics = tuple(metric for metric in choices.asked if metric != "accuracy") or PRF
+    counts, cells = items.counts(i, by="label"), _cells(evidence, i, choices.unit)
+    columns: list[Any]
+    if choices.unit == "item" and np.max(cells.counts.nu, initial=0) <= 1:
+        columns = [interval(counts, metric, **choices.how) for metric in metrics]
+    elif choices.method is None and set(metrics) <= set(PRF):  # all labels at once
+        columns = [label_intervals(cells, metric, level=choices.level) for metric in metrics]
+    else:
+        rows = [cells.counts[cells.label == k] for k in range(cells.n_labels)]
+        columns = [
+            [interval(row, metric, clustered=True, **choices.how) for row in rows]
+            for metric in metrics
+        ]
+    return tuple(
+        LabelScores(items.labels[k], counts[k], tuple(column[k] for column in columns))
+        for k in np.flatnonzero(items.uses(i)).tolist()
     )
 
 
-def _interval(
-    evidence: Evidence, units: Counts, metric: str, level: float, beta: float = 1.0
-) -> Interval:
-    """The interval of a metric; items of one sentence (or datum) are not independent."""
-    alone = evidence.unit == "item" and np.max(units.nu, initial=0) <= 1
-    if alone or len(units) < 2:
-        return interval(units.sum(), metric, level=level, beta=beta)
-    return interval(units, metric, level=level, beta=beta, clustered=True)
+def _cells(evidence: Evidence, i: int, unit: str) -> LabelCounts:
+    """The counts of a system by unit and label."""
+    # a datum's own label and the one that it was given instead belong together
+    by = "sentence" if unit == evidence.unit else unit
+    return evidence.items.by_unit_and_label(i, by=by)
 
 
-def _by_label(evidence: Evidence, i: int, level: float) -> tuple[LabelScores, ...]:
-    if evidence.unit == "item":  # one decision a label and item: all labels at once
-        counts = evidence.items.counts(i, by="label")
-        columns = [interval(counts, metric, level=level) for metric in PRF]
-        return tuple(
-            LabelScores(label, counts[k], tuple(column[k] for column in columns))
-            for k, label in enumerate(evidence.items.labels)
-        )
-    found = []
-    for label, items in zip(evidence.items.labels, evidence.items.by_label, strict=True):
-        units = items.counts(i, by="sentence")
-        scores = tuple(_interval(evidence, units, metric, level) for metric in PRF)
-        found.append(LabelScores(label, units.sum(), scores))
-    return tuple(found)
-
-
-def _macro_scores(
-    evidence: Evidence, i: int, level: float, also: Sequence[str], beta: float
-) -> tuple[Interval, ...]:
-    """Means over the labels, unless there are so many that a table of all units is too large."""
-    items = evidence.items
-    asked = [metric.removeprefix(_MACRO) for metric in also if metric.startswith(_MACRO)]
-    if not asked and not 1 < len(items.labels) <= _MACRO_CELLS // max(1, items.n_units):
+def _macro_scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ...]:
+    """Means over the labels of the answer, or over those that were chosen."""
+    level, beta = choices.level, choices.beta
+    asked = [metric.removeprefix(_MACRO) for metric in choices.also if metric.startswith(_MACRO)]
+    labels = evidence.averaged[i]
+    if not asked and np.count_nonzero(labels) < 2:
         return ()
-    units = items.by_unit_and_label(i)
-    metrics = dict.fromkeys((*PRF, *asked))
-    return tuple(macro_interval(units, metric, level=level, beta=beta) for metric in metrics)
+    cells = _cells(evidence, i, choices.unit).only(labels)
+    usual = [metric for metric in PRF if metric in (choices.asked or PRF)]
+    metrics = dict.fromkeys((*usual, *asked))
+    return tuple(macro_interval(cells, metric, level=level, beta=beta) for metric in metrics)
 
 
 def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:
@@ -195,22 +294,25 @@ def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:
 
 
 def _segmentation_scores(
-    evidence: Evidence, i: int, units: Counts, level: float
+    evidence: Evidence, i: int, units: Counts, choices: _Choices
 ) -> tuple[Interval, ...]:
     """Recall first: precision and F reward splitting too little."""
+    usual = ("recall", "precision", "f1")
+    scores = [_interval(evidence, units, m, choices) for m in choices.among(usual)]
+    if choices.asked:
+        return tuple(scores)
     gold, system = evidence.gold, evidence.systems[i]
     boundaries = boundary_counts(gold, system)
-    scores = [_interval(evidence, units, m, level) for m in ("recall", "precision", "f1")]
-    asked = [("tnr", "specificity", true_negatives(gold, units))]
-    asked += [(f"boundary_{metric}", metric, boundaries) for metric in PRF]
+    further = [("tnr", "specificity", true_negatives(gold, units))]
+    further += [(f"boundary_{metric}", metric, boundaries) for metric in PRF]
     if evidence.lexicon is not None:
         known = known_words(gold, evidence.lexicon)
         found = evidence.items.says[i][evidence.items.answer]
         for name, which in (("oov_recall", ~known), ("iv_recall", known)):
-            asked.append((name, "recall", _recall_counts(gold, found, which)))
+            further.append((name, "recall", _recall_counts(gold, found, which)))
     scores += [
-        replace(_interval(evidence, counts, metric, level), metric=name)
-        for name, metric, counts in asked
+        replace(_interval(evidence, counts, metric, choices), metric=name)
+        for name, metric, counts in further
     ]
     return tuple(scores)
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["confusions_of", "examples_of"]
 
-_PAIRS, _SENTENCES, _LONGEST = 3, 8, 2000
+_PAIRS, _SENTENCES = 3, 8
+_TOKENS, _BEFORE, _LONGEST = 300, 30, 200  # shown of a sentence, before the dispute, of a token
 
 
 def examples_of(evidence: Evidence, pairs: Sequence[tuple[int, int]]) -> tuple[Example, ...]:
@@ -43,7 +44,9 @@ def _example(evidence: Evidence, i: int, j: int, sentence: int, errors: Any) -> 
     if evidence.task == "segmentation":
         sides = tuple(side.spans() for side in sides)
     gold, a, b = (tuple(side.of(sentence)) for side in sides)
-    words = tuple(sides[0].text.words(sentence))
+    words = sides[0].text.words(sentence)
+    last = max((end for _, end, _ in (*gold, *a, *b)), default=0)
+    start = _window(gold, a, b, max(len(words), last))  # lists of tags come without words
     if evidence.task == "segmentation" or sum(map(len, words)) == len(words) > 1:
         separator = ""  # characters, not words
     else:
@@ -52,20 +55,44 @@ def _example(evidence: Evidence, i: int, j: int, sentence: int, errors: Any) -> 
         evidence.names[i],
         evidence.names[j],
         sentence + 1,
-        _shortened(words),
+        _shown_words(words, start),
         separator,
-        gold,
-        a,
-        b,
+        _shown_spans(gold, start),
+        _shown_spans(a, start),
+        _shown_spans(b, start),
         int(errors[0][sentence]),
         int(errors[1][sentence]),
     )
 
 
-def _shortened(words: Sequence[str]) -> tuple[str, ...]:
+def _window(gold: Sequence[Any], a: Sequence[Any], b: Sequence[Any], length: int) -> int:
+    """The first token to be shown: some way before the first span that one of the two has."""
+    if length <= _TOKENS:
+        return 0
+    right = set(gold)
+    disputed = (set(a) & right) ^ (set(b) & right) or set(a) ^ set(b)
+    first = min((start for start, _, _ in disputed), default=0)
+    return max(0, min(first - _BEFORE, length - _TOKENS))
+
+
+def _shown_words(words: Sequence[str], start: int) -> tuple[str, ...]:
     """A sentence that a reader can take in, with signs of what was left out."""
-    shown = [word if len(word) <= _LONGEST else word[:_LONGEST] + "…" for word in words[:_LONGEST]]
-    return (*shown, "…") if len(words) > _LONGEST else tuple(shown)
+    shown = [
+        word if len(word) <= _LONGEST else word[:_LONGEST] + "…"
+        for word in words[start : start + _TOKENS]
+    ]
+    if start and shown:
+        shown[0] = f"… {shown[0]}"
+    return (*shown, "…") if len(words) > start + _TOKENS else tuple(shown)
+
+
+def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str], ...]:
+    """The spans of the tokens that are shown, counted from the first of these."""
+    return tuple(
+        (first - start, end - start, label)
+        for first, end, label in spans
+        if first < start + _TOKENS and end > start
+    )
 
 
 def confusions_of(evidence: Evidence) -> tuple[Any, ...]:

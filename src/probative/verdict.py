@@ -1,43 +1,83 @@
-"""The sentence that ends a comparison: built from its numbers, never stronger than they are."""
+"""The sentence that ends a comparison: built from its numbers, never stronger than they are.
+
+Three signs speak of a difference: the interval, the p-value and the posterior. Where they do not
+agree, the sentence says so and goes by the weaker side. With a region of equivalence there are two
+claims, kept apart: that there is a difference at all, which the p-value tests, and that it exceeds
+the region, which the posterior tells.
+"""
 
 from __future__ import annotations
 
-from math import floor, log10
+from math import isnan
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import number, points
+from probative.wording import (
+    metric_name,
+    number,
+    points,
+    region,
+    round_up,
+    signed_points,
+)
 
 if TYPE_CHECKING:
     from probative.results import Comparison
 
-__all__ = ["STRENGTHS", "verdict"]
+__all__ = ["SIGNIFICANT", "STRENGTHS", "UNDECIDED", "no_verdict", "strength", "verdict"]
 
 # What the evidence is called: the posterior probability that one system is better (by more than
 # the region of equivalence) must reach the first figure, the p-value must not exceed the second.
 STRENGTHS = (("strong", 0.99, 0.01), ("moderate", 0.95, 0.05))
+_, LIKELY, SIGNIFICANT = STRENGTHS[-1]
 UNDECIDED = 0.8  # below this probability the data do not even lean to one side
+_ROUNDING = 1e-12
+_WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
 
 
 def verdict(comparison: Comparison) -> str:
     """Say in plain words what a comparison of two systems has shown."""
     c = comparison
+    reason = no_verdict(c)
     if c.identical:
         return (
             f"{c.a} and {c.b} gave identical outputs: they were compared item by item, and "
             f"nothing that counts differs."
         )
-    if c.difference != c.difference:
-        return f"No verdict on {c.a} and {c.b}: {_name(c)} is undefined for one of them."
-    if _equivalent(c):
-        return f"{_scores(c)} {_equivalence(c)}"
+    if reason and isnan(c.difference):
+        return f"No verdict on {c.a} and {c.b}: {reason}."
+    if reason:
+        return f"{_scores(c)} No verdict: {reason}."
     return " ".join(part for part in (_scores(c), _evidence(c), _outlook(c)) if part)
 
 
+def no_verdict(comparison: Comparison) -> str | None:
+    """Why nothing can be said of two systems, or None if something can."""
+    c = comparison
+    if c.positives == 0 and c.metric.removeprefix("macro_") not in _WITHOUT_POSITIVES:
+        return "the answer holds nothing to be found"
+    if isnan(c.difference):
+        return f"{metric_name(c.metric)} is undefined for one of them"
+    if isnan(c.p_b_better):
+        return (
+            f"a score here rests on one {c.by} alone, and one {c.by} is no evidence of how the "
+            f"systems do on others"
+        )
+    return None
+
+
 def strength(comparison: Comparison) -> str | None:
-    """The word for evidence that the better-looking system is better, or None if it is too weak."""
-    likely = max(comparison.p_a_better, comparison.p_b_better)
-    for word, probability, pvalue in STRENGTHS:
-        if likely >= probability and _pvalue(comparison) <= pvalue:
+    """The word for evidence that the better-looking system is better, or None if it is too weak.
+
+    With a region of equivalence: better by more than that.
+    """
+    if no_verdict(comparison) or _disagreement(comparison):
+        return None
+    return _word(_better(comparison)[1], _pvalue(comparison))
+
+
+def _word(likely: float, pvalue: float) -> str | None:
+    for word, least, most in STRENGTHS:
+        if likely >= least and pvalue <= most:
             return word
     return None
 
@@ -51,48 +91,131 @@ def _scores(c: Comparison) -> str:
         head = f"{c.b} scores less than 0.1 points {direction} than {c.a}"
     else:
         head = f"{c.b} scores {size} points {direction} than {c.a}"
+    limits = f"{_limit(c.low)} to {_limit(c.high)}"
     return (
-        f"{head} ({_name(c)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
-        f"{100 * c.level:g} % interval of the difference {_signed(c.low)} to {_signed(c.high)})."
-    )
-
-
-def _equivalent(c: Comparison) -> bool:
-    return c.rope > 0 and c.p_equivalent >= STRENGTHS[-1][1]
-
-
-def _equivalence(c: Comparison) -> str:
-    return (
-        f"For practical purposes they are equivalent: P(the difference is at most "
-        f"{_size(c.rope)} points) {_probability(c.p_equivalent)}."
+        f"{head} ({metric_name(c.metric)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
+        f"{100 * c.level:g} % interval of the difference {limits})."
     )
 
 
 def _evidence(c: Comparison) -> str:
-    better, likely = max((c.b, c.p_b_better), (c.a, c.p_a_better), key=lambda pair: pair[1])
-    beyond = f" by more than {_size(c.rope)} points" if c.rope > 0 else ""
-    adjusted = "adjusted " if c.p_adjusted is not None else ""
-    figures = (
-        f"P({better} better{beyond}) {_probability(likely)}, "
-        f"{adjusted}p {_small(_pvalue(c))} by {c.by}"
-    )
+    if c.rope > 0 and c.p_equivalent >= LIKELY:
+        return _equivalence(c)
+    better, likely = _better(c)
+    disagreement = _disagreement(c)
+    if disagreement:
+        return (
+            f"{disagreement} Going by the weaker of the two, it is open whether {better} is better"
+            f"{_beyond(c)}."
+        )
     word = strength(c)
     if word:
-        return f"The evidence that {better} is better{beyond} is {word}: {figures}."
+        return f"The evidence that {better} is better{_beyond(c)} is {word}: {_figures(c)}."
+    if c.rope > 0 and _pvalue(c) <= SIGNIFICANT:
+        return (
+            f"There is {_word(1.0, _pvalue(c))} evidence of a difference ({_test(c)}), but not "
+            f"that it exceeds {region(c.rope)}: {_chance(c)}."
+        )
+    aside = " (the interval does not allow for the number of comparisons)" if _spared(c) else ""
     if likely >= UNDECIDED:
-        return f"The evidence is weak and the difference is not established: {figures}."
-    return f"The data do not say which is better; a difference is not established: {figures}."
+        return f"The evidence is weak and the difference is not established: {_figures(c)}{aside}."
+    if c.rope > 0:
+        return (
+            f"A difference is not established ({_test(c)}){aside}, and even less one of more than "
+            f"{region(c.rope)}: {_chance(c)}."
+        )
+    return (
+        f"The data do not say which is better; a difference is not established: "
+        f"{_figures(c)}{aside}."
+    )
+
+
+def _equivalence(c: Comparison) -> str:
+    within = f"P(the difference is at most {region(c.rope)}) {_probability(c.p_equivalent)}"
+    if _shown(c):
+        return (
+            f"There is {_word(1.0, _pvalue(c))} evidence of a difference ({_test(c)}), but for "
+            f"practical purposes they are equivalent: {within}."
+        )
+    return f"For practical purposes they are equivalent: {within}."
+
+
+def _disagreement(c: Comparison) -> str:
+    """What the signs of a difference say, where they do not say the same."""
+    interval, cut = f"the {100 * c.level:g} % interval", 1 - c.level
+    # the interval is not adjusted for the number of comparisons: nor is the p-value beside it
+    adjusted = "" if c.p_adjusted is None else f", adjusted {_small(c.p_adjusted)}"
+    pvalue = f"p {_small(c.pvalue, cut)} by {c.by}{adjusted}"
+    test = f"a difference at the {100 * cut:.4g} % level ({pvalue})"
+    chance = f"{_chance(c)}."
+    if _leaves_out_zero(c) and not _passes(c):
+        return (
+            f"Interval and test disagree: {interval} leaves out 0, but the test does not find "
+            f"{test}; {chance}"
+        )
+    if _passes(c) and not _leaves_out_zero(c):
+        return (
+            f"Interval and test disagree: the test finds {test}, but {interval} includes 0; "
+            f"{chance}"
+        )
+    if c.rope == 0 and _pvalue(c) <= SIGNIFICANT and _better(c)[1] < LIKELY:
+        return f"Test and posterior disagree: {_test(c)}, but {chance}"
+    return ""
+
+
+def _leaves_out_zero(c: Comparison) -> bool:
+    return c.low > _ROUNDING or c.high < -_ROUNDING
+
+
+def _passes(c: Comparison) -> bool:
+    """Whether the test alone finds a difference at the level of the interval."""
+    return c.pvalue <= (1 - c.level) * (1 + 1e-9)
+
+
+def _shown(c: Comparison) -> bool:
+    """Whether test and interval agree that there is a difference."""
+    return _pvalue(c) <= SIGNIFICANT and not _disagreement(c)
+
+
+def _spared(c: Comparison) -> bool:
+    """Whether the interval leaves out 0 only because it was not adjusted."""
+    return c.p_adjusted is not None and _leaves_out_zero(c)
+
+
+def _better(c: Comparison) -> tuple[str, float]:
+    """The system that scores higher, and how probable it is that it is better."""
+    if c.difference == 0:
+        return max((c.b, c.p_b_better), (c.a, c.p_a_better), key=lambda pair: pair[1])
+    return (c.b, c.p_b_better) if c.difference > 0 else (c.a, c.p_a_better)
+
+
+def _beyond(c: Comparison) -> str:
+    return f" by more than {region(c.rope)}" if c.rope > 0 else ""
+
+
+def _figures(c: Comparison) -> str:
+    return f"{_chance(c)}, {_test(c)}"
+
+
+def _chance(c: Comparison) -> str:
+    better, likely = _better(c)
+    return f"P({better} better{_beyond(c)}) {_probability(likely)}"
+
+
+def _test(c: Comparison) -> str:
+    adjusted = "adjusted " if c.p_adjusted is not None else ""
+    return f"{adjusted}p {_small(_pvalue(c))} by {c.by}"
 
 
 def _outlook(c: Comparison) -> str:
     """How much data a difference of this size would need, where this test set was not enough."""
-    if strength(c) or c.units_needed is None or c.observed_units is None:
+    if _pvalue(c) <= SIGNIFICANT or c.units_needed is None or c.observed_units is None:
         return ""
-    if c.units_needed <= c.observed_units:
+    if c.units_needed <= c.observed_units or (c.rope > 0 and c.p_equivalent >= LIKELY):
         return ""
     alone = " in a single test" if c.p_adjusted is not None else ""
     return (
-        f"A difference of this size would need about {_round_up(c.units_needed):,} {c.by}s to show "
+        f"A difference of this size would need about {round_up(c.units_needed):,} {c.by}s to show "
         f"(with {100 * c.power:g} % power{alone}); there are {c.observed_units:,}."
     )
 
@@ -101,31 +224,25 @@ def _pvalue(c: Comparison) -> float:
     return c.pvalue if c.p_adjusted is None else c.p_adjusted
 
 
-def _name(c: Comparison) -> str:
-    words = c.metric.replace("_", " ")
-    return words.replace("f1", "F1").replace("fbeta", "F-beta")
-
-
-def _size(rope: float) -> str:
-    """A region as it was asked for, not rounded away."""
-    return f"{100 * rope:.4g}"
-
-
-def _signed(value: float) -> str:
-    text = points(value, 1)
-    return text if text.startswith("−") or float(text) == 0 else f"+{text}"
-
-
 def _probability(value: float) -> str:
     """Three decimals, but never a certainty: no finite test set gives one."""
+    if value < 0.0005:
+        return "< 0.001"
     return "> 0.999" if value >= 0.9995 else f"= {number(value, 3)}"
 
 
-def _small(pvalue: float) -> str:
-    return "< 0.001" if pvalue < 0.001 else f"= {number(pvalue, 3)}"
+def _small(pvalue: float, *limits: float) -> str:
+    """Three decimals, or as many as it takes to tell it from a limit that it does not meet."""
+    if pvalue < 0.001:
+        return "< 0.001"
+    limits = limits or tuple(most for _, _, most in STRENGTHS)
+    texts = [number(pvalue, digits) for digits in range(3, 8)]
+    apart = (t for t in texts if all(abs(float(t) - limit) > _ROUNDING for limit in limits))
+    exact = any(abs(pvalue - limit) <= _ROUNDING for limit in limits)
+    return f"= {texts[0] if exact else next(apart, texts[0])}"
 
 
-def _round_up(count: int) -> int:
-    """To two leading digits: more would pretend to know."""
-    step = 10 ** max(0, floor(log10(max(count, 1))) - 1)
-    return int(-(-count // step) * step)
+def _limit(value: float) -> str:
+    """One decimal, or as many as it takes to tell it from 0."""
+    texts = [signed_points(value, digits) for digits in range(1, 5)]
+    return next((text for text in texts if float(text.replace("−", "-")) != 0), texts[0])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from math import floor, log10
 
 __all__ = [
+    "counted",
     "metric_name",
+    "metric_words",
     "number",
     "points",
     "probability",
@@ -39,8 +41,9 @@ def signed_points(value: float, digits: int = 1) -> str:
 
 
 def region(width: float) -> str:
-    """A margin or region of equivalence in points as it was asked for, not rounded away."""
-    return f"{100 * width:.4g}"
+    """A margin or region of equivalence as it was asked for, not rounded away: 0.5 points."""
+    size = f"{100 * width:.4g}"
+    return f"{size} point{'' if size == '1' else 's'}"
 
 
 def probability(value: float) -> str:
@@ -62,6 +65,16 @@ def pvalue(value: float | None) -> str:
 def metric_name(metric: str) -> str:
     """What a score is called in print: ``macro_f1`` is macro F1."""
     return " ".join(_NAMES.get(word, word) for word in metric.split("_"))
+
+
+def metric_words(metric: str) -> str:
+    """The name that commands and JSON use, as words: the head of a column."""
+    return metric.replace("_", " ")
+
+
+def counted(count: int, thing: str) -> str:
+    """How many there are of something: 1 document, 1,287 sentences."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def round_up(count: int) -> int:

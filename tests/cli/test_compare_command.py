@@ -265,13 +265,13 @@ def test_hostile_files_and_names(run, write, tmp_path):
             "--fail-if-worse",
             False,
             0,
-            "--fail-if-worse passed: new against old, recall: P(B - A < 0)",
+            "--fail-if-worse passed: new against old, recall: P(B − A < 0 points)",
         ),
         (
             "--fail-if-worse",
             True,
             1,
-            "--fail-if-worse failed: old against new, recall: P(B - A < 0)",
+            "--fail-if-worse failed: old against new, recall: P(B − A < 0 points)",
         ),
         ("--require-not-worse", False, 0, "--require-not-worse passed"),
         ("--require-not-worse", True, 1, "--require-not-worse failed"),
@@ -293,7 +293,7 @@ def test_gates_with_a_margin_and_a_confidence(run, files):
     assert run("compare", *options, "--margin", 0.2).status == 0
     far = run("compare", *options, "--margin", 0.6)
     assert far.status == 1
-    assert "P(B - A > 0.6) = 0.0" in far.err
+    assert "P(B − A > 60 points) = 0.0" in far.err
     assert "< 0.95" in far.err
     probability = float(run("compare", *options, "--margin", 0.4).err.split(" = ")[1].split()[0])
     for confidence, status in ((probability - 0.01, 0), (probability + 0.01, 1)):
@@ -307,6 +307,62 @@ def test_identical_outputs_pass_unless_better_is_required(run, files):
     assert run(*same, "--fail-if-worse").status == 0
     assert run(*same, "--require-not-worse").status == 0
     assert run(*same, "--require-better").status == 1
+
+
+def test_gates_in_json(run, files):
+    gate = ("--require-better", "--margin", 0.02, "--confidence", 0.9)
+    answer = json.loads(run("compare", *files, *FAST, "-f", "json", *gate).out)
+    (entry,) = answer["gates"]
+    assert entry == {
+        "kind": "require-better",
+        "a": "old",
+        "b": "new",
+        "metric": "recall",
+        "margin": 0.02,
+        "confidence": 0.9,
+        "probability": entry["probability"],
+        "passed": True,
+    }
+    assert 0.9 <= entry["probability"] <= 1
+    assert "gates" not in json.loads(run("compare", *files, *FAST, "-f", "json").out)
+
+
+@pytest.mark.parametrize("gate", ["--fail-if-worse", "--require-not-worse", "--require-better"])
+def test_one_document_is_no_evidence(run, write, gate):
+    one = "-DOCSTART-\tO\n\n"
+    gold, old, new = (write(one + text, f"{i}.conll") for i, text in enumerate((GOLD, OLD, NEW)))
+    asked = ("compare", gold, old, new, "--names", "old,new", "--by", "document", *FAST)
+    outcome = run(*asked, gate, "--confidence", 0.999, "-q")
+    assert outcome.status == 1
+    assert outcome.err == (
+        f"{gate} failed: new against old, recall: a score here rests on one document alone, and "
+        f"one document is no evidence of how the systems do on others\n"
+    )
+    assert "No verdict: a score here rests on one document alone" in outcome.out
+    row = next(line for line in outcome.out.splitlines() if line.startswith(" new − old"))
+    assert row.split()[4:10] == ["43.33", "−100.00", "100.00", "1.0000", "–", "–"]
+    assert "one unit: no evidence" in row
+    answer = json.loads(run(*asked, gate, "-f", "json").out)
+    (c,) = answer["comparisons"]
+    assert (c["low"], c["high"], c["pvalue"]) == (-1, 1, 1)
+    assert (c["p_a_better"], c["p_equivalent"], c["p_b_better"]) == (None, None, None)
+    assert answer["gates"][0]["probability"] is None
+    assert not answer["gates"][0]["passed"]
+    for system in answer["systems"]:
+        assert (system["scores"][0]["low"], system["scores"][0]["high"]) == (0, 1)
+    assert answer["unit"] == answer["by"] == "document"
+    assert answer["units"] == 1
+
+
+@pytest.mark.parametrize("metric", ["f1", "precision", "recall"])
+@pytest.mark.parametrize("gate", ["--fail-if-worse", "--require-not-worse", "--require-better"])
+def test_no_gate_passes_where_there_is_nothing_to_be_found(run, write, metric, gate):
+    nothing = write(NOTHING, "nothing.conll")
+    many, few = write(NEW, "many.conll"), write(NOTHING.replace("Ann\tO", "Ann\tB-PER", 1), "few")
+    outcome = run("compare", nothing, many, few, "-q", "--metric", metric, gate)
+    assert outcome.status == 1
+    assert outcome.err.endswith(": the answer holds nothing to be found\n")
+    assert "the answer holds nothing to be found." in outcome.out
 
 
 # --- files and usage -----------------------------------------------------------------------------
@@ -333,10 +389,16 @@ def test_page_and_figures(run, files, tmp_path):
         (("--by", "document"), "by: no documents are marked"),
         (("--rope", "x"), "'x' is not a number"),
         (("--rope", "-1"), "rope: -1.0 is not a finite number >= 0"),
+        (("--rope", "nan"), "'nan' is not a number"),
+        (("--rope", "1"), "rope: 1.0 is not below 1; expected a fraction of 1: 0.01 is one point"),
+        (("--rope", "2"), "rope: 2.0 is not below 1; expected a fraction of 1: 0.01 is one point"),
         (("--level", "95"), "level: 95.0 is not between 0 and 1"),
         (("--names", "x"), "names: 1 for 2 systems"),
-        (("--require-better", "--margin", "-0.1"), "--margin: -0.1 is not"),
-        (("--require-better", "--confidence", "1.5"), "--confidence: 1.5 is not between 0 and 1"),
+        (("--require-better", "--margin", "-0.1"), "margin: -0.1 is not"),
+        (("--require-better", "--margin", "1"), "margin: 1.0 is not below 1; expected a fraction"),
+        (("--require-better", "--confidence", "1.5"), "confidence: 1.5 is not between 0 and 1"),
+        (("--margin", "0.1"), "--margin: belongs to a gate; expected one of --fail-if-worse, "),
+        (("--confidence", "0.9"), "--confidence: belongs to a gate"),
         (("--fail-if-worse", "--require-better"), "--require-better: cannot be combined with"),
         (("--format", "xml"), "--format: unknown 'xml'"),
         (("--figure", "x.bmp"), "expected a name ending in .png, .svg or .pdf"),

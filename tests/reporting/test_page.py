@@ -141,3 +141,42 @@ def test_labels_and_segmentations_have_pages_too():
     macro = pv.compare(list("abcab" * 8), list("abbab" * 8), list("abcaa" * 8), average="macro")
     _, text = html_outline(as_html(compare_document(macro)))
     assert "Macro averages" in text
+
+
+def test_a_very_long_sentence_is_cut_to_what_is_shown():
+    length, at = 30_000, 20_000
+    gold = [["B-A"] * length] * 3
+    old, new = [list(gold[0]) for _ in gold], gold
+    for side in old:
+        side[at] = "O"
+    found = pv.compare(gold, old, new, metric="recall")
+    for example in found.examples:
+        assert len(example.words) <= 302
+        assert len(example.gold) <= 300
+        assert len(example.gold) == len(example.spans_b) == len(example.spans_a) + 1
+    page = as_html(compare_document(found))
+    assert len(page) < 300_000
+    lines = re.findall(r'<p class="said">.*?</p>', page, re.DOTALL)
+    assert [line.count("<mark") for line in lines[:3]] == [300, 299, 300]  # the dispute is shown
+    word = "w" * 99_999
+    wide = pv.compare([[word, "x"]] * 3, [[word + "x"]] * 3, [["w", word[1:], "x"]] * 3)
+    assert len(as_html(compare_document(wide))) < 300_000
+
+
+def test_the_page_of_one_unit_says_why_there_is_no_verdict():
+    gold, a, b = (side[:1] for side in outputs())
+    found = pv.compare(gold, a, b, metric="recall", names=["old", "new"], figures=True)
+    page = as_html(compare_document(found))
+    _, text = html_outline(page)
+    assert "No verdict: a score here rests on one sentence alone" in text
+    assert "Entities, 1 sentence." in text
+    assert "nan" not in page
+    assert "P(A better) –" not in text  # no picture of a posterior that is not there
+
+
+def test_gates_are_on_the_page(found):
+    from probative.gates import judge_gates
+
+    gates = judge_gates(found.comparisons, "require-better", margin=0.02)
+    _, text = html_outline(as_html(compare_document(found, gates=gates)))
+    assert str(gates[0]).capitalize() in text

@@ -40,7 +40,9 @@ STUDIES = (
     "chunking",
     "segmentation",
     "planning",
+    "clusters",
     "macro",
+    "gates",
     "training",
 )
 

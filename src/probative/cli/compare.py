@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["compare"]
 
@@ -27,10 +31,7 @@ def compare(
     ] = None,
     metric: options.Metric = None,
     average: Annotated[str, typer.Option(metavar="HOW", help="micro or macro.")] = "micro",
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="UNIT", help="What is exchanged: sentence, document, unit or item."),
-    ] = None,
+    by: options.By = None,
     rope: Annotated[
         float,
         typer.Option(
@@ -61,12 +62,14 @@ def compare(
         typer.Option("--require-better", help="Exit 1 unless P(B - A > margin) >= confidence."),
     ] = False,
     margin: Annotated[
-        float,
-        typer.Option(metavar="D", parser=options.number, help="Of the gates; a fraction of 1."),
-    ] = 0.0,
+        float | None,
+        typer.Option(
+            metavar="D", parser=options.number, help="Of the gate (0); 0.01 is one point."
+        ),
+    ] = None,
     confidence: Annotated[
-        float, typer.Option(metavar="P", parser=options.number, help="Of the gates.")
-    ] = 0.95,
+        float | None, typer.Option(metavar="P", parser=options.number, help="Of the gate (0.95).")
+    ] = None,
     task: options.Task = None,
     input_format: options.InputFormat = None,
     encoding: options.Encoding = None,
@@ -81,6 +84,7 @@ def compare(
     ignore_type: options.IgnoreType = False,
     only: options.Only = None,
     positive: options.Positive = None,
+    labels: options.AveragedLabels = None,
     train_words: options.TrainWords = None,
     figure: options.Figure = None,
     form: options.Format = "text",
@@ -93,16 +97,16 @@ def compare(
     Example: probative compare gold.conll old.conll new.conll --html report.html
     """
     from probative.comparison import compare as find_comparison
-    from probative.gates import check_gates, judge_gates
+    from probative.gates import judge_gates
     from probative.reporting.compare_report import compare_document
 
     check_format(form)
     gates = {
-        "--fail-if-worse": fail_if_worse,
-        "--require-not-worse": require_not_worse,
-        "--require-better": require_better,
+        "fail-if-worse": fail_if_worse,
+        "require-not-worse": require_not_worse,
+        "require-better": require_better,
     }
-    asked = check_gates([name for name, on in gates.items() if on], margin, confidence)
+    gate = _asked([name for name, on in gates.items() if on], margin, confidence)
     gold, *systems = files
     kinds = options.words(only, ())
     found = find_comparison(
@@ -119,7 +123,7 @@ def compare(
         all_pairs=all_pairs,
         rng=seed,
         examples=html is not None,
-        figures=html is not None,
+        figures=html is not None,  # the page alone draws the tests
         task=task,
         input_format=input_format,
         encoding=encoding,
@@ -134,6 +138,7 @@ def compare(
         ignore_type=ignore_type,
         only=kinds,
         positive=positive,
+        labels=options.averaged_labels(labels),
         train_words=train_words,
     )
     for note in found.notes:
@@ -143,7 +148,9 @@ def compare(
         *(["ignore-type"] if ignore_type else []),
         *([f"only:{','.join(kinds)}"] if kinds else []),
         *([f"positive:{positive}"] if positive else []),
+        *([f"labels:{','.join(options.words(labels, ()))}"] if labels else []),
         *(["align:position"] if align == "position" else []),
+        *([f"beta:{beta:g}"] if beta != 1 else []),
         f"prior:{prior:g}",
     ]
     drawn = None
@@ -151,9 +158,28 @@ def compare(
         from probative.reporting.compare_figures import comparison_figure
 
         drawn = (figure, comparison_figure(found))
-    document = compare_document(found, choices=choices, by_label=by_label)
+    verdicts = judge_gates(found.comparisons, **gate) if gate else ()
+    document = compare_document(found, choices=choices, by_label=by_label, gates=verdicts)
     emit(document, form, html=html, figure=drawn, quiet=quiet)
-    holds, lines = judge_gates(found.comparisons, asked, margin, confidence)
-    for line in lines:
-        remark(line)
-    return 0 if holds else 1
+    for line in verdicts:
+        remark(f"--{line}")
+    return 0 if all(verdict.passed for verdict in verdicts) else 1
+
+
+def _asked(
+    gates: Sequence[str], margin: float | None, confidence: float | None
+) -> dict[str, Any] | None:
+    """The gate that was asked for and its numbers, checked before anything is computed."""
+    from probative.gates import GATES, check_gate
+
+    if len(gates) > 1:
+        raise InputError(f"--{gates[1]}: cannot be combined with --{gates[0]}; expected one gate")
+    numbers = {"margin": margin, "confidence": confidence}
+    given = {name: value for name, value in numbers.items() if value is not None}
+    if not gates:
+        for name in given:
+            listed = ", ".join(f"--{gate}" for gate in GATES)
+            raise InputError(f"--{name}: belongs to a gate; expected one of {listed}")
+        return None
+    check_gate(gates[0], **given)
+    return {"gate": gates[0], **given}

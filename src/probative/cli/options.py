@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Align",
+    "AveragedLabels",
     "Beta",
+    "By",
     "Columns",
     "Comments",
     "Encoding",
@@ -45,6 +47,7 @@ __all__ = [
     "TrainWords",
     "UnitColumn",
     "Weight",
+    "averaged_labels",
     "check_needs",
     "column_numbers",
     "fold_weight",
@@ -120,10 +123,14 @@ def whole_numbers(
     return [int(word) for word in found]
 
 
-def numbers(parameter: str, text: str) -> list[float]:
-    """Read numbers that are separated by commas."""
+def numbers(
+    parameter: str, values: list[str] | None, default: tuple[float, ...] = ()
+) -> tuple[float, ...]:
+    """Read numbers of an option that may be repeated or hold a list with commas."""
     try:
-        return [number(word.strip()) for word in text.split(",")]
+        return (
+            tuple(number(x.strip()) for value in values or () for x in value.split(",")) or default
+        )
     except typer.BadParameter as error:
         raise InputError(f"{parameter}: {error.message}") from None
 
@@ -164,6 +171,14 @@ Beta = Annotated[
 Prior = Annotated[
     float,
     typer.Option("--prior", metavar="NUMBER", parser=number, help="The prior weight of each cell."),
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="UNIT",
+        help="What counts as independent, and is exchanged: sentence, document, unit or item.",
+    ),
 ]
 Metric = Annotated[
     list[str] | None,
@@ -259,6 +274,25 @@ Positive = Annotated[
     str | None,
     typer.Option("--positive", metavar="LABEL", help="The class that counts as yes, for labels."),
 ]
+AveragedLabels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        metavar="A,B",
+        help="What macro averages are taken over: these labels, instead of the answer's; or union, "
+        "those of the answer and of the system itself.",
+    ),
+]
+
+
+def averaged_labels(values: list[str] | None) -> str | tuple[str, ...] | None:
+    """Return the labels of macro averages: names, or the word union."""
+    if values is None:
+        return None
+    names = words(values, ())
+    return names[0] if names == ("union",) else names
+
+
 TrainWords = Annotated[
     str | None,
     typer.Option(

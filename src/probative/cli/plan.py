@@ -41,9 +41,7 @@ def plan(
         typer.Option(metavar="N", parser=options.whole, help="The number of sentences or items."),
     ] = None,
     metric: Annotated[str | None, typer.Option(metavar="NAME", help="The score.")] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="UNIT", help="sentence, document, unit or item.")
-    ] = None,
+    by: options.By = None,
     beta: options.Beta = 1.0,
     level: options.Level = 0.95,
     task: options.Task = None,

@@ -25,6 +25,15 @@ def score(
     names: Annotated[
         str | None, typer.Option(metavar="A,B", help="What to call the systems.")
     ] = None,
+    metric: options.Metric = None,
+    beta: options.Beta = 1.0,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."
+        ),
+    ] = None,
+    by: options.By = None,
     task: options.Task = None,
     input_format: options.InputFormat = None,
     encoding: options.Encoding = None,
@@ -39,6 +48,7 @@ def score(
     ignore_type: options.IgnoreType = False,
     only: options.Only = None,
     positive: options.Positive = None,
+    labels: options.AveragedLabels = None,
     train_words: options.TrainWords = None,
     overlap: Annotated[
         bool, typer.Option("--overlap", help="Count partial overlaps of spans, too.")
@@ -70,6 +80,10 @@ def score(
         gold,
         *systems,
         names=None if names is None else options.words([names], ()),
+        metric=options.words(metric, ()) or None,
+        beta=beta,
+        method=method,
+        by=by,
         level=level,
         overlap=overlap,
         task=task,
@@ -86,6 +100,7 @@ def score(
         ignore_type=ignore_type,
         only=kinds,
         positive=positive,
+        labels=options.averaged_labels(labels),
         train_words=train_words,
     )
     for note in found.notes:
@@ -98,7 +113,9 @@ def score(
         *(["ignore-type"] if ignore_type else []),
         *([f"only:{','.join(kinds)}"] if kinds else []),
         *([f"positive:{positive}"] if positive else []),
+        *([f"labels:{','.join(options.words(labels, ()))}"] if labels else []),
         *(["align:position"] if align == "position" else []),
+        *([f"beta:{beta:g}"] if beta != 1 else []),
     ]
     drawn = None
     if figure:

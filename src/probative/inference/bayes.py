@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of, open_probability, positive, random_generator
+from probative._validation import fraction, one_of, open_probability, random_generator
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.effective import effective_counts, fold_weight
 from probative.inference.independent import IndependentPosterior
 from probative.inference.paired_posterior import PAIRED_METRICS, PairedPosterior
-from probative.inference.posteriors import posterior
+from probative.inference.posteriors import posterior, prior_weight, recall_weight
 from probative.inference.training_variance import fold_design_effect, with_training_variance
 from probative.metrics import score
 from probative.results import BayesTest
@@ -32,7 +32,7 @@ METHODS = ("exact", "sampled")
 
 def bayes_test(
     a: Counts | PairedCounts | Sequence[Counts] | Sequence[PairedCounts],
-    b: Counts | Sequence[Counts] | None = None,
+    b: Counts | Sequence[Counts] | str | None = None,
     metric: str = "f1",
     *,
     rope: float = 0.0,
@@ -54,7 +54,8 @@ def bayes_test(
     a, b
         Counts of the two systems, or lists of the counts of the folds of a cross-validation.
         Array-valued counts are as many tests. Or `PairedCounts`, or a list of them, alone: then
-        the posterior knows which items both systems saw and got right.
+        the posterior knows which items both systems saw and got right, and the metric may come
+        second.
     metric
         precision, recall, f1, fbeta, jaccard, accuracy (and, for separate counts, specificity and
         npv).
@@ -86,8 +87,10 @@ def bayes_test(
 
     Notes
     -----
-    Integrated probabilities are accurate to 1e-10 for priors of 1/4 and more. Below that the
-    density of an empty cell is so steep at the end of the scale that a digit may be lost.
+    Integrated probabilities of separate counts are accurate to 1e-10 for priors of 1/4 and more.
+    Below that the density of an empty cell is so steep at the end of the scale that a digit may be
+    lost. Those of `PairedCounts` are accurate to the `error` that is returned with them: 1e-8, but
+    for tables in which cases that both systems share are nearly empty, too.
 
     References
     ----------
@@ -105,12 +108,13 @@ def bayes_test(
     >>> print(pv.bayes_test(paired, metric="f1", rope=0.01))
     f1: P(H0) = 0.0000, P(H1) = 1.0000, decision H1; B - A = 0.0606 [0.0375, 0.0840]
     """
-    rope = positive("rope", rope, zero=True)
+    rope = fraction("rope", rope)
     level = open_probability("level", level)
     one_of("method", method, METHODS)
     if method == "sampled" and (n_resamples != int(n_resamples) or n_resamples < 2):
         raise InputError(f"n_resamples: {n_resamples!r} is not a whole number >= 2")
-    choices = {"prior": positive("prior", prior), "beta": positive("beta", beta)}
+    choices = {"prior": prior_weight(prior), "beta": recall_weight(beta)}
+    b, metric = _second_argument(b, metric)
     table, counts_a, counts_b, factor = _tables(a, b, weight)
     if table is not None:
         one_of("metric", metric, PAIRED_METRICS)
@@ -155,7 +159,7 @@ def _fold_design_effect(a: Any, b: Any, metric: str, beta: float) -> Any:
 
 def difference_posterior(
     a: Counts | PairedCounts | Sequence[Counts] | Sequence[PairedCounts],
-    b: Counts | Sequence[Counts] | None = None,
+    b: Counts | Sequence[Counts] | str | None = None,
     metric: str = "f1",
     *,
     prior: float = 1.0,
@@ -172,6 +176,7 @@ def difference_posterior(
     >>> print(f"{found.cdf(0.0):.4f} {found.pdf(0.0):.4f}")
     0.2992 7.3900
     """
+    b, metric = _second_argument(b, metric)
     table, counts_a, counts_b, _ = _tables(a, b, weight)
     return _difference(counts_a, counts_b, table, metric, prior, beta)
 
@@ -190,6 +195,11 @@ def _difference(
     return IndependentPosterior(of_a, of_b)
 
 
+def _second_argument(b: Any, metric: str) -> tuple[Any, str]:
+    """What stands second is B's counts or, as with the other tests, the metric."""
+    return (None, b) if isinstance(b, str) else (b, metric)
+
+
 def _tables(a: Any, b: Any, weight: Weight) -> tuple[PairedCounts | None, Counts, Counts, float]:
     """The paired table, if there is one, the two systems' counts, and the weight applied."""
     first, factor = _one_table("a", a, weight)
@@ -202,7 +212,7 @@ def _tables(a: Any, b: Any, weight: Weight) -> tuple[PairedCounts | None, Counts
         total = first.total()
         return total, total.a, total.b, factor
     if b is None:
-        raise InputError("b: missing; expected the counts of B, or PairedCounts alone")
+        raise InputError("b: missing; expected the counts of B, or PairedCounts alone as a")
     second, _ = _one_table("b", b, weight)
     if not isinstance(second, Counts):
         raise InputError("b: found PairedCounts; expected Counts, as for a")

@@ -13,7 +13,7 @@ from probative._validation import one_of, open_probability, positive, random_gen
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference import clusters
-from probative.metrics import METRICS, ratio
+from probative.metrics import METRICS
 from probative.results import Difference
 
 if TYPE_CHECKING:
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 __all__ = ["bootstrap_difference"]
 
 _NUMBERS_AT_ONCE = 2**20
+_ENOUGH = 50  # units; simulated intervals of fewer cover less than they say
+_FEW_UNITS = f"fewer than {_ENOUGH} units: bootstrap intervals are too short"
 
 
 def bootstrap_difference(
     paired: PairedCounts,
     metric: str = "f1",
     *,
-    method: str = "bca",
+    method: str = "percentile",
     level: float = 0.95,
     n_resamples: int = 10_000,
     rng: Any = None,
@@ -43,12 +45,14 @@ def bootstrap_difference(
     Parameters
     ----------
     paired
-        The cases of the two systems, a row a unit or one table of whole numbers.
+        The cases of the two systems, one row per unit or one table of whole numbers. Units in
+        which nothing counts for either system are not there.
     metric
         One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
     method
         "percentile", or "bca": corrected for bias and for a variance that changes with the
-        difference (acceleration, by leaving out one unit at a time).
+        difference (acceleration, by leaving out one unit at a time). With few units the
+        corrections are estimated from too little, and cover less.
     level
         The nominal coverage, in (0, 1).
     n_resamples, rng
@@ -66,7 +70,7 @@ def bootstrap_difference(
     >>> paired = pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300])
     >>> found = pv.bootstrap_difference(paired, "f1", rng=1)
     >>> found.method, round(found.estimate, 4), bool(found.low < 0 < found.high)
-    ('bootstrap-bca', 0.0606, True)
+    ('bootstrap-percentile', 0.0606, True)
     """
     if not isinstance(paired, PairedCounts):
         raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")
@@ -77,9 +81,7 @@ def bootstrap_difference(
     generator = random_generator(rng)
     beta = positive("beta", beta) if metric == "fbeta" else 1.0
 
-    units = _as_units(paired)
-    sums = _sufficient_statistics(units, metric, beta)
-    number = units.multiplicity
+    sums, number = _sufficient_statistics(paired, metric, beta)
     a, b = (float(value) for value in _scores(number @ sums))
     result = partial(
         Difference,
@@ -89,39 +91,40 @@ def bootstrap_difference(
         estimate=b - a,
         a=a,
         b=b,
-        correlation=clusters.correlation(units.total(), metric, beta=beta),
+        correlation=clusters.correlation(paired.total(), metric, beta=beta),
     )
     if math.isnan(b - a):
         return result(low=-1.0, high=1.0, note="undefined: the denominator of a score is 0")
+    least = min(int(number[sums[:, k] > 0].sum()) for k in (1, 3)) if paired.has_units else 2
+    if min(least, number.sum()) < 2:
+        return result(low=-1.0, high=1.0, note=clusters.ONE_UNIT)
     drawn = _resampled_differences(sums, number, n_resamples, generator)
     undefined = int(np.count_nonzero(np.isnan(drawn)))
     drawn = drawn[~np.isnan(drawn)]
+    if not len(drawn):
+        return result(low=-1.0, high=1.0, note="a score is undefined in every resample")
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
         tails = _bca_tails(tails, drawn, b - a, _jackknife(sums, number), number)
     low, high = np.quantile(drawn, tails).tolist()
-    note = f"left out {undefined} resamples with an undefined score" if undefined else None
-    return result(low=low, high=high, note=note)
+    notes = [
+        f"left out {undefined} resamples with an undefined score" if undefined else None,
+        _FEW_UNITS if number.sum() < _ENOUGH else None,
+    ]
+    return result(low=low, high=high, note="; ".join(filter(None, notes)) or None)
 
 
-def _as_units(paired: PairedCounts) -> PairedCounts:
-    """Distinct units, or distinct items where there are no units, with their multiplicity."""
-    width = 8 if paired.has_negatives else 7
-    if paired.has_units:
-        grouped = paired.grouped()
-        rows, number = grouped.cases[:, :width], grouped.multiplicity
-    else:
-        if np.any(paired.cases != np.round(paired.cases)):
-            raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
-        rows, number = np.eye(8)[:, :width], paired.cases
-    return PairedCounts(rows[number > 0], number[number > 0])
+def _sufficient_statistics(
+    paired: PairedCounts, metric: str, beta: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """What distinct units add to both scores x/y, (x_A, y_A, x_B, y_B), and their numbers.
 
-
-def _sufficient_statistics(units: PairedCounts, metric: str, beta: float) -> NDArray[np.float64]:
-    """Each row's contributions (x_A, y_A, x_B, y_B) to both scores x/y."""
-    rows = PairedCounts(units.cases if units.has_negatives else units.cases[:, :7])
-    parts = (*ratio(rows.a, metric, beta=beta), *ratio(rows.b, metric, beta=beta))
-    return np.stack(parts, axis=-1)
+    Without units, items are drawn.
+    """
+    if not paired.has_units and np.any(paired.cases != np.round(paired.cases)):
+        raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
+    (a, b), number = clusters.contributions(paired.grouped(), metric, beta=beta)
+    return np.stack([*a, *b], axis=-1), number.astype(np.int64)
 
 
 def _scores(sums: NDArray[np.float64]) -> tuple[Any, Any]:
@@ -162,6 +165,8 @@ def _bca_tails(
     below = (np.mean(drawn < estimate) + np.mean(drawn <= estimate)) / 2
     bias = special.ndtri(np.clip(below, 1 / (2 * len(drawn)), 1 - 1 / (2 * len(drawn))))
     usable = ~np.isnan(without)
+    if not usable.any():
+        return np.asarray(special.ndtr(2 * bias + special.ndtri(tails)))
     deviation = np.average(without[usable], weights=number[usable]) - without[usable]
     spread = float(number[usable] @ deviation**2)
     skew = float(number[usable] @ deviation**3) / (6 * spread**1.5) if spread > 0 else 0.0

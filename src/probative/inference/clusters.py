@@ -10,14 +10,13 @@ effective number of units, less one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.inference.proportions import normal_quantile
 from probative.metrics import ratio
 
 if TYPE_CHECKING:
@@ -27,15 +26,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Dependence",
+    "contributions",
     "correlation",
     "dependence_of_difference",
     "dependence_of_score",
-    "design_effects",
-    "effective_divisor",
     "student_quantile",
 ]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
+# Below so many independent mistakes (or hits, or items in dispute) a design effect is estimated
+# from too little: simulated intervals cover less than they say. Units of one item hide nothing.
+FEW, LARGE = 10, 1.5
+_FEW_WRONG, _FEW_RIGHT, _FEW_DISPUTED = (
+    f"{what} of these units are worth fewer than {FEW} independent ones: the interval may be too "
+    f"short"
+    for what in ("the mistakes", "the hits", "the items in dispute")
+)
 _LARGEST_QUANTILE = 1e50  # far outside of anything: Student's quantiles grow without bounds
 
 
@@ -73,23 +79,14 @@ class Dependence:
 
     def quantile(self, level: float) -> float:
         """How many standard errors an interval reaches to either side: Student's quantile."""
-        return student_quantile(level, self.degrees_of_freedom)
-
-
-class DesignEffects(NamedTuple):
-    """What `Dependence` says of one score, for arrays of tables."""
-
-    design_effect: Array
-    divisor: Array
-    degrees_of_freedom: Array
+        return float(student_quantile(level, self.degrees_of_freedom))
 
 
 def student_quantile(level: float, degrees_of_freedom: Any) -> Any:
     """The t for which Student's variable lies within ±t with probability `level`."""
     # from the lower tail, which keeps its digits at levels near 1
     t = -special.stdtrit(np.maximum(degrees_of_freedom, 1e-3), (1 - level) / 2)
-    quantile = np.minimum(t, _LARGEST_QUANTILE)
-    return float(quantile) if np.ndim(quantile) == 0 else quantile
+    return np.minimum(t, _LARGEST_QUANTILE)
 
 
 def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0) -> Dependence:
@@ -109,15 +106,18 @@ def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0
     >>> counts = pv.Counts(tp=[4, 0, 5, 1, 0, 3], fp=[0, 2, 0, 0, 1, 0], fn=[0, 3, 1, 0, 4, 0])
     >>> found = dependence_of_score(counts, "f1")
     >>> round(found.design_effect, 2), round(found.degrees_of_freedom, 2)
-    (5.56, 3.57)
+    (4.77, 3.98)
     """
     if len(counts.shape) != 1:
         raise InputError(f"counts: shape {counts.shape}; expected one row per unit")
     x, y = ratio(counts, metric, beta=beta)
-    number = np.ones(len(x))
+    there = y > 0
     table = np.array(list(counts.sum().to_dict().values()), dtype=np.float64)
-    kinds = ratio(Counts(*np.eye(len(table))), metric, beta=beta)
-    return _dependence([(x, y)], [kinds], number, table)
+    item_x, item_y = ratio(Counts(*np.eye(len(table))), metric, beta=beta)
+    right, wrong = table[item_x > 0].sum(), table[(item_y > 0) & (item_x == 0)].sum()
+    rows, number = [(x[there], y[there])], np.ones(np.count_nonzero(there))
+    rarer, note = min((wrong, _FEW_WRONG), (right, _FEW_RIGHT))
+    return _dependence(rows, number, [(item_x, item_y)], table, rarer, note)
 
 
 def dependence_of_difference(
@@ -143,42 +143,47 @@ def dependence_of_difference(
     >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
     >>> found = dependence_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
     >>> round(found.design_effect, 2), round(found.degrees_of_freedom, 2)
-    (2.2, 12.84)
+    (2.32, 12.11)
     """
     if not paired.has_units:
         raise InputError("paired: one table; expected one row per unit")
-    rows, kinds = (
-        [_contributions(cases, system, metric, beta, paired.has_negatives) for system in "ab"]
-        for cases in (paired.cases, np.eye(8))
-    )
-    number = np.ones(len(paired.cases)) if paired.multiplicity is None else paired.multiplicity
-    return _dependence(rows, kinds, np.asarray(number, np.float64), paired.total().cases)
+    kinds = [_contributions(np.eye(8), s, metric, beta, paired.has_negatives) for s in "ab"]
+    (x_a, y_a), (x_b, y_b) = kinds
+    disputed = (x_a != x_b) | (y_a != y_b)
+    table = paired.total().cases
+    rows, number = contributions(paired, metric, beta=beta)
+    return _dependence(rows, number, kinds, table, table[disputed].sum(), _FEW_DISPUTED)
 
 
 def _dependence(
-    rows: list[tuple[Any, Any]], kinds: list[tuple[Any, Any]], number: Array, table: Array
+    rows: list[tuple[Array, Array]],
+    number: Array,
+    kinds: list[tuple[Array, Array]],
+    table: Array,
+    telling: float,
+    few: str,
 ) -> Dependence:
     """Of the last score minus the first of two, or of the only one.
 
     `rows` has the contributions x and y of each kind of unit to each score, `kinds` those of an
-    item of each kind, of which `table` has so many.
+    item of each kind, of which `table` has so many. `telling` is how many items carry what there
+    is to know; where they are worth too few, the note `few` says so.
     """
-    size = sum(y for _, y in rows)
-    there = (size > 0) & (number > 0)
-    number, size = number[there], size[there]
-    rows = [(x[there], y[there]) for x, y in rows]
+    size = np.sum([y for _, y in rows], axis=0)
     units = int(number.sum())
     alone = any(number[y > 0].sum() < 2 for _, y in rows)
     freedom = 0.0 if alone else float((number @ size) ** 2 / (number @ size**2) - 1)
     if not freedom > 0:
         return Dependence(np.nan, 1.0, 0.0, units, ONE_UNIT)
+    items = table[np.sum([y for _, y in kinds], axis=0) > 0].sum() / units
     totals = [(number @ x, number @ y) for x, y in rows]
     independent = float(table @ _difference(_influences(kinds, totals)) ** 2)
-    if not independent > 0:
-        items = table[sum(y for _, y in kinds) > 0].sum()
-        return Dependence(np.nan, max(1.0, float(items / units)), freedom, units)
-    effect = _jackknife_variance(rows, totals, number) / independent
-    return Dependence(effect, max(1.0, effect), freedom, units)
+    effect = np.nan
+    if independent > 0:
+        effect = _jackknife_variance(rows, totals, number) / independent
+    divisor = float(max(1.0, items if np.isnan(effect) else effect))
+    hidden = items >= LARGE and telling < FEW * divisor
+    return Dependence(effect, divisor, freedom, units, few if hidden else None)
 
 
 def _jackknife_variance(
@@ -187,7 +192,7 @@ def _jackknife_variance(
     """(n-1)/n times the sum of squares of what leaving out one unit changes."""
     n = number.sum()
     # F without the unit less F with it is -(x - F·y)/(Y - y)
-    moved = -_difference([_influence(x, y, *total, less=y) for (x, y), total in _zip(rows, totals)])
+    moved = -_difference([_influence(x, y, X, Y, Y - y) for (x, y), (X, Y) in _zip(rows, totals)])
     mean = number @ moved / n
     return float((n - 1) / n * (number @ (moved - mean) ** 2))
 
@@ -196,10 +201,14 @@ def _influences(kinds: list[tuple[Any, Any]], totals: list[tuple[Any, Any]]) -> 
     return [_influence(x, y, *total) for (x, y), total in _zip(kinds, totals)]
 
 
-def _influence(x: Any, y: Any, total_x: Any, total_y: Any, less: Any = 0.0) -> Array:
-    """(x - F·y)/Y: how far something moves the score F = X/Y, in the limit or when left out."""
+def _influence(x: Any, y: Any, total_x: Any, total_y: Any, rest: Any = None) -> Array:
+    """(x - F·y)/Y: how far something moves the score F = X/Y.
+
+    With the `rest` of Y without it, this is exactly how far leaving it out would move it back.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((x - total_x / total_y * y) / (total_y - less))
+        moved = (x - total_x / total_y * y) / (total_y if rest is None else rest)
+    return np.asarray(moved)
 
 
 def _difference(parts: list[Array]) -> Array:
@@ -210,64 +219,20 @@ def _zip(a: list[Any], b: list[Any]) -> Any:
     return zip(a, b, strict=True)
 
 
-def design_effects(
-    tables: Counts, products: Array, n_units: int, metric: str = "f1"
-) -> DesignEffects:
-    """The design effects of many tables, from sums over their units instead of the units.
-
-    The variance is the linearised one, n/(n-1)·sum of (x - F·y)², because sums of products do not
-    tell what leaving out a unit would change; with hundreds of units the two agree.
-
-    Parameters
-    ----------
-    tables
-        The counts of all units together, an array of tables with tn.
-    products
-        For each table the 4 × 4 sums over the units of tp², tp·fp and so on, in the order tp, fp,
-        fn, tn.
-    n_units
-        How many units there are.
-    metric
-        The score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import probative as pv
-    >>> from probative.inference.clusters import design_effects
-    >>> units = np.array([[4, 0, 0, 1], [0, 2, 3, 2], [5, 0, 1, 9], [1, 0, 0, 0.0]])
-    >>> table = pv.Counts(*units.sum(axis=0)[:, None])
-    >>> design_effects(table, (units.T @ units)[None], 4, "f1").design_effect.round(2)
-    array([4.88])
-    """
-    rows = np.stack([tables.tp, tables.fp, tables.fn, tables.tn], axis=1)
-    item_x, item_y = ratio(Counts(*np.eye(4)), metric)
-    total = rows @ item_y
-    with np.errstate(invalid="ignore", divide="ignore"):
-        by_item = item_x - (rows @ item_x / total)[:, None] * item_y  # but for a factor
-        independent = (rows * by_item**2).sum(axis=1)
-        by_unit = np.einsum("ti,tij,tj->t", by_item, products, by_item)
-        effect = n_units / max(1, n_units - 1) * by_unit / independent
-        freedom = total**2 / np.einsum("i,tij,j->t", item_y, products, item_y) - 1
-    freedom = np.where(total > 0, np.maximum(freedom, 0), 0.0)
-    effect = np.where((n_units > 1) & (independent > 0), effect, np.nan)
-    items = rows[:, item_y > 0].sum(axis=1) / n_units
-    divisor = np.maximum(1.0, np.where(np.isnan(effect), items, effect))
-    return DesignEffects(effect, divisor, freedom)
-
-
-def variance_of_difference(
+def contributions(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
-) -> tuple[float, int]:
-    """The linearised variance of the difference, and the units (or items) it rests on."""
-    rows, number = (
-        (paired.cases, paired._number()) if paired.has_units else (np.eye(8), paired.cases)
-    )
-    parts = [_contributions(rows, s, metric, beta, paired.has_negatives) for s in "ab"]
-    totals = [(number @ x, number @ y) for x, y in parts]
-    shift = _difference(_influences(parts, totals))
-    n = int(number.sum())
-    return (float(n / (n - 1) * (number @ shift**2)) if n > 1 else float("nan")), n
+) -> tuple[list[tuple[Array, Array]], Array]:
+    """What each kind of unit adds to both scores x/y, A's first, and how many of it there are.
+
+    Without units, every item is one.
+    """
+    cases = paired.cases if paired.has_units else np.eye(8)
+    number = paired.cases if not paired.has_units else paired.multiplicity
+    number = np.ones(len(cases)) if number is None else np.asarray(number, dtype=np.float64)
+    rows = [_contributions(cases, s, metric, beta, paired.has_negatives) for s in "ab"]
+    size = rows[0][1] + rows[1][1]
+    there = (number > 0) & (size > 0)
+    return [(x[there], y[there]) for x, y in rows], number[there]
 
 
 def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float:
@@ -284,25 +249,6 @@ def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float
         influence[system] = _influence(x, y, cases @ x, cases @ y)
     aa, ab, bb = (float(cases @ (influence[s] * influence[t])) for s, t in ("aa", "ab", "bb"))
     return ab / float(np.sqrt(aa * bb))
-
-
-def effective_divisor(effect: Any, n_units: int, level: float) -> Any:
-    """What to divide the counts by: max(1, design effect)·(t/z)², and 1 where it is undefined.
-
-    The quantiles t of Student's distribution and z of the normal one allow for the design effect
-    being an estimate from a limited number of units.
-    """
-    t = special.stdtrit(n_units - 1, (1 + level) / 2)
-    widened = np.maximum(1, effect) * (t / normal_quantile(level)) ** 2
-    divisor = np.where(np.isnan(effect), 1.0, widened)
-    return float(divisor) if divisor.ndim == 0 else divisor
-
-
-def undefined_note(effect: float) -> str | None:
-    """What must be said where there is no design effect."""
-    if not np.isnan(effect):
-        return None
-    return "the design effect is undefined here, and the items count as independent"
 
 
 def _contributions(

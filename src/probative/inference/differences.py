@@ -66,7 +66,7 @@ def difference(
     >>> import probative as pv
     >>> paired = pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300])
     >>> print(pv.difference(paired, "f1"))
-    f1, B - A: +0.0606 [-0.0126, +0.1391], 0.95 mover interval
+    f1, B - A: +0.0606 [-0.0140, +0.1404], 0.95 mover interval
     """
     if not isinstance(paired, PairedCounts):
         raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")
@@ -95,8 +95,10 @@ def difference(
         if not low <= b - a <= high:
             note = "; ".join(filter(None, (note, _OUTSIDE)))
     else:
-        singles = (_single(one, dependence, metric, level, beta) for one in (table.a, table.b))
-        low, high = mover(*singles, r)
+        single_a, single_b = (
+            _single(one, dependence, metric, level, beta) for one in (table.a, table.b)
+        )
+        low, high = mover(single_a, single_b, r)
     return Difference(metric, method, level, b - a, low, high, a, b, r, effect, note)
 
 

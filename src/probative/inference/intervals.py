@@ -29,11 +29,12 @@ _FBETA = ("logit", "bayes", "wald")
 _POSTERIOR = ("jeffreys", "bayes")  # whose limits may leave out an estimate at an extreme
 METHODS = ("wilson", *_F1)
 
+UNDEFINED = "undefined: the denominator is 0"
 # What may have to be said of a table; the place in this list is its code.
 _NOTES = np.array(
     [
         None,
-        "undefined: the denominator is 0",
+        UNDEFINED,
         "overshoot: the limits leave [0, 1]",
         "degenerate: the interval has no width",
         "the logit is undefined at this extreme; limits of the posterior instead",

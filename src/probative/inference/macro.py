@@ -1,44 +1,59 @@
 """Macro averages: the plain mean of a score over several labels.
 
-A macro average is no score of summed counts, so nothing binomial is left. Its interval comes from
-the delta method: every unit moves the average by the mean of its influences on the labels' scores,
-and the variance is that of these moves. The test exchanges whole units at random; an exact one
-would have to walk on a lattice with two dimensions a label.
+A macro average is no score of summed counts, so nothing binomial is left of it; each label's own
+score still is a proportion of its items, or a function of one. Their prior is shared
+(`shared_prior`), their mean is a convolution (`macro_posterior`). What dependence costs is taken
+off the counts first: each label's are divided by its design effect over the units, and all of them
+by what it costs that the labels are not independent of each other either: what one label misses,
+another one is given too much.
 
-A label whose score has an empty denominator counts as 0, as in scikit-learn's default.
+A label whose score has an empty denominator counts as 0 in the average, as in scikit-learn's
+default; how little is known of it shows in the interval.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive, random_generator, whole_number
-from probative.errors import InputError
+from probative._validation import one_of, open_probability, positive
+from probative.inference.clusters import ONE_UNIT, student_quantile
+from probative.inference.label_dependence import (
+    effective_units,
+    kinds_of_items,
+    label_dependence,
+)
+from probative.inference.macro_posterior import MacroPosterior, macro_posterior
+from probative.label_counts import LabelCounts
 from probative.metrics import METRICS, ratio, score
-from probative.results import Difference, Interval, RandomizationTest
+from probative.results import Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.counts import Counts
 
-__all__ = ["macro_difference", "macro_interval", "macro_score", "macro_test", "normal_tail"]
+    Array = NDArray[np.float64]
 
-_RARE = 10  # items of a label below which the delta method covers less than it promises
-_AT_ONCE = 1 << 22  # numbers held in memory while exchanges are drawn
+__all__ = ["MacroEvidence", "macro_evidence", "macro_interval", "macro_score", "normal_tail_of"]
+
+METHOD = "hierarchical"
+NO_LABELS = "undefined: there are no labels"
+NO_ITEMS = "undefined: there are no items"
+_HALF = 0.5  # of an item of each kind, added so that no variance is thought to be 0
 
 
-def macro_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0) -> float:
+def macro_score(counts: Counts | LabelCounts, metric: str = "f1", *, beta: float = 1.0) -> float:
     """The mean of a score over labels.
 
     Parameters
     ----------
     counts
-        A row a unit and a column a label.
+        One row per unit and one column per label, or `LabelCounts`.
     metric, beta
         The score.
 
@@ -50,194 +65,168 @@ def macro_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0) -> flo
     >>> round(macro_score(two_labels), 4)
     0.6444
     """
-    by_label = _by_label(counts, metric)
-    if not len(by_label):
+    one_of("metric", metric, METRICS)
+    cells = as_cells(counts)
+    if not cells.n_labels:
         return math.nan
-    return float(np.mean(score(by_label, metric, beta=beta, zero_division=0)))
+    return float(np.mean(score(cells.by_label(), metric, beta=beta, zero_division=0)))
 
 
 def macro_interval(
-    counts: Counts, metric: str = "f1", *, level: float = 0.95, beta: float = 1.0
+    counts: Counts | LabelCounts, metric: str = "f1", *, level: float = 0.95, beta: float = 1.0
 ) -> Interval:
-    """An interval for a macro average, by the delta method on the scale of log odds.
+    """An interval for a macro average, from the posterior of labels that share their prior.
 
     Parameters
     ----------
     counts
-        A row a unit (sentence, item) and a column a label.
+        One row per unit (sentence, item) and one column per label, or `LabelCounts`.
     metric, level, beta
         As for `probative.interval`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import probative as pv
+    >>> from probative.inference.macro import macro_interval
+    >>> found = np.arange(40) % 8 > 0  # of a label with 36 items, and of one with 4
+    >>> is_rare = np.arange(40) % 10 == 9
+    >>> tp, fn = (np.stack([yes & ~is_rare, yes & is_rare], axis=1) for yes in (found, ~found))
+    >>> print(macro_interval(pv.Counts(tp=tp, fp=np.zeros((40, 2)), fn=fn)))
+    macro_f1, 0.95 hierarchical interval: 0.8942 [0.7201, 0.9634]
     """
     level = open_probability("level", level)
-    estimate = macro_score(counts, metric, beta=beta)
-    if math.isnan(estimate):
-        note = "undefined: there are no labels"
-        return Interval(f"macro_{metric}", "delta", level, estimate, 0.0, 1.0, note)
-    deviation = _deviation(_shifts(counts, metric, beta))
-    name = f"macro_{metric}"
-    if not 0 < estimate < 1 or math.isnan(deviation):
-        note = "the variance cannot be told at this extreme"
-        return Interval(name, "delta", level, estimate, 0.0, 1.0, note)
-    reach = _quantile(len(counts), level) * deviation / (estimate * (1 - estimate))
-    centre = special.logit(estimate)
-    low, high = special.expit([centre - reach, centre + reach]).tolist()
-    return Interval(name, "delta", level, estimate, low, high, _rare_note(counts))
+    evidence = macro_evidence(as_cells(counts), metric, beta=beta)
+    low, high = evidence.limits(level)
+    return Interval(f"macro_{metric}", METHOD, level, evidence.estimate, low, high, evidence.note)
 
 
-def macro_difference(
-    a: Counts, b: Counts, metric: str = "f1", *, level: float = 0.95, beta: float = 1.0
-) -> tuple[Difference, float]:
-    """The difference of two macro averages with its interval, and its standard error.
+@dataclass(frozen=True, eq=False)
+class MacroEvidence:
+    """What is known of one macro average.
 
-    Parameters
+    Attributes
     ----------
-    a, b
-        The counts of the two systems on the same units and labels, a row a unit and a column a
-        label.
-    metric, level, beta
-        As for `probative.difference`.
+    estimate
+        The average.
+    posterior
+        Its distribution, before Student's t allows for the number of units; None where there is
+        no evidence.
+    degrees_of_freedom
+        The effective number of units, less one.
+    note
+        What must be said, or None.
     """
-    _same_shape(a, b)
-    level = open_probability("level", level)
-    macro_a, macro_b = (macro_score(c, metric, beta=beta) for c in (a, b))
-    moves = [_shifts(c, metric, beta) for c in (a, b)]
-    deviation = _deviation(moves[1] - moves[0])
-    estimate = macro_b - macro_a
-    low, high, note = -1.0, 1.0, None
+
+    estimate: float
+    posterior: MacroPosterior | None
+    degrees_of_freedom: float
+    note: str | None = None
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """The equal-tailed limits, widened to the estimate where it lies outside of them."""
+        if self.posterior is None:
+            return 0.0, 1.0
+        tail = normal_tail_of(level, self.degrees_of_freedom)
+        low, high = self.posterior.ppf([tail, 1 - tail]).tolist()
+        return max(0.0, min(low, self.estimate)), min(1.0, max(high, self.estimate))
+
+
+def normal_tail_of(level: float, degrees_of_freedom: float) -> float:
+    """The normal tail beyond Student's quantile: P0 at the limits, where T(Φ⁻¹(P0)) is theirs."""
+    return float(special.ndtr(-student_quantile(level, degrees_of_freedom)))
+
+
+def macro_evidence(cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0) -> MacroEvidence:
+    """What the counts of one system tell of its macro average."""
+    estimate = macro_score(cells, metric, beta=beta)
     if math.isnan(estimate):
-        note = "undefined: there are no labels"
-    elif math.isnan(deviation):
-        note = "one unit tells nothing of the variance"
-    else:
-        reach = _quantile(len(a), level) * deviation
-        low, high = max(low, estimate - reach), min(high, estimate + reach)
-    spread = [float(np.sqrt(np.sum(move**2))) for move in moves]
-    together = float(np.sum(moves[0] * moves[1]))
-    correlation = together / math.prod(spread) if all(spread) else 0.0
-    limits = estimate, low, high
-    found = Difference(
-        f"macro_{metric}", "delta", level, *limits, macro_a, macro_b, correlation, note=note
-    )
-    return found, deviation
+        return MacroEvidence(estimate, None, 0.0, NO_LABELS)
+    freedom = degrees_of_freedom(cells)
+    if freedom == 0:
+        nothing = NO_ITEMS if not np.any(cells.counts.nu) else ONE_UNIT
+        return MacroEvidence(estimate, None, 0.0, nothing)
+    right, items = proportions_of(cells.by_label(), metric, beta)
+    divisor = _divisors(cells, metric, beta)
+    posterior = macro_posterior(right / divisor, items / divisor, f1=_is_f1(metric, beta))
+    return MacroEvidence(estimate, posterior, freedom)
 
 
-def normal_tail(distance: float, deviation: float) -> float:
-    """The probability that a normal variate exceeds its mean by more than a distance.
+def as_cells(counts: Counts | LabelCounts) -> LabelCounts:
+    """Counts by unit and label, from a full table too."""
+    return counts if isinstance(counts, LabelCounts) else LabelCounts.from_table(counts)
 
-    Without deviation it never differs from its mean; NaN where the deviation is not known.
+
+def degrees_of_freedom(*systems: LabelCounts) -> float:
+    """Kish's effective number of units, less one; infinite where every unit is one item."""
+    size = np.asarray(sum(cells.sum_by_unit(cells.counts.nu) for cells in systems))
+    if np.count_nonzero(size) > 1 and all(_independent(cells).all() for cells in systems):
+        return math.inf
+    return max(0.0, effective_units(size) - 1)
+
+
+def _independent(cells: LabelCounts) -> NDArray[np.bool_]:
+    """Whether no unit holds more than one item."""
+    return np.asarray(cells.sum_by_unit(cells.counts.nu) <= 1)
+
+
+def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
+    """What the counts of every label are to be divided by."""
+    most = np.zeros(cells.n_labels)
+    np.maximum.at(most, cells.label, cells.counts.nu)
+    # items of a label that are alone in their units are independent
+    within = np.where(most <= 1, 1.0, label_dependence(cells, metric, beta=beta).divisor)
+    return np.asarray(within * _cost_across(cells, metric, beta))
+
+
+def proportions_of(tables: Counts, metric: str, beta: float) -> tuple[Array, Array]:
+    """Items of each label that are right, and all of them: what its score is a function of.
+
+    F1 is a function of tp of tp + fp + fn. F-beta is a function of no proportion: it is taken for
+    one itself, of as many items as give it the variance of the delta method.
     """
-    if deviation == 0:
-        return float(distance < 0)
-    return float(special.ndtr(-distance / deviation))
+    if _is_f1(metric, beta):
+        return np.asarray(tables.tp, np.float64), np.asarray(tables.nu, np.float64)
+    x, y = (np.asarray(part, np.float64) for part in ratio(tables, metric, beta=beta))
+    if metric != "fbeta":
+        return x, y
+    table, (item_x, item_y) = kinds_of_items(tables, metric, beta)
+    table = table + _HALF * (item_y > 0)
+    top, bottom = table @ item_x, table @ item_y
+    share = top / bottom
+    variance = (table * (item_x - share[:, None] * item_y) ** 2).sum(axis=1) / bottom**2
+    items = np.where(y > 0, share * (1 - share) / variance, 0.0)
+    with np.errstate(invalid="ignore"):
+        return np.where(y > 0, x / y, 0.0) * items, items
 
 
-def macro_test(
-    a: Counts,
-    b: Counts,
-    metric: str = "f1",
-    *,
-    by: str = "unit",
-    n_resamples: int = 10_000,
-    rng: Any = None,
-    beta: float = 1.0,
-) -> RandomizationTest:
-    """Test two macro averages by random exchanges of whole units, two-sided.
+def _is_f1(metric: str, beta: float) -> bool:
+    return metric == "f1" or (metric == "fbeta" and positive("beta", beta) == 1)
 
-    Parameters
-    ----------
-    a, b
-        The counts of the two systems on the same units and labels.
-    metric, beta
-        The score.
-    by
-        What the units are called.
-    n_resamples, rng
-        How many exchanges to draw, and a seed or generator for them.
+
+def shifts(
+    cells: LabelCounts, sums: tuple[Any, Any], added: tuple[Any, Any], metric: str, beta: float
+) -> tuple[Array, Array]:
+    """How far every cell, and an item of every added kind and label, moves the mean of labels.
+
+    `sums` are the numerator and the denominator of every label's score, `added` what an item of
+    each kind would add to them, of which half a one has been added already.
     """
-    _same_shape(a, b)
-    one_of("metric", metric, METRICS)
-    n_resamples = whole_number("n_resamples", n_resamples)
-    generator = random_generator(rng)
-    parts = [np.stack(ratio(c, metric, beta=beta)) for c in (a, b)]  # numerators, denominators
-    moves, number = _distinct_moves(parts[0] - parts[1])
-    totals_a, totals_b = (part.sum(axis=1) for part in parts)
-    observed = float(_mean_ratio(totals_b) - _mean_ratio(totals_a))
-
-    extreme = 0
-    width = max(1, len(number), totals_b.size)
-    for start in range(0, n_resamples, step := max(1, _AT_ONCE // width)):
-        draws = min(step, n_resamples - start)
-        exchanged = generator.binomial(number, 0.5, size=(draws, len(number)))
-        moved = exchanged.astype(np.float64) @ moves.reshape(len(number), totals_b.size)
-        new_b = totals_b + moved.reshape(draws, *totals_b.shape)
-        differences = _mean_ratio(new_b) - _mean_ratio(totals_a + totals_b - new_b)
-        # a tie that rounding would break is still a tie
-        extreme += int(np.count_nonzero(np.abs(differences) >= abs(observed) - 1e-12))
-    pvalue = (extreme + 1) / (n_resamples + 1)
-    return RandomizationTest(
-        metric=f"macro_{metric}",
-        alternative="two-sided",
-        by=by,
-        method="sampled",
-        statistic=observed,
-        pvalue=pvalue,
-        n_units=len(a),
-        n_resamples=n_resamples,
-        standard_error=math.sqrt(pvalue * (1 - pvalue) / n_resamples),
-    )
+    x, y = ratio(cells.counts, metric, beta=beta)
+    item_x, item_y = added
+    top, bottom = (part + _HALF * item.sum() for part, item in zip(sums, added, strict=True))
+    share = top / bottom
+    of_cells = (x - share[cells.label] * y) / bottom[cells.label]
+    of_items = (item_x - share[:, None] * item_y) / bottom[:, None]
+    return of_cells / max(1, cells.n_labels), of_items / max(1, cells.n_labels)
 
 
-def _rare_note(counts: Counts) -> str | None:
-    """A warning where simulation shows that the interval is too short."""
-    rarest = counts.positives.sum(axis=0).min(initial=np.inf)
-    if rarest >= _RARE:
-        return None
-    return f"a label with fewer than {_RARE} items to be found: the interval may be too short"
-
-
-def _by_label(counts: Counts, metric: str) -> Counts:
-    one_of("metric", metric, METRICS)
-    if len(counts.shape) != 2:
-        raise InputError(f"counts: shape {counts.shape}; expected a row a unit, a column a label")
-    return counts._map(lambda column: column.sum(axis=0))
-
-
-def _shifts(counts: Counts, metric: str, beta: float) -> NDArray[np.float64]:
-    """How far each unit moves the macro average."""
-    beta = positive("beta", beta)
-    x, y = ratio(counts, metric, beta=beta)
-    total = y.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        influence = (x - x.sum(axis=0) / total * y) / total
-    return np.asarray(np.where(total > 0, influence, 0.0).sum(axis=1) / max(1, len(total)))
-
-
-def _deviation(moves: NDArray[np.float64]) -> float:
-    n = len(moves)
-    return math.sqrt(n / (n - 1) * float(np.sum(moves**2))) if n > 1 else math.nan
-
-
-def _quantile(n_units: int, level: float) -> float:
-    return float(special.stdtrit(max(1, n_units - 1), (1 + level) / 2))
-
-
-def _mean_ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    top, bottom = totals[..., 0, :], totals[..., 1, :]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scores = np.where(bottom > 0, top / bottom, 0.0)
-    return np.asarray(scores.sum(axis=-1) / max(1, scores.shape[-1]))
-
-
-def _distinct_moves(
-    moves: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The distinct changes that exchanging a unit makes, and how many units make each."""
-    rows = np.moveaxis(moves, 1, 0).reshape(moves.shape[1], -1)
-    rows = rows[np.any(rows != 0, axis=1)]
-    distinct, number = np.unique(rows, axis=0, return_counts=True)
-    return distinct.reshape(len(number), 2, moves.shape[2]), number
-
-
-def _same_shape(a: Counts, b: Counts) -> None:
-    if a.shape != b.shape:
-        raise InputError(f"b: shape {b.shape} differs from the shape of a, {a.shape}")
+def _cost_across(cells: LabelCounts, metric: str, beta: float) -> float:
+    """The variance of the mean over the variance that independent labels would give it."""
+    totals = cells.by_label()
+    _, added = kinds_of_items(totals, metric, beta)
+    of_cells, of_items = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)
+    unknown = _HALF * float(np.sum(of_items**2))
+    together = float(np.sum(cells.sum_by_unit(of_cells) ** 2)) + unknown
+    apart = float(np.sum(of_cells**2)) + unknown
+    return max(1.0, together / apart)

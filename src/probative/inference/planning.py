@@ -1,20 +1,42 @@
-"""How much data would settle it?"""
+"""How much data would settle it?
+
+Exchanging A and B in every unit, the exact test compares the difference with its standard error
+under the null hypothesis: s0/sqrt(n), s0² the mean square of a unit's u = (dx - F·dy)/Y, with F and
+Y of both systems pooled. A difference d then shows with power 1 - b on
+
+    n = ((z_a·s0 + z_b·s1)/d)²
+
+units, where s1 is how far the difference varies about z_a standard errors that vary with it: the
+deviation of u - ½·d·u²/s0². Never on fewer than the exact test needs to reject at all.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
 from scipy import special
 
 from probative._validation import one_of, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference.clusters import variance_of_difference
+from probative.inference.clusters import contributions
 from probative.inference.proportions import normal_quantile
 from probative.metrics import METRICS, score
 from probative.results.plans import Plan
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = ["plan"]
+
+_MOST = 10**15  # units; nobody will ever have more
+_BLIND = "the systems never differ in the pilot, which says nothing about how they would"
+_ALONE = "the pilot is one unit, which says nothing about how others would come out"
+_UNDEFINED = "the denominator of a score is 0 in the pilot"
+_CANNOT = "with so few units the exact test cannot reject, whatever it sees"
 
 
 def plan(
@@ -30,13 +52,13 @@ def plan(
     """Sample size, power or smallest detectable difference for a comparison of two systems.
 
     A pilot tells how much the difference varies from unit to unit (sentence to sentence). Given
-    two of difference, power and number of units, the third follows, for a two-sided test at
-    ``1 - level`` and new units like those of the pilot.
+    two of difference, power and number of units, the third follows, for the two-sided exchange
+    test at ``1 - level`` and new units like those of the pilot.
 
     Parameters
     ----------
     paired
-        The pilot: the cases of two systems, with a row a unit where items are not independent.
+        The pilot: the cases of two systems, with one row per unit where items are not independent.
     metric, beta
         The score.
     difference
@@ -53,22 +75,26 @@ def plan(
     Returns
     -------
     Plan
-        With `difference`, `power`, `units`, and `observed_units` of the pilot. `units` is None
-        where no number would do: a difference of 0, or systems that never differ.
+        With `difference`, `power`, `units`, and `observed_units` of the pilot. What no number
+        would do for is None: `units` for a difference of 0, `difference` where even one of 1
+        would not show. A `note` says why.
 
     Notes
     -----
-    By the normal approximation, with the variance of the pilot: a pilot of few units makes it
+    By the normal approximation, with the variances of the pilot: a pilot of few units makes it
     rough, and one in which the systems hardly differ makes it blind. The observed difference is
     an estimate too; if it happens to be too large, so is the power, and the number of units too
     small. Plan with the smallest difference that would matter to you.
+
+    Units in which nothing counts (sentences without any entity) tell nothing, but they have to be
+    collected: new units are taken to have as many of them as the pilot, and `units` includes them.
 
     Examples
     --------
     >>> import probative as pv
     >>> pilot = pv.PairedCounts([30, 20, 45, 18, 400, 60, 70])
     >>> print(pv.plan(pilot, "f1", difference=0.02))
-    f1: a difference of 0.02 needs 1,451 units to show with power 0.8 at level 0.95 (643 observed)
+    f1: a difference of 0.02 needs 1,442 units to show with power 0.8 at level 0.95 (643 observed)
     >>> round(pv.plan(pilot, "f1", difference=0.02, units=1000).power, 2)
     0.64
     """
@@ -83,48 +109,162 @@ def plan(
         power = open_probability("power", power)
     if units is not None:
         units = whole_number("units", units)
-    variance, observed_units = variance_of_difference(paired, metric, beta=beta)
-    spread = math.sqrt(variance * observed_units)  # of one unit's contribution
+    pilot = _Pilot.of(paired, metric, beta)
     if units is not None and power is not None:
-        smallest = _effect(power, level) * spread / math.sqrt(units)
-        return Plan(metric, smallest, power, level, units, observed_units)
+        smallest, note = pilot.smallest_difference(power, units, level)
+        return Plan(metric, smallest, power, level, units, int(pilot.units), note)
     wanted = _wanted_difference(paired, metric, difference, beta)
     if units is not None:
-        power = _power(wanted, spread, units, level)
-    else:
-        power = 0.8 if power is None else power
-        units = _units(wanted, spread, power, level)
-    return Plan(metric, wanted, power, level, units, observed_units)
+        reached, note = pilot.power_of(wanted, units, level)
+        return Plan(metric, wanted, reached, level, units, int(pilot.units), note)
+    power = 0.8 if power is None else power
+    needed, note = pilot.units_for(wanted, power, level)
+    return Plan(metric, wanted, power, level, needed, int(pilot.units), note)
 
 
 def _wanted_difference(
     paired: PairedCounts, metric: str, difference: float | None, beta: float
 ) -> float:
     if difference is not None:
-        return positive("difference", abs(float(difference)), zero=True)
+        wanted = positive("difference", abs(float(difference)), zero=True)
+        if wanted > 1:
+            raise InputError(
+                f"difference: {difference!r} is more than 1{' in size' if difference < 0 else ''}; "
+                f"expected a fraction, as 0.02 for two points"
+            )
+        return wanted
     table = paired.total()
     observed = score(table.b, metric, beta=beta) - score(table.a, metric, beta=beta)
     return abs(float(observed))
 
 
-def _units(difference: float, spread: float, power: float, level: float) -> int | None:
-    if not difference > 0 or not spread > 0:
-        return None
-    return max(2, math.ceil((_effect(power, level) * spread / difference) ** 2))
+@dataclass(frozen=True)
+class _Pilot:
+    """What a pilot knows: how one unit varies, and how often there is something to exchange.
+
+    Attributes
+    ----------
+    units
+        How many there are, empty ones included.
+    moments
+        The second, third and fourth central moments of what a unit adds to the difference, in
+        the direction of the observed one.
+    informative
+        The share of the units in which exchanging A and B changes anything.
+    trouble
+        Why nothing can be planned with it, or None.
+    """
+
+    units: float
+    moments: tuple[float, float, float]
+    informative: float
+    trouble: str | None
+
+    @classmethod
+    def of(cls, paired: PairedCounts, metric: str, beta: float) -> _Pilot:
+        (a, b), number = contributions(paired, metric, beta=beta)
+        units = float(paired.n_units if paired.has_units else paired.cases.sum())
+        (x_a, y_a), (x_b, y_b) = ((number @ x, number @ y) for x, y in (a, b))
+        unknown = (math.nan, math.nan, math.nan)
+        if not (y_a > 0 and y_b > 0):
+            return cls(units, unknown, math.nan, _UNDEFINED)
+        dx, dy = b[0] - a[0], b[1] - a[1]
+        informative = float(number[(dx != 0) | (dy != 0)].sum())
+        trouble = _BLIND if not informative > 0 else _ALONE if number.sum() < 2 else None
+        if trouble:
+            return cls(units, unknown, math.nan, trouble)
+        # empty units add nothing, and are there all the same: others will have to be collected
+        added = units * (dx - (x_a + x_b) / (y_a + y_b) * dy) / ((y_a + y_b) / 2)
+        added, number = np.append(added, 0.0), np.append(number, units - number.sum())
+        mean = number @ added / units
+        second, third, fourth = (float(number @ (added - mean) ** k) / units for k in (2, 3, 4))
+        third = math.copysign(1, mean) * third if mean else -abs(third)
+        second *= units / (units - 1)
+        return cls(units, (second, third, fourth), informative / units, None)
+
+    def power_of(
+        self, difference: float, units: int, level: float
+    ) -> tuple[float | None, str | None]:
+        """The probability that the exchange test rejects, and what must be said of it."""
+        if self.trouble or math.isnan(difference):
+            return None, self.trouble or _UNDEFINED
+        note = _CANNOT if units < _fewest(level) else None
+        return min(self._normal_power(difference, units, level), self._possible(units, level)), note
+
+    def units_for(
+        self, difference: float, power: float, level: float
+    ) -> tuple[int | None, str | None]:
+        """The least number of units that have the power."""
+        if self.trouble or math.isnan(difference):
+            return None, self.trouble or _UNDEFINED
+        if difference == 0:
+            return None, None
+
+        def enough(units: float) -> bool:
+            return (
+                self._normal_power(difference, units, level) >= power
+                and self._possible(units, level) >= power
+            )
+
+        if not enough(_MOST):
+            return None, f"more than {_MOST:.0e} units would be needed"
+        return _least(enough, _fewest(level), _MOST), None
+
+    def smallest_difference(
+        self, power: float, units: int, level: float
+    ) -> tuple[float | None, str | None]:
+        """The least difference that shows with this power."""
+        if self.trouble:
+            return None, self.trouble
+        if units < _fewest(level):
+            return None, _CANNOT
+        if self._possible(units, level) < power or self._normal_power(1.0, units, level) < power:
+            return None, "no difference up to 1 would show with this power"
+        if self._normal_power(0.0, units, level) >= power:
+            return 0.0, None
+        low, high = 0.0, 1.0
+        for _ in range(80):
+            middle = (low + high) / 2
+            enough = self._normal_power(middle, units, level) >= power
+            low, high = (low, middle) if enough else (middle, high)
+        return high, None
+
+    def _normal_power(self, difference: float, units: float, level: float) -> float:
+        """The probability that the difference leaves ±z·s0 when it is centred on its true value."""
+        second, third, fourth = self.moments
+        if difference == 0 and second == 0:
+            return 0.0
+        d, null = difference, second + difference**2  # s0²
+        spread = math.sqrt(
+            max(
+                0.0,
+                second
+                - d / null * (third + 2 * d * second)
+                + (d / null) ** 2 / 4 * (fourth + 4 * d * third + (4 * d**2 - second) * second),
+            )
+        )
+        threshold, shift = normal_quantile(level) * math.sqrt(null), d * math.sqrt(units)
+        if not spread > 0:
+            return float(shift > threshold)
+        above, below = (side * shift - threshold for side in (1, -1))
+        return float(special.ndtr(above / spread) + special.ndtr(below / spread))
+
+    def _possible(self, units: float, level: float) -> float:
+        """The probability of as many informative units as the exact test needs to reject."""
+        fewest = _fewest(level)
+        if units < fewest:
+            return 0.0
+        return float(special.betainc(fewest, units - fewest + 1, self.informative))
 
 
-def _power(difference: float, spread: float, units: int, level: float) -> float:
-    """The probability that the test statistic leaves ±z when it is centred on the effect."""
-    if not spread > 0:
-        return math.nan
-    z, effect = normal_quantile(level), difference * math.sqrt(units) / spread
-    return float(special.ndtr(effect - z) + special.ndtr(-effect - z))
+def _fewest(level: float) -> int:
+    """The informative units with which 2·(1/2)^k, the least p-value there is, is small enough."""
+    return math.ceil(1 - math.log2(1 - level))
 
 
-def _effect(power: float, level: float) -> float:
-    """How many standard errors the difference must measure for this power; `_power` inverted."""
-    low, high = 0.0, normal_quantile(level) + abs(float(special.ndtri(power))) + 1
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _power(middle, 1.0, 1, level) < power else (low, middle)
+def _least(enough: Callable[[float], bool], low: int, high: int) -> int:
+    """The least whole number from `low` to `high` that is enough; `high` is."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle + 1, high)
     return high

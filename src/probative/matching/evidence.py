@@ -11,7 +11,13 @@ import numpy as np
 
 from probative._validation import one_of
 from probative.errors import InputError
-from probative.matching.labels import match_labels, positive_class
+from probative.matching.labels import (
+    UNION,
+    averaged_labels,
+    match_labels,
+    only_in_a_system,
+    positive_class,
+)
 from probative.matching.schemes import REPAIRS, SCHEMES, decode, prefix_of, recognise
 from probative.matching.segmentation import match_words
 from probative.matching.spans import match_spans
@@ -54,6 +60,12 @@ class Evidence:
         The tag scheme of the answer, where there is one.
     lexicon
         The words of the training data, for word segmentation.
+    averaged
+        Which labels the macro average of each system is taken over: one row per system.
+    own_labels
+        Whether that is the answer's labels and those of the system itself.
+    all_classes
+        Whether every class of single-label data counts: then accuracy is what micro F1 is.
     notes
         What was recognised, repaired or left out.
     """
@@ -67,6 +79,9 @@ class Evidence:
     positive: str | None = None
     scheme: str | None = None
     lexicon: Segmented | None = None
+    averaged: Any = None
+    own_labels: bool = False
+    all_classes: bool = False
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -75,14 +90,6 @@ class Evidence:
         if self.task != "labels":
             return "sentence"
         return "item" if self.gold.units is None else "unit"
-
-    @property
-    def all_classes(self) -> bool:
-        """Whether every class of single-label data counts: then accuracy is what micro F1 is."""
-        if self.task != "labels":
-            return False
-        used = set(self.gold.names).union(*(side.names for side in self.systems))
-        return len(self.items.labels) == len(used)
 
     @cached_property
     def token_accuracy(self) -> tuple[tuple[int, int], ...] | None:
@@ -124,6 +131,7 @@ def gather(
     only: Sequence[str] = (),
     positive: str | None = None,
     find_positive: bool = True,
+    labels: str | Sequence[str] | None = None,
     train_words: Any = None,
 ) -> Evidence:
     """Read an answer and the outputs of systems, and find out who proposes what.
@@ -149,6 +157,9 @@ def gather(
         Count boundaries alone; count these labels only.
     positive, find_positive
         The class that counts as "yes", for labels; whether to look for one in two classes.
+    labels
+        What macro averages are taken over: the answer's labels by default, "union" for those of
+        the answer and of the system itself, or their names.
     train_words
         For word segmentation: a file or list of training sentences, or a lexicon.
     """
@@ -166,17 +177,34 @@ def gather(
     kind = task_of(answer)
     notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
     if isinstance(answer, Labels):
-        return _labels(answer, outputs, named, positive, only, notes, find_positive=find_positive)
+        found = _labels(answer, outputs, named, positive, only, notes, find_positive=find_positive)
+        return _averaging(found, labels)
     if isinstance(answer, Segmented):
+        if labels is not None:
+            raise InputError("labels: words of a segmentation have none")
         lexicon = None
         if train_words is not None:
             lexicon = _lexicon(train_words, encoding)
         items = match_words(answer, *outputs)
-        return Evidence(
+        found = Evidence(
             kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
-    return _entities(
+        return _averaging(found, None)
+    found = _entities(
         answer, outputs, named, align_by, scheme, repair, ignore_type=ignore_type, only=only
+    )
+    return _averaging(found, labels)
+
+
+def _averaging(evidence: Evidence, labels: str | Sequence[str] | None) -> Evidence:
+    """Choose the labels of macro averages, and say which labels only a system has."""
+    items = evidence.items
+    notes = only_in_a_system(items, evidence.names) if len(items.labels) > 1 else []
+    return replace(
+        evidence,
+        averaged=averaged_labels(items, labels),
+        own_labels=isinstance(labels, str) and labels == UNION,
+        notes=(*evidence.notes, *notes),
     )
 
 
@@ -257,14 +285,27 @@ def _labels(
         raise InputError("positive: cannot be combined with only; expected one of the two")
     chosen = positive
     if chosen is None and not only and find_positive:
-        chosen = positive_class(gold, *systems)
+        chosen = positive_class(gold)
         if chosen is not None:
             notes = [*notes, f"two classes, {chosen!r} is the positive one"]
+            known = set(gold.names) | {chosen}
+            notes += [
+                f"{name} uses labels that the answer does not have; they count as no"
+                for name, system in zip(names, systems, strict=True)
+                if len(known) > 1 and set(system.names) - known
+            ]
     items = match_labels(gold, *systems, positive=chosen)
     if only:
         items = items.only(list(only))
     return Evidence(
-        "labels", names, items, gold, tuple(systems), positive=chosen, notes=tuple(notes)
+        "labels",
+        names,
+        items,
+        gold,
+        tuple(systems),
+        positive=chosen,
+        all_classes=chosen is None and not only,
+        notes=tuple(notes),
     )
 
 

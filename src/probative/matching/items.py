@@ -15,6 +15,7 @@ import numpy as np
 from probative._validation import one_of
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
+from probative.label_counts import LabelCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,15 +80,38 @@ class Items:
         counts = Counts(tp, fp, fn, None if decisions is None else decisions - tp - fp - fn)
         return counts if by is not None else counts[0]
 
-    def by_unit_and_label(self, system: int = 0) -> Counts:
-        """The counts of a system, a row a unit and a column a label."""
-        group = self.unit.astype(np.intp) * len(self.labels) + self.label
-        size = self.n_units * len(self.labels)
+    def by_unit_and_label(self, system: int = 0, *, by: str = "sentence") -> LabelCounts:
+        """The counts of a system in every cell of units and labels that holds an item.
+
+        The cells are the same for all systems.
+
+        Parameters
+        ----------
+        system
+            Its number, from 0.
+        by
+            ``sentence`` or ``document``; ``item`` for cells of one item each.
+        """
+        unit, label, cell, n_units = self._cells(by)
         says, answer = self.says[system], self.answer
-        cells = (says & answer, says & ~answer, ~says & answer)
-        return Counts(*(_number(group, which, size) for which in cells)).reshape(
-            self.n_units, len(self.labels)
-        )
+        which = (says & answer, says & ~answer, ~says & answer)
+        counts = Counts(*(_number(cell, kind, len(unit)) for kind in which))
+        return LabelCounts(unit, label, counts, n_units, len(self.labels))
+
+    def _cells(self, by: str) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], int]:
+        """Unit and label of every cell, the cell of every item, and how many units there are."""
+        if by == "item":
+            every = np.arange(len(self.unit))
+            return every, self.label.astype(np.intp), every, len(every)
+        group, n_units = self._groups(by)
+        size = max(1, len(self.labels))
+        place, cell = np.unique(group.astype(np.int64) * size + self.label, return_inverse=True)
+        return place // size, place % size, cell.reshape(-1), n_units
+
+    def uses(self, system: int | None = None) -> NDArray[np.bool_]:
+        """Which labels the answer has; with `system`, or a system."""
+        which = self.answer if system is None else self.answer | self.says[system]
+        return np.bincount(self.label[which], minlength=len(self.labels)) > 0
 
     def paired(self, a: int, b: int, *, by: str | None = "sentence") -> PairedCounts:
         """The eight cases of two systems, a row a sentence or document, or one table.
@@ -114,23 +138,38 @@ class Items:
     @cached_property
     def by_label(self) -> tuple[Items, ...]:
         """The items of each label alone, in the order of `labels`."""
-        return tuple(self.only([label]) for label in self.labels)
+        order = np.argsort(self.label, kind="stable")
+        ends = np.cumsum(np.bincount(self.label, minlength=len(self.labels)))
+        return tuple(
+            Items(
+                self.unit[own],
+                np.zeros(len(own), dtype=np.int32),
+                (label,),
+                self.answer[own],
+                self.says[:, own],
+                self.n_units,
+                self.document,
+                self.universe,
+            )
+            for label, own in zip(self.labels, np.split(order, ends[:-1]), strict=True)
+        )
 
     def only(self, labels: Sequence[str]) -> Items:
         """The items with one of these labels."""
         for label in labels:
             one_of("only", label, self.labels)
-        wanted = np.array([label in labels for label in self.labels], dtype=bool)[self.label]
-        code = np.cumsum([label in labels for label in self.labels]) - 1
+        kept = set(labels)
+        chosen = np.array([label in kept for label in self.labels], dtype=bool)
+        wanted, code = chosen[self.label], np.cumsum(chosen) - 1
         return Items(
             self.unit[wanted],
             code.astype(np.int32)[self.label[wanted]],
-            tuple(label for label in self.labels if label in labels),
+            tuple(label for label in self.labels if label in kept),
             self.answer[wanted],
             self.says[:, wanted],
             self.n_units,
             self.document,
-            self.universe if len(labels) == 1 else None,
+            self.universe if len(kept) == 1 else None,
         )
 
     def _groups(self, by: str | None) -> tuple[NDArray[np.intp], int]:

@@ -1,7 +1,8 @@
-"""Labels against labels."""
+"""Labels against labels, and which labels a mean is taken over."""
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,14 +13,66 @@ from probative.matching.items import Items, collect, union
 from probative.positive import positive_label
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from probative.reading.annotations import Labels
 
-__all__ = ["match_labels", "positive_class"]
+__all__ = ["UNION", "averaged_labels", "match_labels", "only_in_a_system", "positive_class"]
+
+UNION = "union"
+_NAMED = 5  # labels that a note names
+_COMPARED = 10_000  # labels that a misspelt one is compared with
 
 
-def positive_class(gold: Labels, *systems: Labels) -> str | None:
-    """The "yes" of a two-class problem whose labels say which it is, else None."""
-    return positive_label({name for side in (gold, *systems) for name in side.names})
+def positive_class(*answers: Labels) -> str | None:
+    """The "yes" of a two-class problem whose answers say which it is, else None."""
+    return positive_label({name for side in answers for name in side.names})
+
+
+def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray[np.bool_]:
+    """Which labels the mean of each system is taken over: one row per system.
+
+    A row depends on the answer and on the system itself, never on the other systems.
+
+    Parameters
+    ----------
+    items
+        Who proposes what.
+    labels
+        None for those of the answer; "union" for those of the answer and of the system itself, as
+        in scikit-learn; or their names.
+    """
+    systems = range(len(items.says))
+    if labels is None:
+        return np.stack([items.uses() for _ in systems])
+    if isinstance(labels, str) and labels == UNION:
+        return np.stack([items.uses(i) for i in systems])
+    wanted = {labels} if isinstance(labels, str) else set(labels)
+    for label in sorted(wanted - set(items.labels), key=str):
+        # of a hundred thousand labels the likeliest are enough
+        near = difflib.get_close_matches(str(label), items.labels[:_COMPARED], n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"labels: neither the answer nor a system has {label!r}{hint}")
+    if not wanted:
+        raise InputError("labels: none given; expected their names, or 'union'")
+    return np.stack([np.array([label in wanted for label in items.labels]) for _ in systems])
+
+
+def only_in_a_system(items: Items, names: Sequence[str]) -> list[str]:
+    """A note for each system that uses labels which the answer has not."""
+    notes = []
+    for i, name in enumerate(names):
+        extra = np.flatnonzero(items.uses(i) & ~items.uses())
+        if len(extra):
+            shown = ", ".join(repr(items.labels[k]) for k in extra[:_NAMED])
+            more = f" and {len(extra) - _NAMED:,} more" if len(extra) > _NAMED else ""
+            notes.append(
+                f"{name} uses labels that the answer does not have: {shown}{more}; they count as "
+                f"false alarms, but not in macro averages unless labels are chosen"
+            )
+    return notes
 
 
 def match_labels(gold: Labels, *systems: Labels, positive: str | None = None) -> Items:

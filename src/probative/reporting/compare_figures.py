@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from probative.reporting.curves import density_curve
 from probative.reporting.escape import plain
 from probative.reporting.figures import COLOURS, new_figure
+from probative.wording import metric_name, probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,7 @@ def draw_scores(axis: Axes, found: Scores, metric: str) -> None:
     shown = names.index(metric) if metric in names else 0
     scores = [system.scores[shown] for system in found.systems]
     _draw_limits(axis, [_safe(s.name) for s in found.systems], [_points(s) for s in scores])
-    axis.set_xlabel(f"{_words(names[shown])} (points), {100 * found.level:g} % intervals")
+    axis.set_xlabel(f"{metric_name(names[shown])} (points), {100 * found.level:g} % intervals")
 
 
 def draw_differences(axis: Axes, comparisons: Sequence[Comparison]) -> None:
@@ -70,7 +71,7 @@ def draw_differences(axis: Axes, comparisons: Sequence[Comparison]) -> None:
     limits = [tuple(100 * v for v in (c.difference, c.low, c.high)) for c in comparisons]
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
     _draw_limits(axis, [_pair(c) for c in comparisons], limits)
-    axis.set_xlabel(f"difference in {_words(comparisons[0].metric)} (points)")
+    axis.set_xlabel(f"difference in {metric_name(comparisons[0].metric)} (points)")
 
 
 def draw_posterior(axis: Axes, comparison: Comparison) -> None:
@@ -86,13 +87,13 @@ def draw_posterior(axis: Axes, comparison: Comparison) -> None:
         axis.fill_between(grid, density, alpha=0.15, color=COLOURS[0])
     axis.set_ylim(bottom=0)
     axis.set_yticks([])
-    axis.set_xlabel(f"{_pair(c)}, {_words(c.metric)} (points)")
+    axis.set_xlabel(f"{_pair(c)}, {metric_name(c.metric)} (points)")
     parts = [
-        f"P({_safe(c.a)} better) = {c.p_a_better:.3f}",
-        f"P({_safe(c.b)} better) = {c.p_b_better:.3f}",
+        f"P({_safe(c.a)} better) {_equals(c.p_a_better)}",
+        f"P({_safe(c.b)} better) {_equals(c.p_b_better)}",
     ]
     if c.rope > 0:
-        parts.insert(1, f"P(equivalent) = {c.p_equivalent:.3f}")
+        parts.insert(1, f"P(equivalent) {_equals(c.p_equivalent)}")
     axis.set_title("\n".join(parts), fontsize=9)
 
 
@@ -126,5 +127,6 @@ def _safe(name: str) -> str:
     return plain(short).replace("$", r"\$")
 
 
-def _words(metric: str) -> str:
-    return metric.replace("_", " ").replace("f1", "F1")
+def _equals(value: float) -> str:
+    text = probability(value)
+    return text if text[0] in "<>" else f"= {text}"

@@ -8,12 +8,13 @@ from probative.reporting.curves import density_curve
 from probative.reporting.document import Table, points
 from probative.reporting.svg import Bar, density, forest, histogram
 from probative.verdict import STRENGTHS
+from probative.wording import counted, metric_name, probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reporting.document import Drawing
-    from probative.results import Comparison, Comparisons, Example
+    from probative.results import Comparison, Comparisons, Example, GateVerdict
 
 __all__ = ["label_differences", "page_content"]
 
@@ -21,7 +22,9 @@ _PAIRS = 6  # pairs that are shown at once; the others unfold
 _CONFUSIONS = 12
 
 
-def page_content(found: Comparisons, scores: Table, differences: Table) -> dict[str, Any]:
+def page_content(
+    found: Comparisons, scores: Table, differences: Table, gates: Sequence[GateVerdict] = ()
+) -> dict[str, Any]:
     """Everything that the template asks for."""
     main = found.comparisons[0].metric
     first = [c for c in found.comparisons if c.metric == main]
@@ -34,6 +37,7 @@ def page_content(found: Comparisons, scores: Table, differences: Table) -> dict[
     return {
         "verdicts": found.verdicts[:_PAIRS],
         "more_verdicts": found.verdicts[_PAIRS:],
+        "gates": [str(gate).capitalize() + "." for gate in gates],
         "facts": _facts(found),
         "recognised": found.notes,
         "score_table": scores,
@@ -51,7 +55,7 @@ def page_content(found: Comparisons, scores: Table, differences: Table) -> dict[
 
 
 def _facts(found: Comparisons) -> str:
-    parts = [found.task, f"{found.units:,} {found.unit}s"]
+    parts = [found.task, counted(found.units, found.unit)]
     if found.scheme:
         parts.append(f"tags in {found.scheme}")
     return ", ".join(parts).capitalize() + "."
@@ -63,7 +67,7 @@ def _score_forest(found: Comparisons, metric: str) -> Drawing:
     for i, system in enumerate(found.systems):
         score = next((s for s in system.scores if s.metric == shown), system.scores[0])
         bars.append(Bar(system.name, score.estimate, score.low, score.high, marked=i == 0))
-    name = _words(shown or found.systems[0].scores[0].metric)
+    name = metric_name(shown or found.systems[0].scores[0].metric)
     said = "; ".join(
         f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
         for bar in bars
@@ -78,7 +82,7 @@ def _score_forest(found: Comparisons, metric: str) -> Drawing:
 
 def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
     bars = [Bar(f"{c.b} − {c.a}", c.difference, c.low, c.high) for c in comparisons]
-    metric = _words(comparisons[0].metric)
+    metric = metric_name(comparisons[0].metric)
     said = "; ".join(
         f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
         for bar in bars
@@ -94,14 +98,17 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
 
 
 def _pair_drawings(c: Comparison) -> list[Drawing]:
-    metric = _words(c.metric)
+    metric = metric_name(c.metric)
     drawings = []
     curve = density_curve(c.posterior)
     if curve is not None:
-        shares = f"P(A better) {c.p_a_better:.3f}", f"P(B better) {c.p_b_better:.3f}"
+        shares = (
+            f"P(A better) {probability(c.p_a_better)}",
+            f"P(B better) {probability(c.p_b_better)}",
+        )
         title = f"Posterior of the difference B − A; A is {c.a}, B is {c.b}."
         if c.rope > 0:
-            title += f" Shaded: equivalence, with probability {c.p_equivalent:.3f}."
+            title += f" Shaded: equivalence, with probability {probability(c.p_equivalent)}."
         drawings.append(
             density(
                 *curve,
@@ -156,7 +163,7 @@ def label_differences(c: Comparison) -> Table:
 def _label_metric(c: Comparison) -> str:
     """A label has no macro average, and no accuracy where all labels are pooled."""
     metric = c.metric.removeprefix("macro_")
-    return _words("f1" if metric == "accuracy" else metric)
+    return metric_name("f1" if metric == "accuracy" else metric)
 
 
 def _confusion_tables(found: Comparisons) -> list[Table]:
@@ -195,7 +202,8 @@ def _marked(
     """The sentence in parts, the spans marked; of overlapping spans the first is shown."""
     parts: list[dict[str, str]] = []
     at, space = 0, example.separator
-    for start, end, label in sorted(spans):
+    for first, end, label in sorted(spans):
+        start = max(first, 0)  # a span may begin before the words that are shown
         if start < at:
             continue
         if start > at:
@@ -203,7 +211,7 @@ def _marked(
         parts.append(
             {
                 "text": space.join(example.words[start:end]),
-                "kind": "right" if (start, end, label) in right else "wrong",
+                "kind": "right" if (first, end, label) in right else "wrong",
                 "label": "" if label in ("word", "_", "") else label,
             }
         )
@@ -218,12 +226,12 @@ def _methods(found: Comparisons) -> list[tuple[str, str]]:
     c = found.comparisons[0]
     words = {
         **_SCORES,
-        **(_CLUSTERS if found.unit != "item" else {}),
+        **(_CLUSTERS if found.by != "item" else {}),
         **(_PAIRED if c.posterior.kind == "paired" else _MACRO),
         **(_SEVERAL if c.p_adjusted is not None else {}),
         **_VERDICT,
     }
-    filled = {"level": f"{100 * c.level:g} %", "unit": found.unit, "by": c.by, "test": c.test}
+    filled = {"level": f"{100 * c.level:g} %", "unit": found.by, "by": c.by, "test": c.test}
     filled["strengths"] = " ".join(
         f"{word.capitalize()} evidence: posterior probability at least {likely:g} and p at most "
         f"{p:g}."
@@ -238,13 +246,16 @@ _SCORES = {
 }
 _CLUSTERS = {
     "Clusters": "Items of one {unit} are not independent. Counts are divided by the design effect "
-    "of the {unit}s before an interval or a posterior is made from them.",
+    "of the {unit}s before an interval or a posterior is made from them, and Student's t takes the "
+    "place of the normal distribution, with the effective number of {unit}s less one as degrees "
+    "of freedom.",
 }
 _SEVERAL = {
     "Several systems": "p-values are adjusted by Holm's method; intervals are not.",
 }
 _VERDICT = {
-    "Words of the verdict": "{strengths} Else the difference is not established.",
+    "Words of the verdict": "{strengths} Else the difference is not established. Where interval, "
+    "test and posterior do not agree, the verdict says so and goes by the weaker side.",
     "What it speaks of": "These trained systems on data like this test set, whose {unit}s count as "
     "drawn independently of each other. Not other training runs, and not other domains.",
 }
@@ -261,7 +272,3 @@ _MACRO = {
     "Macro averages": "Intervals and posterior probabilities by the delta method, p-values by "
     "sampled exchanges of whole units.",
 }
-
-
-def _words(metric: str) -> str:
-    return metric.replace("_", " ").replace("f1", "F1")

@@ -9,26 +9,29 @@ from probative.reporting.document import (
     Document,
     Strong,
     Table,
-    number,
     payload,
     points,
     signature,
 )
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
+from probative.verdict import SIGNIFICANT
+from probative.wording import counted, metric_words, probability, pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.results import Comparison, Comparisons, SystemScores
+    from probative.results import Comparison, Comparisons, GateVerdict, SystemScores
 
 __all__ = ["compare_document"]
 
-_SIGNIFICANT = 0.05
-
 
 def compare_document(
-    found: Comparisons, *, choices: Sequence[str] = (), by_label: bool = False
+    found: Comparisons,
+    *,
+    choices: Sequence[str] = (),
+    by_label: bool = False,
+    gates: Sequence[GateVerdict] = (),
 ) -> Document:
     """Show scores, differences and verdicts.
 
@@ -39,11 +42,15 @@ def compare_document(
     choices
         What the signature adds to what it says anyway.
     by_label
-        Whether to print a table a label, too; JSON and the page always have it.
+        Whether to print a table for each label, too; JSON and the page always have it.
+    gates
+        What the gate said that was asked for.
     """
     signed = _signature(found, choices)
     content = found.to_dict()
     del content["level"]
+    if gates:
+        content["gates"] = [gate.to_dict() for gate in gates]
     score_table, difference_table = _scores(found), _differences(found)
     tables = [score_table, difference_table]
     if by_label:
@@ -57,7 +64,7 @@ def compare_document(
         records=tuple(_records(found)),
         notes=(*found.verdicts, signed),
         page="comparison.html",
-        content=lambda: page_content(found, score_table, difference_table),
+        content=lambda: page_content(found, score_table, difference_table, gates),
     )
 
 
@@ -105,12 +112,12 @@ def _scores(found: Comparisons) -> Table:
             cells.append(f"{points(score.low, 1)} to {points(score.high, 1)}")
         rows.append((system.name, *cells))
     level = f"{100 * found.level:g} %"
-    notes = [f"{found.task.capitalize()}, {found.units:,} {found.unit}s. The best is in bold."]
+    notes = [f"{found.task.capitalize()}, {counted(found.units, found.unit)}. The best is in bold."]
     if any(metric in metrics for _, metric in marked):
         notes.append(f"† differs from {found.systems[0].name}, {_significance(found)}.")
     notes += oddities(found)
     return Table(
-        ("system", *(head for m in metrics for head in (_words(m), level))),
+        ("system", *(head for m in metrics for head in (metric_words(m), level))),
         tuple(rows),
         title="Scores in points",
         notes=tuple(notes),
@@ -129,14 +136,14 @@ def _marked(found: Comparisons) -> set[tuple[str, str]]:
     return {
         (c.b, c.metric)
         for c in found.comparisons
-        if c.a == baseline and _pvalue(c) <= _SIGNIFICANT and not c.identical
+        if c.a == baseline and _pvalue(c) <= SIGNIFICANT and not c.identical
     }
 
 
 def _significance(found: Comparisons) -> str:
     c = found.comparisons[0]
     adjusted = "Holm-adjusted " if c.p_adjusted is not None else ""
-    return f"{adjusted}p ≤ {_SIGNIFICANT:g} ({c.test} randomisation test by {c.by})"
+    return f"{adjusted}p ≤ {SIGNIFICANT:g} ({c.test} randomisation test by {c.by})"
 
 
 def _pvalue(c: Comparison) -> float:
@@ -164,13 +171,13 @@ def _differences(found: Comparisons) -> Table:
     rows = tuple(
         (
             f"{c.b} − {c.a}",
-            _words(c.metric),
+            metric_words(c.metric),
             *(points(value) for value in (c.difference, c.low, c.high)),
-            _p(c.pvalue),
-            *((_p(c.p_adjusted),) if several else ()),
-            _share(c.p_a_better),
-            *((_share(c.p_equivalent),) if rope > 0 else ()),
-            _share(c.p_b_better),
+            pvalue(c.pvalue),
+            *((pvalue(c.p_adjusted),) if several else ()),
+            probability(c.p_a_better),
+            *((probability(c.p_equivalent),) if rope > 0 else ()),
+            probability(c.p_b_better),
             *((c.note or "",) if noted else ()),
         )
         for c in found.comparisons
@@ -188,25 +195,6 @@ def _differences(found: Comparisons) -> Table:
         text_columns=2,
         closing_words=noted,
     )
-
-
-def _share(probability: float) -> str:
-    """Three decimals, but never a certainty: no finite test set gives one."""
-    if 0 <= probability < 0.0005:
-        return "< 0.001"
-    return "> 0.999" if probability >= 0.9995 else number(probability)
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return ""
-    if value < 0.0001:
-        return f"{value:.1e}".replace("-", "−") if value > 0 else "< 1e−300"
-    return number(value, 4)
-
-
-def _words(metric: str) -> str:
-    return metric.replace("_", " ")
 
 
 def _records(found: Comparisons) -> list[dict[str, Any]]:

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
 
 __all__ = ["density_curve"]
 
-_SHOWN = 0.9998  # of the probability; what lies further out is too low to be seen
-_POINTS = 61
+_SHOWN = 0.999  # of the probability; what lies further out is too low to be seen
+_POINTS = 101
+_ENDS = 1 - 1e-9  # differences of exactly -1 and 1 have no density
 
 
 def density_curve(posterior: DifferencePosterior) -> tuple[list[float], list[float]] | None:
     """Differences and the density there, or None where there is no curve to draw."""
-    low, high = posterior.interval(_SHOWN)
+    low, high = np.clip(posterior.interval(_SHOWN), -_ENDS, _ENDS)
     if not low < high:
         return None
     grid = np.linspace(low, high, _POINTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from probative.reporting.document import Document, Table, number, payload, points, signature
@@ -16,13 +17,15 @@ def plan_document(plan: Plan, unit: str) -> Document:
     """Show which difference, power and number of units belong together."""
     signed = signature("plan", plan.metric, f"by-{unit}", f"level:{plan.level:g}")
     units = "–" if plan.units is None else f"{plan.units:,}"
+    difference = math.nan if plan.difference is None else plan.difference
+    power = math.nan if plan.power is None else plan.power
     table = Table(
         ("score", "difference", "power", f"{unit}s", "observed"),
         (
             (
                 plan.metric,
-                points(plan.difference),
-                number(plan.power),
+                points(difference),
+                number(power),
                 units,
                 f"{plan.observed_units:,}",
             ),
@@ -39,16 +42,17 @@ def plan_document(plan: Plan, unit: str) -> Document:
 
 
 def _sentence(plan: Plan, unit: str) -> str:
+    why = f": {plan.note}" if plan.note else ""
     if plan.units is None:
-        return (
-            f"No number of {unit}s would do: the two score the same, or never differ from one "
-            f"{unit} to another."
-        )
-    if plan.power != plan.power:
-        return f"The power cannot be told: the two never differ from one {unit} to another."
+        why = why or f": the two score the same, or never differ from one {unit} to another"
+        return f"No number of {unit}s would do{why}."
+    if plan.difference is None:
+        return f"No difference would show on {plan.units:,} {unit}s{why}."
+    if plan.power is None:
+        return f"The power cannot be told{why}."
     return (
         f"A true difference of {points(plan.difference)} points shows at the "
         f"{100 * (1 - plan.level):g} % level with probability {number(plan.power, 2)} on "
         f"{plan.units:,} {unit}s like the {plan.observed_units:,} of the pilot (normal "
-        f"approximation)."
+        f"approximation){why}."
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.reporting.document import Document, Table, number, payload, points, signature
 from probative.reporting.escape import plain
+from probative.wording import counted, metric_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +33,7 @@ def scores_document(found: Scores, *, choices: Sequence[str] = ()) -> Document:
     """
     parts = [found.task, *([found.scheme] if found.scheme else []), *choices]
     methods = dict.fromkeys(score.method for system in found.systems for score in system.scores)
-    by = [f"by-{found.unit}"] if _clustered(found) else []
-    signed = signature(*parts, ",".join(methods), *by, f"level:{found.level:g}")
+    signed = signature(*parts, ",".join(methods), f"by-{found.by}", f"level:{found.level:g}")
     content = found.to_dict()
     del content["level"]
     tables = [_overview(found)]
@@ -61,7 +61,7 @@ def _remarks(found: Scores) -> list[str]:
         )
     if _clustered(found):
         remarks.append(
-            f"Intervals allow for items of one {found.unit} that go right or wrong together "
+            f"Intervals allow for items of one {found.by} that go right or wrong together "
             f"(deff: the design effect)."
         )
     return remarks
@@ -84,7 +84,7 @@ def _overview(found: Scores) -> Table:
     rows = [
         (
             *((system.name,) if several else ()),
-            _words(score.metric),
+            metric_words(score.metric),
             *_limits(score),
             *((number(score.design_effect, 2),) if clustered else ()),
             *((score.note or "",) if noted else ()),
@@ -92,7 +92,7 @@ def _overview(found: Scores) -> Table:
         for system in found.systems
         for score in system.scores
     ]
-    notes = [f"{found.task.capitalize()}, {found.units:,} {found.unit}s.", *oddities(found)]
+    notes = [f"{found.task.capitalize()}, {counted(found.units, found.unit)}.", *oddities(found)]
     for system in found.systems:
         what = f"{system.name}: {_tally(system.counts)}"
         if biased and system.splitting_bias is not None:
@@ -148,10 +148,6 @@ def _some(names: Sequence[str]) -> str:
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
-def _words(metric: str) -> str:
-    return metric.replace("_", " ")
-
-
 def _limits(score: Interval) -> tuple[str, str, str]:
     return points(score.estimate), points(score.low), points(score.high)
 
@@ -166,6 +162,8 @@ def _tally(counts: Counts) -> str:
 def label_table(found: Scores, system: SystemScores) -> Table:
     """The scores of a system, a row a label."""
     several = len(found.systems) > 1
+    metrics = [score.metric for score in system.by_label[0].scores]
+    last = metrics[-1]
     rows = [
         (
             entry.label,
@@ -176,7 +174,7 @@ def label_table(found: Scores, system: SystemScores) -> Table:
         for entry in system.by_label
     ]
     return Table(
-        ("label", "precision", "recall", "f1", "f1 low", "f1 high", "tp", "fp", "fn"),
+        ("label", *metrics, f"{last} low", f"{last} high", "tp", "fp", "fn"),
         tuple(rows),
         title=f"By label{': ' + system.name if several else ''}",
     )

@@ -13,6 +13,7 @@ from probative.results.crossval import (
     ScorePosteriors,
     SplitBalance,
 )
+from probative.results.gates import GateVerdict
 from probative.results.plans import Plan
 from probative.results.posteriors import DifferencePosterior
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
@@ -42,6 +43,7 @@ __all__ = [
     "Example",
     "FileCheck",
     "FoldCounts",
+    "GateVerdict",
     "Interval",
     "LabelDifference",
     "LabelScores",

@@ -64,6 +64,9 @@ class Comparison(Result):
         is "paired", or "normal" for macro averages, which have no exact one.
     score_a, score_b, level
         The two scores, and the level of the interval.
+    positives
+        How many items the answer holds; without any, no score but accuracy and its like says
+        anything.
     identical
         Whether the two outputs agree on every item.
     units_needed, observed_units, power
@@ -98,6 +101,7 @@ class Comparison(Result):
     score_a: float
     score_b: float
     level: float = 0.95
+    positives: int | None = None
     identical: bool = False
     units_needed: int | None = None
     observed_units: int | None = None
@@ -140,9 +144,11 @@ class Example:
     sentence
         Its number, from 1.
     words, separator
-        Its tokens (or characters), and what stands between them.
+        Its tokens (or characters), of a long sentence those around the first dispute, and what
+        stands between them.
     gold, spans_a, spans_b
-        The spans of the answer and of the systems, as (start, end, label).
+        The spans of the answer and of the systems that meet these words, as (start, end, label)
+        counted from the first of them.
     errors_a, errors_b
         How many spans each system has too many or too few.
     """

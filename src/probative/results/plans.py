@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probative.results.base import Result, jsonable
+
+if TYPE_CHECKING:
+    from probative.reporting.document import Document
 
 __all__ = ["Plan"]
 
@@ -19,33 +22,52 @@ class Plan(Result):
     metric
         The score.
     difference
-        The difference to be shown, as a fraction of 1.
+        The difference to be shown, as a fraction of 1; None where none would show.
     power
-        The probability that a test at this level shows it.
+        The probability that a test at this level shows it; None where the pilot cannot tell.
     level
         1 minus the level of significance.
     units
         How many units (sentences, items) that takes; None where no number would do.
     observed_units
         How many the pilot had.
+    note
+        What the reader must know about this plan, or None.
     """
 
     metric: str
-    difference: float
-    power: float
+    difference: float | None
+    power: float | None
     level: float
     units: int | None
     observed_units: int
+    note: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; `units` is null where no number would do."""
-        return {**super().to_dict(), "units": jsonable(self.units)}
+        """Return the fields by name, ready for JSON; null is what no number would do for."""
+        computed = {name: jsonable(getattr(self, name)) for name in _COMPUTED}
+        named = {**super().to_dict(), **computed}
+        return {name: named[name] for name in self.__dataclass_fields__ if name in named}
+
+    def _document(self) -> Document:
+        from probative.reporting.plan_report import plan_document
+
+        return plan_document(self, "unit")
 
     def __str__(self) -> str:
+        note = f" ({self.note})" if self.note else ""
         if self.units is None:
-            return f"{self.metric}: no number of units shows a difference of {self.difference:.4g}"
+            wanted = f"a difference of {self.difference:.4g}"
+            return f"{self.metric}: no number of units shows {wanted}{note}"
+        if self.difference is None:
+            return f"{self.metric}: no difference shows on {self.units:,} units{note}"
+        if self.power is None:
+            return f"{self.metric}: the power of {self.units:,} units is not known{note}"
         return (
             f"{self.metric}: a difference of {self.difference:.4g} needs {self.units:,} units to "
             f"show with power {self.power:.3g} at level {self.level:.4g} "
-            f"({self.observed_units:,} observed)"
+            f"({self.observed_units:,} observed){note}"
         )
+
+
+_COMPUTED = ("difference", "power", "units")

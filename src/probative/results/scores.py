@@ -114,6 +114,8 @@ class Scores(Result):
         The level of the intervals.
     units, unit
         How many units (sentences, documents, items) the answer has, and what they are.
+    by
+        What the intervals take to be independent: the units, or "item".
     scheme
         The tag scheme of the answer, where it was tags.
     notes
@@ -127,6 +129,7 @@ class Scores(Result):
     level: float
     units: int
     unit: str
+    by: str = "item"
     scheme: str | None = None
     notes: tuple[str, ...] = ()
     token_accuracy: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)

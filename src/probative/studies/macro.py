@@ -1,138 +1,277 @@
 """Do the intervals of macro averages cover what they promise?
 
-Single-label data with classes of very unequal size are simulated; the macro F1 that a system has
-in the population is known. Approximations are at their worst where a class is rare.
+Test sets are drawn from populations whose macro F1 is known, and judged by two systems that err
+together. Labels are independent of each other in ten conditions, from comfortable ones to labels
+with three items; in the others every datum has one label, and what one label misses is another
+one's false alarm.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import random_generator, whole_number
-from probative.counts import Counts
-from probative.inference.macro import macro_difference, macro_interval
+from probative._validation import open_probability, random_generator, whole_number
+from probative.counts import Counts, PairedCounts
+from probative.inference.macro import macro_interval
+from probative.inference.macro_difference import macro_difference
+from probative.label_counts import LabelCounts
 from probative.results import Result
+from probative.studies.macro_baselines import (
+    delta_difference,
+    delta_interval,
+    mover_difference,
+    mover_interval,
+    one_prior_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["MacroCoverage", "macro_coverage"]
+    Array = NDArray[np.float64]
+
+__all__ = ["CONDITIONS", "MacroCoverage", "macro_coverage"]
+
+_BETTER = 0.02  # what B's F1 exceeds A's by
+_TOGETHER = 0.5  # how often the two systems share their fate
 
 
 @dataclass(frozen=True, eq=False)
 class MacroCoverage(Result):
-    """Coverage of the intervals of macro F1 under one condition.
+    """Coverage of one kind of interval of macro F1 under one condition.
 
     Attributes
     ----------
-    n, rarest
-        Items of a test set, and how many of them the rarest class has on average.
-    coverage, coverage_difference, standard_error
-        Of the interval of one macro F1, of the difference of two, and the larger Monte-Carlo
-        error of the two.
-    length, length_difference
-        The mean lengths of these intervals.
+    condition
+        The labels: how many items are expected, and the F1 of the baseline.
+    question
+        "one system", or "difference" of two.
+    method
+        How the interval was made.
+    coverage, standard_error
+        How often it holds the truth, and the Monte-Carlo error of that.
+    length
+        The mean length.
     replicates
         How many test sets were drawn.
     """
 
-    n: int
-    rarest: float
+    condition: str
+    question: str
+    method: str
     coverage: float
-    coverage_difference: float
     standard_error: float
     length: float
-    length_difference: float
     replicates: int
 
 
+class Sample(NamedTuple):
+    """A test set as two systems answer it, and their macro F1 in the population."""
+
+    a: LabelCounts
+    b: LabelCounts
+    paired: Array
+    true_a: float
+    true_b: float
+
+
+@dataclass(frozen=True)
+class SeparateLabels:
+    """Labels with so many expected items each, independent of each other; items are units.
+
+    Precision and recall of each label are A's `f1`, and B's is two points higher.
+    """
+
+    items: tuple[float, ...]
+    f1: tuple[float, ...]
+
+    def draw(self, generator: np.random.Generator) -> Sample:
+        """Draw a test set."""
+        items, a = np.array(self.items, np.float64), np.array(self.f1)
+        b = np.minimum(a + _BETTER, 0.99)
+        both = _TOGETHER * np.minimum(a, b) + (1 - _TOGETHER) * a * b
+        alarms_a, alarms_b = items * (1 - a), items * (1 - b)
+        shared = _TOGETHER * np.minimum(alarms_a, alarms_b)
+        expected = [
+            items * (a - both),
+            alarms_a - shared,
+            items * (b - both),
+            alarms_b - shared,
+            items * both,
+            shared,
+            items * (1 - a - b + both),
+        ]
+        paired = generator.poisson(np.stack(expected, axis=1))
+        label, case = (grid.ravel() for grid in np.indices(paired.shape))
+        label, case = (np.repeat(part, paired.ravel()) for part in (label, case))
+        cases, unit = PairedCounts(np.eye(7)), np.arange(len(label))
+        cells_a, cells_b = (
+            LabelCounts(unit, label, side[case], len(unit), len(items))
+            for side in (cases.a, cases.b)
+        )
+        return Sample(cells_a, cells_b, paired.astype(np.float64), float(a.mean()), float(b.mean()))
+
+
+@dataclass(frozen=True)
+class OneLabelEach:
+    """Data with one label each; A is right on 75 % of them, B on about 78 %."""
+
+    items: int
+    prevalence: tuple[float, ...]
+
+    def draw(self, generator: np.random.Generator) -> Sample:
+        """Draw a test set."""
+        prevalence = np.array(self.prevalence)
+        cells, patterns = _population(prevalence)
+        data = patterns[generator.choice(len(cells), size=self.items, p=cells)]
+        k = len(prevalence)
+        gold, a, b = (data[:, side, None] == np.arange(k) for side in range(3))
+        paired = [
+            np.sum(which, axis=0)
+            for which in (
+                gold & a & ~b,
+                ~gold & a & ~b,
+                gold & ~a & b,
+                ~gold & ~a & b,
+                gold & a & b,
+                ~gold & a & b,
+                gold & ~a & ~b,
+            )
+        ]
+        side_a, side_b = (
+            LabelCounts.from_table(Counts(gold & s, ~gold & s, gold & ~s)) for s in (a, b)
+        )
+        true_a, true_b = (_population_macro_f1(cells, patterns, side) for side in (1, 2))
+        return Sample(side_a, side_b, np.stack(paired, axis=1).astype(float), true_a, true_b)
+
+
+def _even(f1: float, *items: float) -> SeparateLabels:
+    return SeparateLabels(tuple(items), (f1,) * len(items))
+
+
+CONDITIONS: dict[str, SeparateLabels | OneLabelEach] = {
+    "3 and 1000 items, 0.9": _even(0.9, 3, 1000),
+    "3 and 300 items, 0.9": _even(0.9, 3, 300),
+    "300, 300 and 3 items, 0.9": _even(0.9, 300, 300, 3),
+    "60, 60 and 3 items, 0.9": _even(0.9, 60, 60, 3),
+    "20 labels of 5, 0.9": _even(0.9, *[5] * 20),
+    "20 labels of 50, 0.95": _even(0.95, *[50] * 20),
+    "4 labels of 3, 0.9": _even(0.9, *[3] * 4),
+    "3 to 500 items, 0.4 to 0.95": SeparateLabels(
+        (3, 6, 12, 25, 50, 120, 250, 500), tuple(np.linspace(0.4, 0.95, 8).tolist())
+    ),
+    "5 labels of 200, 0.9": _even(0.9, *[200] * 5),
+    "10 labels of 100, 0.6 to 0.95": SeparateLabels(
+        (100,) * 10, tuple(np.linspace(0.6, 0.95, 10).tolist())
+    ),
+    "2 classes, 100 data": OneLabelEach(100, (0.7, 0.3)),
+    "5 classes, 100 data": OneLabelEach(100, (0.5, 0.25, 0.15, 0.07, 0.03)),
+    "5 classes, 1000 data": OneLabelEach(1000, (0.5, 0.25, 0.15, 0.07, 0.03)),
+}
+
+
 def macro_coverage(
-    sizes: tuple[int, ...] = (100, 300, 1000, 3000),
+    conditions: dict[str, SeparateLabels | OneLabelEach] | None = None,
     *,
     level: float = 0.95,
-    replicates: int = 2000,
+    replicates: int = 400,
     rng: Any = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[MacroCoverage]:
-    """Simulate test sets of five classes, judged by two systems that err together.
+    """Simulate test sets under every condition, and count how often the truth is covered.
 
     Parameters
     ----------
-    sizes
-        Numbers of items.
+    conditions
+        What to draw from; by default `CONDITIONS`.
     level, replicates, rng
-        The level of the intervals, how many test sets to draw, and the seed.
+        The level of the intervals, how many test sets to draw each, and the seed.
     report
         Called with the number of test sets done and of all.
     """
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
     generator = random_generator(rng)
-    whole_number("replicates", replicates)
-    prevalence = np.array([0.5, 0.25, 0.15, 0.07, 0.03])
-    cells, patterns = _population(prevalence)
-    true = [_population_macro_f1(cells, patterns, side) for side in (1, 2)]
+    chosen = CONDITIONS if conditions is None else conditions
     study = []
-    for k, n in enumerate(sizes):
-        hits = np.zeros((replicates, 2))
-        lengths = np.zeros((replicates, 2))
+    for k, (name, condition) in enumerate(chosen.items()):
+        limits, true = [], []
         for r in range(replicates):
-            report(k * replicates + r, len(sizes) * replicates)
-            items = generator.choice(len(cells), size=n, p=cells)
-            a, b = (_counts(patterns[items], side, len(prevalence)) for side in (1, 2))
-            one = macro_interval(a, level=level)
-            both, _ = macro_difference(a, b, level=level)
-            hits[r] = (
-                one.low <= true[0] <= one.high,
-                both.low <= true[1] - true[0] <= both.high,
-            )
-            lengths[r] = one.high - one.low, both.high - both.low
-        share, length = hits.mean(axis=0), lengths.mean(axis=0)
-        study.append(
-            MacroCoverage(
-                n=n,
-                rarest=float(n * prevalence.min()),
-                coverage=float(share[0]),
-                coverage_difference=float(share[1]),
-                standard_error=float(np.sqrt((share * (1 - share)).max() / replicates)),
-                length=float(length[0]),
-                length_difference=float(length[1]),
-                replicates=replicates,
-            )
-        )
+            report(k * replicates + r, len(chosen) * replicates)
+            sample = condition.draw(generator)
+            found = _limits(sample, level)
+            limits.append(list(found.values()))
+            true.append([_truth(sample, question) for question, _ in found])
+        study += _summary(name, list(found), np.array(limits), np.array(true))
     return study
 
 
-def _population(prevalence: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _limits(sample: Sample, level: float) -> dict[tuple[str, str], tuple[float, float]]:
+    """The limits of every method, by question and name."""
+    a, b, paired, *_ = sample
+    one = macro_interval(a, level=level)
+    both, _ = macro_difference(a, b, level=level)
+    single, gap = "one system", "difference"
+    return {
+        (single, "delta"): delta_interval(a, level),
+        (single, "mover"): mover_interval(a, level),
+        (single, "one prior"): one_prior_interval(a, level),
+        (single, "hierarchical"): (one.low, one.high),
+        (gap, "delta"): delta_difference(a, b, level),
+        (gap, "mover"): mover_difference(paired, level),
+        (gap, "hierarchical"): (both.low, both.high),
+    }
+
+
+def _truth(sample: Sample, question: str) -> float:
+    return sample.true_a if question == "one system" else sample.true_b - sample.true_a
+
+
+def _summary(
+    condition: str, methods: list[tuple[str, str]], limits: Array, true: Array
+) -> list[MacroCoverage]:
+    """`limits` has one row per test set, one column per method."""
+    low, high = limits[..., 0], limits[..., 1]
+    n = len(true)
+    share = np.mean((low <= true) & (true <= high), axis=0)
+    length = np.mean(high - low, axis=0)
+    return [
+        MacroCoverage(
+            condition=condition,
+            question=question,
+            method=method,
+            coverage=float(share[k]),
+            standard_error=float(np.sqrt(share[k] * (1 - share[k]) / n)),
+            length=float(length[k]),
+            replicates=n,
+        )
+        for k, (question, method) in enumerate(methods)
+    ]
+
+
+def _population(prevalence: Array) -> tuple[Array, NDArray[np.int64]]:
     """Probabilities of all triples of right label, label of A and label of B."""
     k = len(prevalence)
-    confused = prevalence / prevalence.sum()
-    right_a, right_b, together = 0.75, 0.80, 0.5  # how often each is right; how often they share
+    right_a, right_b = 0.75, 0.80
     patterns, cells = [], []
     for gold in range(k):
-        wrong = np.where(np.arange(k) == gold, 0, confused)
+        wrong = np.where(np.arange(k) == gold, 0, prevalence)
         wrong = wrong / wrong.sum()
         of_a = np.where(np.arange(k) == gold, right_a, (1 - right_a) * wrong)
         of_b = np.where(np.arange(k) == gold, right_b, (1 - right_b) * wrong)
         for a in range(k):
             for b in range(k):
-                shared = together * of_a[a] * (a == b)
-                cells.append(prevalence[gold] * (shared + (1 - together) * of_a[a] * of_b[b]))
+                shared = _TOGETHER * of_a[a] * (a == b)
+                cells.append(prevalence[gold] * (shared + (1 - _TOGETHER) * of_a[a] * of_b[b]))
                 patterns.append((gold, a, b))
     return np.array(cells) / np.sum(cells), np.array(patterns)
 
 
-def _counts(items: NDArray[np.int64], side: int, k: int) -> Counts:
-    gold, said = items[:, 0, None] == np.arange(k), items[:, side, None] == np.arange(k)
-    return Counts(gold & said, ~gold & said, gold & ~said)
-
-
-def _population_macro_f1(
-    cells: NDArray[np.float64], patterns: NDArray[np.int64], side: int
-) -> float:
+def _population_macro_f1(cells: Array, patterns: NDArray[np.int64], side: int) -> float:
     k = int(patterns.max()) + 1
     scores = []
     for label in range(k):

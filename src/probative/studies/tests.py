@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import special
 
 from probative._validation import one_of, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference import clusters
 from probative.inference.bootstrap import bootstrap_difference
+from probative.inference.clusters import Dependence, dependence_of_difference
 from probative.inference.differences import difference
 from probative.inference.randomization import randomization_test
 from probative.results import Result
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     Limits = tuple[float, float]
 
-__all__ = ["METHODS", "LongRun", "case_probabilities", "clustered_cases", "size_and_power"]
+__all__ = ["METHODS", "USUAL", "LongRun", "case_probabilities", "clustered_cases", "size_and_power"]
 
 # Shares of the cases where the systems are equally good: A alone right, A alone wrong, the same
 # for B, both right, both wrong, both miss. F1 is 0.84.
@@ -94,30 +95,33 @@ class _TestSet:
         found = difference(paired, "f1", level=self.level)
         return found.low, found.high
 
-    def bootstrap(self) -> Limits:
+    def bootstrap(self, method: str) -> Limits:
         found = bootstrap_difference(
             self.paired,
             "f1",
-            method="percentile",
+            method=method,
             level=self.level,
             n_resamples=self.n_resamples,
             rng=self.rng,
         )
         return found.low, found.high
 
-    def posterior(self, divisor: float) -> Limits:
+    def posterior(self, dependence: Dependence | None = None) -> Limits:
         """Limits of the paired posterior from draws: a fraction of the time that nodes take."""
+        divisor, tail = 1.0, (1 - self.level) / 2
+        if dependence:
+            divisor = dependence.divisor
+            tail = float(special.ndtr(-dependence.quantile(self.level)))
         cells = self.paired.total().cases[:7] / divisor + 0.5
         g = self.rng.standard_gamma(cells, (self.n_resamples, 7))
         positives = g[:, [0, 2, 4, 6]].sum(axis=1)
         f1_a = 2 * g[:, [0, 4]].sum(axis=1) / (g[:, [0, 1, 4, 5]].sum(axis=1) + positives)
         f1_b = 2 * g[:, [2, 4]].sum(axis=1) / (g[:, [2, 3, 4, 5]].sum(axis=1) + positives)
-        low, high = np.quantile(f1_b - f1_a, [(1 - self.level) / 2, (1 + self.level) / 2])
+        low, high = np.quantile(f1_b - f1_a, [tail, 1 - tail])
         return float(low), float(high)
 
-    def divisor(self) -> float:
-        effect = clusters.design_effect_of_difference(self.paired, "f1")
-        return float(clusters.effective_divisor(effect, self.paired.n_units, self.level))
+    def clustered_posterior(self) -> Limits:
+        return self.posterior(dependence_of_difference(self.paired, "f1"))
 
 
 _TESTS: dict[str, Callable[[_TestSet], float]] = {
@@ -125,13 +129,15 @@ _TESTS: dict[str, Callable[[_TestSet], float]] = {
     "unit-test": lambda drawn: drawn.test("unit"),
 }
 _INTERVALS: dict[str, Callable[[_TestSet], Limits]] = {
-    "bootstrap": lambda drawn: drawn.bootstrap(),
+    "bootstrap": lambda drawn: drawn.bootstrap("percentile"),
+    "bootstrap-bca": lambda drawn: drawn.bootstrap("bca"),
     "mover": lambda drawn: drawn.mover(drawn.paired),
     "mover-items": lambda drawn: drawn.mover(drawn.paired.total()),
-    "bayes": lambda drawn: drawn.posterior(drawn.divisor()),
-    "bayes-items": lambda drawn: drawn.posterior(1.0),
+    "bayes": lambda drawn: drawn.clustered_posterior(),
+    "bayes-items": lambda drawn: drawn.posterior(),
 }
 METHODS = (*_TESTS, *_INTERVALS)
+USUAL = tuple(method for method in METHODS if method != "bootstrap-bca")
 
 
 def _judged(method: str, drawn: _TestSet) -> tuple[bool, Limits | None]:
@@ -145,7 +151,7 @@ def _judged(method: str, drawn: _TestSet) -> tuple[bool, Limits | None]:
 def size_and_power(
     correlations: Sequence[float] = (0.0, 0.1, 0.2, 0.4, 0.6),
     differences: Sequence[float] = (0.0, 0.03),
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] = USUAL,
     *,
     units: int = 200,
     items: float = 5.0,
@@ -165,8 +171,9 @@ def size_and_power(
         True differences of the F1 scores, B minus A; 0 gives the size of a test, others its power.
     methods
         "item-test" and "unit-test", the exact randomisation tests; "bootstrap", the percentile
-        interval by unit; "mover" and "bayes", the intervals of a difference with the design
-        effect, and "-items" without it. The posterior's limits come from draws here.
+        interval by unit, and "bootstrap-bca"; "mover" and "bayes", the intervals of a difference
+        with the design effect, and "-items" without it. The posterior's limits come from draws
+        here.
     units, items
         Sentences in a test set, and items a sentence on average (at least 1).
     replicates, level, n_resamples, seed

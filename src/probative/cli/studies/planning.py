@@ -14,8 +14,11 @@ __all__ = ["planning"]
 
 def planning(
     power: Annotated[
-        float, typer.Option(metavar="P", parser=options.number, help="The power to plan for.")
-    ] = 0.8,
+        list[str] | None,
+        typer.Option(
+            metavar="P", help="Powers to plan for (0.5, 0.8, 0.9); several times, or with commas."
+        ),
+    ] = None,
     replicates: options.Replicates = 1000,
     level: options.Level = 0.95,
     form: options.Format = "text",
@@ -28,23 +31,24 @@ def planning(
     from probative.studies.planning import planning_study
 
     check_format(form)
+    powers = options.numbers("--power", power, (0.5, 0.8, 0.9))
     with progress("test sets", quiet=quiet) as report:
         found = planning_study(
-            power=power, level=level, replicates=replicates, rng=seed, report=report
+            powers, level=level, replicates=replicates, rng=seed or 0, report=report
         )
     columns = {
         "pilot": "pilot",
         "difference": "difference",
-        "units": "sentences planned",
+        "units": "units planned",
         "planned": "power planned",
         "simulated": "simulated",
         "standard_error": "s.e.",
     }
     note = (
-        "Test sets of the planned size are drawn from the sentences of the pilot; simulated is the "
-        "share on which the exact randomisation test by sentence is significant."
+        "Test sets of the planned size are drawn from the units of the pilot; simulated is the "
+        "share on which the exact randomisation test by unit is significant."
     )
-    choices = [f"level:{level:g}", f"replicates:{replicates}", f"seed:{seed}"]
+    choices = [f"level:{level:g}", f"replicates:{replicates}", f"seed:{seed or 0}"]
     title = "Planned and simulated power"
     document = study_document(
         "planning", found, columns, title=title, notes=[note], choices=choices

@@ -33,7 +33,8 @@ def tests(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="item-test, unit-test, bootstrap, mover, mover-items, bayes, bayes-items.",
+            help="item-test, unit-test, bootstrap, bootstrap-bca, mover, mover-items, bayes, "
+            "bayes-items.",
         ),
     ] = None,
     units: Annotated[
@@ -62,9 +63,9 @@ def tests(
     from probative.studies import tests as study
 
     check_format(form)
-    methods = options.words(method, study.METHODS)
-    correlations = _numbers("--correlation", correlation, (0.0, 0.1, 0.2, 0.4, 0.6))
-    differences = _numbers("--difference", difference, (0.0, 0.03))
+    methods = options.words(method, study.USUAL)
+    correlations = options.numbers("--correlation", correlation, (0.0, 0.1, 0.2, 0.4, 0.6))
+    differences = options.numbers("--difference", difference, (0.0, 0.03))
     with progress("test sets", quiet=quiet) as report:
         results = study.size_and_power(
             correlations,
@@ -90,9 +91,3 @@ def tests(
     document = tests_document(results, choices=choices)
     drawn = (figure, tests_figure(results)) if figure else None
     emit(document, form, html=html, figure=drawn, quiet=quiet)
-
-
-def _numbers(name: str, values: list[str] | None, default: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(x for word in options.words(values, ()) for x in options.numbers(name, word)) or (
-        default
-    )

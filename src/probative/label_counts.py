@@ -1,0 +1,90 @@
+"""Counts by unit and label, kept only where there is something to count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative.counts import Counts
+
+__all__ = ["LabelCounts"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCounts:
+    """The counts of one system in every cell of units and labels that holds an item.
+
+    A table of all units and labels is nearly empty: a hundred thousand labels on as many units
+    would have ten thousand million cells.
+
+    Attributes
+    ----------
+    unit, label
+        The unit and the label of every cell.
+    counts
+        The counts in it.
+    n_units, n_labels
+        How many units and labels there are, with or without items.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.label_counts import LabelCounts
+    >>> cells = LabelCounts.from_table(pv.Counts(tp=[[8, 1]], fp=[[2, 1]], fn=[[0, 2]]))
+    >>> cells.by_label().tp
+    array([8., 1.])
+    """
+
+    unit: NDArray[Any]
+    label: NDArray[Any]
+    counts: Counts
+    n_units: int
+    n_labels: int
+
+    @classmethod
+    def from_table(cls, counts: Counts) -> LabelCounts:
+        """Of a full table: one row per unit and one column per label."""
+        if len(counts.shape) != 2:
+            raise InputError(
+                f"counts: shape {counts.shape}; expected one row per unit, one column per label"
+            )
+        n_units, n_labels = counts.shape
+        unit = np.repeat(np.arange(n_units), n_labels)
+        label = np.tile(np.arange(n_labels), n_units)
+        return cls(unit, label, counts.reshape(n_units * n_labels), n_units, n_labels)
+
+    def by_label(self) -> Counts:
+        """One table per label: the sums over the units."""
+        return self.counts._map(lambda cells: self.sum_by_label(cells))
+
+    def sum_by_label(self, cells: Any) -> NDArray[np.float64]:
+        """Add up a number per cell for every label."""
+        return self._sum(self.label, cells, self.n_labels)
+
+    def sum_by_unit(self, cells: Any) -> NDArray[np.float64]:
+        """Add up a number per cell for every unit."""
+        return self._sum(self.unit, cells, self.n_units)
+
+    @staticmethod
+    def _sum(group: NDArray[Any], cells: Any, size: int) -> NDArray[np.float64]:
+        weights = np.asarray(cells, dtype=np.float64)
+        return np.bincount(group, weights=weights, minlength=size).astype(np.float64)
+
+    def only(self, labels: NDArray[np.bool_]) -> LabelCounts:
+        """The cells of some labels alone, and the labels numbered anew."""
+        kept = labels[self.label]
+        code = np.cumsum(labels) - 1
+        return LabelCounts(
+            self.unit[kept],
+            code[self.label[kept]],
+            self.counts[kept],
+            self.n_units,
+            int(labels.sum()),
+        )

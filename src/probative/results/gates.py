@@ -1,0 +1,58 @@
+"""What a gate says of a challenger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from probative.results.base import Result
+from probative.wording import metric_name, region
+
+__all__ = ["GateVerdict"]
+
+_BOUNDARY = {"fail-if-worse": ("<", -1), "require-not-worse": (">", -1), "require-better": (">", 1)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GateVerdict(Result):
+    """Whether a challenger passes a gate, and why.
+
+    Attributes
+    ----------
+    kind
+        "fail-if-worse", "require-not-worse" or "require-better".
+    a, b, metric
+        The baseline, the challenger, and the score.
+    margin, confidence
+        A fraction of 1, and the probability that is asked for (or, for "fail-if-worse", that must
+        not be reached).
+    probability
+        Of the difference that the gate asks about; NaN where there is no evidence.
+    passed
+        Whether it holds.
+    reason
+        Why the gate refuses to judge, or None.
+    """
+
+    kind: str
+    a: str
+    b: str
+    metric: str
+    margin: float
+    confidence: float
+    probability: float
+    passed: bool
+    reason: str | None = None
+
+    def __str__(self) -> str:
+        word = "passed" if self.passed else "failed"
+        head = f"{self.kind} {word}: {self.b} against {self.a}, {metric_name(self.metric)}"
+        if self.reason:
+            return f"{head}: {self.reason}"
+        sign, side = _BOUNDARY[self.kind]
+        limit = f"{'−' if side < 0 and self.margin > 0 else ''}{region(self.margin)}"
+        holds = self.probability >= self.confidence
+        relation = ">=" if holds else "<"
+        return (
+            f"{head}: P(B − A {sign} {limit}) = {self.probability:.4f} {relation} "
+            f"{self.confidence:g}"
+        )

@@ -1,0 +1,164 @@
+"""Every result: carries data only, and shows itself in every form."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+import probative as pv
+from probative import results
+from probative.gates import judge_gates
+from probative.results import Result
+
+GOLD = [["B-PER", "O", "B-LOC"], ["B-LOC", "O", "O"]] * 15
+OLD = [["B-PER", "O", "O"], ["O", "O", "B-PER"]] * 9 + GOLD[:12]
+NEW = [["B-PER", "O", "B-ORG"], ["B-LOC", "O", "O"]] * 4 + GOLD[:22]
+PAIRED = pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300])
+CORPUS = {"file": "x.conllu", "sentences": 18, "words": 36}
+UNITS = pv.PairedCounts([[1, 0, 2, 0, 4, 0, 1]] * 5 + [[0, 1, 3, 0, 6, 1, 1]] * 7)
+
+
+def compared(**how):
+    return pv.compare(GOLD, OLD, NEW, metric="recall", names=["old", "new"], **how)
+
+
+def study():
+    """What the study of word segmentation returns, without its training."""
+    words, other = [["ab", "c"], ["d", "e"]] * 9, [["a", "bc"], ["de"]] * 9
+    how = {"task": "segmentation", "names": ["x", "y"], "train_words": [["ab", "de"]]}
+    found = pv.compare(words, other, words, **how)
+    run = results.SegmenterRun("x", 18, 1.5, "cpu")
+    point = results.CurvePoint(18, found.systems[0])
+    reversal = results.Reversal(9, 18, *found.comparisons[:1] * 2)
+    return results.SegmentationStudy(
+        {"train": CORPUS, "test": CORPUS},
+        0,
+        (run,),
+        found,
+        sweep(),
+        "y",
+        (point,),
+        "y",
+        (reversal,),
+    )
+
+
+def sweep():
+    return pv.segmentation_sweep(
+        probabilities=[[0.1, 0.9], [0.4]], gold=[["ab", "c"], ["de"]], steps=4
+    )
+
+
+# every class that people meet; further ones are added by a line
+RESULTS = {
+    "Comparison": lambda: compared(figures=True).comparisons[0],
+    "Comparisons": lambda: compared(rope=0.01, figures=True),
+    "CurvePoint": lambda: study().curve[0],
+    "BestCut": lambda: sweep().best[0],
+    "Difference": lambda: pv.difference(UNITS),
+    "FileCheck": lambda: results.FileCheck("a", "columns", "entities", {"x": 3}, {"A": 3}, ()),
+    "GateVerdict": lambda: judge_gates(compared().comparisons, "require-better")[0],
+    "Interval": lambda: pv.interval(pv.Counts(77, 44, 10)),
+    "LabelDifference": lambda: compared().comparisons[0].by_label[0],
+    "LabelScores": lambda: pv.score(GOLD, NEW)[0].by_label[0],
+    "NullDistribution": lambda: pv.randomization_test(UNITS, null=True).null,
+    "Plan": lambda: pv.plan(PAIRED),
+    "RandomizationTest": lambda: pv.randomization_test(UNITS, null=True),
+    "Reversal": lambda: study().reversals[0],
+    "Scores": lambda: pv.score(GOLD, OLD, NEW),
+    "SegmentationStudy": study,
+    "SegmentationSweep": sweep,
+    "SegmenterRun": lambda: study().runs[0],
+    "SignificanceTest": lambda: pv.mcnemar_test(PAIRED),
+    "SystemScores": lambda: pv.score(GOLD, OLD)[0],
+}
+# tested beside the functions that return them
+ELSEWHERE = {"BayesTest", "FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"}
+
+
+@pytest.fixture(params=sorted(RESULTS), scope="module")
+def result(request):
+    made = RESULTS[request.param]()
+    assert type(made).__name__ == request.param
+    return made
+
+
+def test_no_class_is_forgotten():
+    classes = {
+        name
+        for name in results.__all__
+        if isinstance(kind := getattr(results, name), type)
+        and issubclass(kind, Result)
+        and kind is not Result
+    }
+    assert classes - ELSEWHERE == set(RESULTS)
+
+
+def test_it_can_be_stored_and_copied(result):
+    for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):  # noqa: S301
+        assert type(again) is type(result)
+        assert again.to_dict() == result.to_dict()
+        assert str(again) == str(result)
+
+
+def test_it_holds_no_functions(result):
+    for field in fields(result):
+        assert not callable(getattr(result, field.name)), field.name
+
+
+def test_json_has_no_undefined_numbers(result):
+    text = json.dumps(result.to_dict(), allow_nan=False)
+    assert isinstance(json.loads(text), dict)
+
+
+def test_the_short_form_is_one_line(result):
+    short = repr(result)
+    assert "\n" not in short
+    assert len(short) <= 200
+    assert short.startswith(f"<{type(result).__name__} ")
+    assert short.endswith(">")
+    assert "array(" not in short
+
+
+def test_the_sentence(result):
+    said = str(result)
+    assert said
+    assert "\n" not in said
+    assert "object at 0x" not in said
+    assert "array(" not in said
+
+
+def test_every_form_shows_a_table(result):
+    frame = result.to_frame()
+    assert len(frame) >= 1
+    assert len(frame.columns) >= 1
+    page = result.to_html()
+    assert "<table" in page
+    assert "probative:" in page
+    assert "| " in result.to_markdown()
+    assert r"\begin{tabular}" in result.to_latex()
+    assert "<table>" in result._repr_html_()
+
+
+def test_the_page_of_a_comparison_draws_what_it_has():
+    assert compared().to_html().count("<svg") == 3  # no null distribution was asked for
+    assert compared(figures=True).to_html().count("<svg") == 4
+    axes = compared().comparisons[0].plot()
+    assert len(axes.lines) == 2
+    one = pv.compare(GOLD[:1], OLD[:1], NEW[:1], metric="recall").comparisons[0]
+    assert len(one.plot().lines) == 1  # the line of no difference: there is no posterior
+
+
+def test_comparisons_are_small():
+    found = pv.compare(GOLD, OLD, NEW, OLD[::-1], NEW[::-1], all_pairs=True, examples=False)
+    assert len(found.comparisons) == 6
+    assert len(pickle.dumps(found.comparisons)) < 6 * 8_000
+    kept = found.comparisons[0]
+    assert kept.posterior.sf(0.0) == pytest.approx(kept.p_b_better, abs=1e-12)
+    values = np.asarray(kept.posterior.cdf([-0.5, 0.0, 0.5]))
+    assert np.all(np.diff(values) > 0)
