@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,3 +107,13 @@ def test_the_command(run, refused):
         "learner:centroid|gain:0|n:80|level:0.95|replicates:10|seed:0"
     )
     assert "--gain" in refused("study", "training", "--gain", "x")
+
+
+def test_the_recorded_page_agrees_with_a_smaller_run():
+    page = (Path(__file__).parents[2] / "docs" / "results" / "training.md").read_text()
+    found = study.training_study(["stump"], [0.0], replicates=200, seed=9)
+    for result in found:
+        row = next(line for line in page.splitlines() if f"| 0 | stump | {result.metric} |" in line)
+        published, adjusted = (float(cell.split("(")[0]) for cell in row.split("|")[4:6])
+        assert result.published == pytest.approx(published, abs=4 * np.sqrt(published / 200))
+        assert result.adjusted == pytest.approx(adjusted, abs=4 * np.sqrt(adjusted / 200))

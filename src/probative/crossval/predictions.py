@@ -91,7 +91,7 @@ def _tables(
     golds: Sequence[Any], sides: Sequence[Sequence[Any]], only: Sequence[str], *, ignore_type: bool
 ) -> tuple[list[PairedCounts], tuple[str, ...]]:
     if isinstance(golds[0], Labels):
-        task = LabelTask(positive_class(*golds, *sides[0], *sides[1]))
+        task = LabelTask(positive_class(*golds))
         triples = zip(*(map(_values, side) for side in (golds, *sides)), strict=True)
         return [task.cases(*triple) for triple in triples], task.metrics
     found = [
