@@ -340,6 +340,6 @@ def test_figures_and_frames(plain):
     frame = plain.to_frame()
     assert frame["posterior"].tolist() == ["paired", "independent"]
     assert "<table>" in plain._repr_html_()
-    differences, density = plain["accuracy"].posterior.curve()
+    differences, density = plain.tests[0].posterior.curve()
     step = differences[1] - differences[0]
     assert density.sum() * step == pytest.approx(1, abs=0.01)

@@ -86,7 +86,9 @@ def interval(
     ]
     weighed = any(result.method in ("bayes", "logit") for result in found)
     if prior != 1 and not weighed:
-        raise InputError("--prior: means nothing to these methods; expected --method bayes or logit")
+        raise InputError(
+            "--prior: means nothing to these methods; expected --method bayes or logit"
+        )
     choices = [
         ",".join(names),
         ",".join(dict.fromkeys(result.method for result in found)),
