@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import json
 import multiprocessing
 import os
@@ -319,3 +321,10 @@ def test_kills_and_damage_in_four_runs(capsys):
 
     assert kill_runs.main(["--n", "4", "--seed", "4"]) == 0, capsys.readouterr().out
     assert capsys.readouterr().out.endswith("4 kills, 0 wrong\n")
+
+
+@pytest.mark.parametrize("name", ["identity", "resume"])
+def test_docstring_examples(name):
+    done = doctest.testmod(importlib.import_module(f"probative.{name}"))
+    assert done.failed == 0
+    assert done.attempted
