@@ -6,7 +6,7 @@ import math
 
 from scipy import special
 
-from probative._validation import finite, one_of, open_probability, positive, whole_number
+from probative._validation import one_number, one_of, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.clusters import variance_of_difference
@@ -101,7 +101,7 @@ def _wanted_difference(
     paired: PairedCounts, metric: str, difference: float | None, beta: float
 ) -> float:
     if difference is not None:
-        return positive("difference", abs(finite("difference", difference)), zero=True)
+        return positive("difference", abs(one_number("difference", difference)), zero=True)
     table = paired.total()
     observed = score(table.b, metric, beta=beta) - score(table.a, metric, beta=beta)
     return abs(float(observed))
