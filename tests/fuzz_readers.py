@@ -16,11 +16,14 @@ import resource
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import numpy as np
 
 from probative.errors import InputError
 from probative.evaluation import score
@@ -54,7 +57,7 @@ TABLES = (
     b'{"gold": 1, "pred": 0}\n{"gold": 0, "pred": 0}\n',
 )
 SUFFIXES = ("", ".conll", ".txt", ".tsv", ".jsonl", ".conllu", ".gz")
-TABLE_SUFFIXES = (".csv", ".parquet")  # DuckDB takes ten times the time of all the others
+TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
 def starting_points() -> list[bytes]:
@@ -213,6 +216,38 @@ def attempts(path: Path, whole: Path, rng: random.Random, *, tables: bool):
             yield f"pair {kind}", lambda options=options: read_pair(path, options)
 
 
+def outcome(path: Path | str, options: Options) -> object:
+    """What reading gives: the arrays and names of the annotations, or that there is an error."""
+    try:
+        found = read(path, options)
+    except InputError as error:
+        return type(error)
+    shown = [type(found)]
+    for value in (vars(found), vars(getattr(found, "text", found))):
+        shown += [(k, v.tobytes()) for k, v in value.items() if isinstance(v, np.ndarray)]
+        shown += [(k, v) for k, v in value.items() if k in ("names", "labels")]
+    return shown
+
+
+def same_through_a_pipe(path: Path, data: bytes, options: Options) -> None:
+    """A pipe must give what the file gives."""
+    out, into = os.pipe()
+
+    def write() -> None:
+        with open(into, "wb") as file, suppress(BrokenPipeError):  # noqa: PTH123
+            file.write(data)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        piped = outcome(f"/dev/fd/{out}", options)
+    finally:
+        os.close(out)
+        writer.join()
+    if piped != outcome(path, options):
+        raise AssertionError("a pipe gives something else than the file")
+
+
 def run_case(
     data: bytes, whole: bytes, rng: random.Random, folder: Path, tally: Counter, *, tables
 ):
@@ -233,6 +268,13 @@ def run_case(
                 problems.append(f"{what}: not a line: {str(error)[:200]!r}")
         except Exception:
             problems.append(f"{what}: {traceback.format_exc(limit=-4)}")
+    if not path.suffix:  # an ending tells what a pipe does not
+        try:
+            with limit(HANG):
+                same_through_a_pipe(path, data, Options(task=rng.choice((None, *TASKS))))
+            tally["pipe"] += 1
+        except Exception:
+            problems.append(f"pipe: {traceback.format_exc(limit=-4)}")
     path.unlink()
     return problems
 
@@ -280,7 +322,8 @@ def main() -> int:
         sys.stdout.write(f"{problem}\n")
     sys.stdout.write(
         f"{options.n} damaged files, {sum(tally.values()) + len(wrong)} readings: "
-        f"{tally['result']} results, {tally['error']} one-line errors, {len(wrong)} wrong; "
+        f"{tally['result']} results, {tally['error']} one-line errors, {tally['pipe']} pipes like "
+        f"their files, {len(wrong)} wrong; "
         f"{time.perf_counter() - begin:.0f} s, memory at most {peak() / 1e6:.0f} MB "
         f"({before / 1e6:.0f} MB before)\n"
     )

@@ -29,6 +29,7 @@ __all__ = [
     "fraction",
     "names_of",
     "numbers",
+    "one_number",
     "one_of",
     "open_probability",
     "positive",
@@ -59,7 +60,7 @@ def one_of(parameter: str, value: object, options: Collection[str]) -> str:
     listed = ", ".join(list(options)[:40]) + (", …" if len(options) > 40 else "")
     raise InputError(
         f"{parameter}: unknown {shown(value)}; expected one of {listed}"
-        + suggestion(shown(value), options)
+        + (suggestion(value[:80], options) if isinstance(value, str) else "")
     )
 
 
@@ -96,7 +97,7 @@ def flag(parameter: str, value: Any) -> bool:
 
 def finite(parameter: str, value: Any) -> float:
     """Return `value` as a finite number."""
-    number = _number(parameter, value)
+    number = one_number(parameter, value)
     if not math.isfinite(number):
         raise InputError(f"{parameter}: {shown(value)} is not a finite number")
     return number
@@ -104,7 +105,7 @@ def finite(parameter: str, value: Any) -> float:
 
 def open_probability(parameter: str, value: Any) -> float:
     """Return `value` as a number strictly between 0 and 1."""
-    number = _number(parameter, value)
+    number = one_number(parameter, value)
     if not 0 < number < 1:
         raise InputError(f"{parameter}: {shown(value)} is not between 0 and 1")
     return number
@@ -115,7 +116,7 @@ def positive(parameter: str, value: Any, *, zero: bool = False) -> float:
 
     What is beyond all measure is refused, too: its square would be infinite, or 0.
     """
-    number = _number(parameter, value)
+    number = one_number(parameter, value)
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         sign = ">=" if zero else ">"
         raise InputError(f"{parameter}: {shown(value)} is not a finite number {sign} 0")
@@ -140,7 +141,7 @@ def fraction(parameter: str, value: Any) -> float:
 
 def whole_number(parameter: str, value: Any, *, least: int = 1, most: int = MOST) -> int:
     """Return `value` as an int of at least `least` and at most `most`."""
-    number = _number(parameter, value)
+    number = one_number(parameter, value)
     if not number.is_integer() or number < least:
         raise InputError(f"{parameter}: {shown(value)} is not a whole number >= {least}")
     if number > most:
@@ -198,7 +199,7 @@ def random_generator(rng: Any) -> np.random.Generator:
         raise InputError(f"rng: {shown(rng)} is not a seed or a numpy.random.Generator") from None
 
 
-def _number(parameter: str, value: Any) -> float:
+def one_number(parameter: str, value: Any) -> float:
     """One number; text and truth values are none."""
     try:
         if not isinstance(value, (str, bytes, bool, np.bool_)) and np.ndim(value) == 0:

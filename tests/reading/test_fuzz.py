@@ -12,6 +12,7 @@ def test_damaged_files_give_a_result_or_a_line():
     assert not wrong, wrong[0]
     assert tally["result"] > 100
     assert tally["error"] > 100
+    assert tally["pipe"] > 5
     assert fuzz_readers.peak() - before < 1e9
 
 

@@ -155,7 +155,10 @@ def _fold_differences(
 ) -> NDArray[np.float64]:
     scores = []
     for name, values in (("a", a), ("b", b)):
-        array = numbers(name, values)
+        try:
+            array = numbers(name, values)
+        except InputError:
+            raise InputError(f"{name}: not numbers; expected rows of two fold scores") from None
         rows = repetitions or max(2, len(array) if array.ndim else 0)
         if array.shape != (rows, 2):
             wanted = f"({repetitions or 'm >= 2'}, 2)"

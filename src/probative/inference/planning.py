@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from probative._validation import finite, one_of, open_probability, positive, whole_number
+from probative._validation import one_number, one_of, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.clusters import contributions
@@ -126,7 +126,7 @@ def _wanted_difference(
     paired: PairedCounts, metric: str, difference: float | None, beta: float
 ) -> float:
     if difference is not None:
-        wanted = positive("difference", abs(finite("difference", difference)), zero=True)
+        wanted = positive("difference", abs(one_number("difference", difference)), zero=True)
         if wanted > 1:
             raise InputError(
                 f"difference: {difference!r} is more than 1{' in size' if difference < 0 else ''}; "

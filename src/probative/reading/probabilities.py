@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import numbers, shown
+from probative._validation import numbers
 from probative.errors import InputError
 from probative.reading.source import load, snippet
 
@@ -71,7 +71,7 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
     try:
         sentences = list(data)
     except TypeError:
-        raise InputError(f"{name}: {shown(data)}; expected numbers a sentence") from None
+        raise InputError(f"{name}: {type(data).__name__}; expected numbers a sentence") from None
     rows = [_numbers(row) for row in sentences]
     found = Probabilities(name, [np.empty(0) if row is None else row for row in rows])
     for sentence, row in enumerate(rows):
