@@ -267,3 +267,12 @@ def test_figure(run, files, tmp_path):
     assert outcome.status == 0
     assert f"wrote {path}" in outcome.err
     assert b"<svg" in path.read_bytes()
+
+
+def test_the_report_of_conlleval_cannot_steer_a_terminal(run, write):
+    tags = write("a\tB-\x1b[31mX\nb\tO\n\nc\tB-\u202eY\n")
+    outcome = run("score", tags, tags, "-f", "conlleval")
+    assert outcome.status == 0
+    assert r"\x1b[31mX" in outcome.out
+    assert r"\u202eY" in outcome.out
+    assert not {"\x1b", "\u202e"} & set(outcome.out + outcome.err)
