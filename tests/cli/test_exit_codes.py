@@ -49,7 +49,7 @@ REFUSED = {
     "many steps": ("sweep", "words.txt", "p.jsonl", "--steps", "1000000000000"),
     "sampled": ("bayes", "a.csv", "b.csv", "--sampled", "12345678901234567890"),
     "JSON integers": ("interval", "--counts", "long.json"),
-    "JSON integers in spans": ("check", "long.jsonl"),
+    "JSON integers in spans": ("score", "long.jsonl", "long.jsonl"),
     "manifest": ("bayes", "--folds", "broken", "--preds-a", "old", "--preds-b", "new"),
     "encoding": ("split", "gold", "-o", "out", "--encoding", "idna"),
     "seed": (*COMPARE, "--seed", "4294967296"),

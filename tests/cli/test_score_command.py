@@ -296,3 +296,12 @@ def test_choices_of_scores_are_in_the_signature(run, write):
     text = run("score", *files, "-q", "--by", "document", "--metric", "jaccard").out
     assert "items of one document" in text
     assert "jaccard low" in text
+
+
+def test_the_report_of_conlleval_cannot_steer_a_terminal(run, write):
+    tags = write("a\tB-\x1b[31mX\nb\tO\n\nc\tB-\u202eY\n")
+    outcome = run("score", tags, tags, "-f", "conlleval")
+    assert outcome.status == 0
+    assert r"\x1b[31mX" in outcome.out
+    assert r"\u202eY" in outcome.out
+    assert not {"\x1b", "\u202e"} & set(outcome.out + outcome.err)
