@@ -37,16 +37,12 @@ def training(
     seed: options.Seed = 0,
 ) -> None:
     """How often is one of two equally good learners called better? Simulated."""
-    from probative.errors import InputError
     from probative.reporting.study_report import study_document
     from probative.studies.training import LEARNERS, training_study
 
     check_format(form)
     learners = options.words(learner, tuple(LEARNERS))
-    try:
-        gains = [float(word) for word in options.words(gain, ("0", "0.25"))]
-    except ValueError:
-        raise InputError(f"--gain: {gain!r} are not numbers") from None
+    gains = options.numbers("--gain", gain, (0.0, 0.25))
     with progress("data sets", quiet=quiet) as report:
         found = training_study(
             learners,
