@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from probative._validation import fraction, one_of, open_probability, random_generator
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.evaluation import metrics_of, scores_of, unit_of
+from probative.evaluation import by_name, metrics_of, recognised, scores_of, unit_of
 from probative.examples import confusions_of, examples_of
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.differences import difference
@@ -22,6 +22,7 @@ from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
 from probative.matching.evidence import Evidence, gather
+from probative.options import CompareOptions, PlanOptions, ScoreOptions
 from probative.results import Comparison, Comparisons, LabelDifference
 from probative.verdict import no_verdict, verdict
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from probative.matching.items import Items
+    from probative.options import ReadingKeywords
     from probative.results import Plan
 
 __all__ = ["AVERAGES", "compare", "compare_evidence", "plan_from_files"]
@@ -68,7 +70,7 @@ def compare(
     rng: Any = 0,
     examples: bool = True,
     figures: bool = False,
-    **how: Any,
+    **reading: Unpack[ReadingKeywords],
 ) -> Comparisons:
     """Compare the outputs of two or more systems on one test set, and judge.
 
@@ -76,7 +78,8 @@ def compare(
     ----------
     gold, a, b, more
         The right answer, the baseline, the challenger and any others, in any form that `score`
-        takes. Without systems, `gold` is a file or a data frame that holds them in its columns.
+        takes; or one dictionary of the systems by name, the baseline first. Without systems,
+        `gold` is a file or a data frame that holds them in its columns.
     names
         What the systems are called; by default after their files.
     metric
@@ -108,7 +111,7 @@ def compare(
     figures
         Whether to keep the null distribution of every test, for its figure: it comes from the
         same exchanges as the p-value, and takes longer.
-    **how
+    **reading
         How to read and match, as for `score`.
 
     Returns
@@ -126,55 +129,59 @@ def compare(
     >>> print(result.verdicts[0])  # doctest: +ELLIPSIS
     new scores 25.0 points higher than old (F1 93.8 against 68.8; 95 % interval of the ...
     """
-    systems = [system for system in (a, b, *more) if system is not None]
-    # a mean over the classes needs both classes of a yes-or-no question
-    evidence = gather(gold, systems, names=names, find_positive=average != "macro", **how)
-    return compare_evidence(
-        evidence,
-        metric=metric,
-        average=average,
-        by=by,
-        level=level,
-        rope=rope,
-        beta=beta,
-        prior=prior,
-        power=power,
-        all_pairs=all_pairs,
-        rng=rng,
-        examples=examples,
-        figures=figures,
+    options = CompareOptions.of(
+        {
+            "metric": metric,
+            "average": average,
+            "by": by,
+            "level": level,
+            "rope": rope,
+            "beta": beta,
+            "prior": prior,
+            "power": power,
+            "all_pairs": all_pairs,
+            "rng": rng,
+            **reading,
+        }
     )
+    given = [system for system in (a, b, *more) if system is not None]
+    systems, names = by_name(given, names)
+    # a mean over the classes needs both classes of a yes-or-no question
+    looking = average != "macro"
+    evidence = gather(gold, systems, names=names, find_positive=looking, reading=options)
+    return compare_evidence(evidence, options, examples=examples, figures=figures)
 
 
 def compare_evidence(
     evidence: Evidence,
+    options: CompareOptions,
     *,
-    metric: str | Sequence[str] | None = None,
-    average: str = "micro",
-    by: str | None = None,
-    level: float = 0.95,
-    rope: float = 0.0,
-    beta: float = 1.0,
-    prior: float = 1.0,
-    power: float = 0.8,
-    all_pairs: bool = False,
-    rng: Any = 0,
     examples: bool = True,
     figures: bool = False,
 ) -> Comparisons:
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
-    level, power = open_probability("level", level), open_probability("power", power)
-    rope = fraction("rope", rope)
+    level, beta, average = open_probability("level", options.level), options.beta, options.average
     one_of("average", average, AVERAGES)
     if len(evidence.names) < 2:
         raise InputError(f"b: {len(evidence.names)} system; expected at least two to compare")
-    metrics = _metrics(evidence, metric, average)
+    metrics = _metrics(evidence, options.metric, average)
     choices = _Choices(
-        unit_of(evidence, by), level, rope, beta, prior, power, random_generator(rng), figures
+        unit_of(evidence, options.by),
+        level,
+        fraction("rope", options.rope),
+        beta,
+        options.prior,
+        open_probability("power", options.power),
+        random_generator(options.rng),
+        figures,
     )
 
     last = len(evidence.names)
-    pairs = list(combinations(range(last), 2)) if all_pairs else [(0, j) for j in range(1, last)]
+    pairs = (
+        list(combinations(range(last), 2))
+        if options.all_pairs
+        else [(0, j) for j in range(1, last)]
+    )
     comparisons: list[Comparison] = []
     for name in metrics:
         judge = _macro_comparison if average == "macro" else _comparison
@@ -184,13 +191,29 @@ def compare_evidence(
             found = [replace(c, p_adjusted=p) for c, p in zip(found, adjusted, strict=True)]
         comparisons += found
     also = [c.metric for c in comparisons]
-    scores = scores_of(evidence, level=level, by=choices.unit, also=also, beta=beta)
+    usual = ScoreOptions(level=level, by=choices.unit, beta=beta)
+    scores = replace(
+        scores_of(evidence, usual, also=also), signature=_signature(evidence, options, comparisons)
+    )
     return Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
         verdicts=tuple(verdict(c) for c in comparisons[: len(pairs)]),
         examples=examples_of(evidence, pairs) if examples else (),
         confusions=confusions_of(evidence) if examples else (),
+    )
+
+
+def _signature(
+    evidence: Evidence, options: CompareOptions, comparisons: Sequence[Comparison]
+) -> str:
+    first = comparisons[0]
+    return options.signature(
+        *recognised(evidence, options),
+        ",".join(dict.fromkeys(c.metric for c in comparisons)),
+        first.method,
+        f"{first.test}-by-{first.by}",
+        f"{first.posterior.kind}-posterior",
     )
 
 
@@ -204,15 +227,38 @@ def plan_from_files(
     units: int | None = None,
     level: float = 0.95,
     beta: float = 1.0,
-    **how: Any,
-) -> tuple[Plan, str, tuple[str, ...]]:
-    """A `plan` from the inputs of a comparison; also the unit's name, and what was recognised."""
-    evidence = gather(gold, systems, **how)
+    **reading: Unpack[ReadingKeywords],
+) -> Plan:
+    """A `plan` from the inputs of a comparison, which are the pilot.
+
+    Parameters
+    ----------
+    gold, systems
+        The answer and two systems, as for `compare`.
+    metric, by, **reading
+        As for `compare`.
+    difference, power, units, level, beta
+        As for `plan`.
+    """
+    options = PlanOptions.of(
+        {
+            "metric": metric,
+            "by": by,
+            "difference": difference,
+            "power": power,
+            "units": units,
+            "level": level,
+            "beta": beta,
+            **reading,
+        }
+    )
+    given, names = by_name(list(systems), None)
+    evidence = gather(gold, given, names=names, reading=options)
     if len(evidence.names) != 2:
         raise InputError(f"systems: {len(evidence.names)} of them; expected two")
     unit = unit_of(evidence, by)
     (name,) = _metrics(evidence, metric, "micro")
-    found = plan(
+    needed = plan(
         _paired(evidence, 0, 1, unit),
         _scored(evidence, name),
         difference=difference,
@@ -221,7 +267,8 @@ def plan_from_files(
         level=level,
         beta=beta,
     )
-    return replace(found, metric=name), unit, evidence.notes
+    signature = options.signature("plan", *recognised(evidence, options), name, f"by-{unit}")
+    return replace(needed, metric=name, by=unit, notes=evidence.notes, signature=signature)
 
 
 def _metrics(

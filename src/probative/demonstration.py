@@ -16,6 +16,7 @@ from probative.files import check_target
 from probative.inference.bayes import bayes_test
 from probative.matching.evidence import Evidence
 from probative.matching.items import Items
+from probative.options import CompareOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,7 +160,7 @@ def demonstrate(*, level: float = 0.95) -> Demonstration:
     a, b = ([Counts(*fold) for fold in task["folds"][side]] for side in ("a", "b"))
     gold, *systems = SEGMENTATION.values()
     return Demonstration(
-        comparison=compare_evidence(shared_task(), level=level),
+        comparison=compare_evidence(shared_task(), CompareOptions(level=level)),
         models=(task["models"]["a"], task["models"]["b"]),
         tests=tuple(
             bayes_test(a, b, metric, level=level) for metric in load("bayes_test")["metrics"]

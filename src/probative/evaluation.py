@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -18,13 +18,15 @@ from probative.matching.segmentation import boundary_counts, known_words, true_n
 from probative.matching.spans import overlaps
 from probative.matching.tag_rules import UNTYPED
 from probative.metrics import METRICS, NEEDS_TN
+from probative.options import ScoreOptions
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative.options import ReadingKeywords, ReadingOptions
 
-__all__ = ["UNITS", "metrics_of", "score", "scores_of", "unit_of"]
+__all__ = ["UNITS", "by_name", "metrics_of", "recognised", "score", "scores_of", "unit_of"]
 
 PRF = ("precision", "recall", "f1")
 UNITS = ("sentence", "document", "unit", "item")
@@ -72,7 +74,7 @@ def score(
     by: str | None = None,
     level: float = 0.95,
     overlap: bool = False,
-    **how: Any,
+    **reading: Unpack[ReadingKeywords],
 ) -> Scores:
     """Score the outputs of one or more systems against an answer.
 
@@ -82,8 +84,9 @@ def score(
         The right answer: the path of a file; a list of tags (or of words) per sentence; a set of
         ``(start, end, label)`` per sentence; or a label per item, as a list or an array.
     pred, more
-        The outputs, in the same form or another one of the same task. Without any, `gold` is a
-        file or a data frame that holds the answer and the outputs in its columns.
+        The outputs, in the same form or another one of the same task; or one dictionary of them
+        by name. Without any, `gold` is a file or a data frame that holds the answer and the
+        outputs in its columns.
     names
         What the systems are called; by default after their files.
     metric
@@ -100,11 +103,11 @@ def score(
         The level of the intervals.
     overlap
         Whether to count partial overlaps of spans, too.
-    **how
+    **reading
         How to read and match, where it should not be recognised: `task` (entities,
         segmentation, labels), `input_format`, `encoding`, `tag_column`, `gold_column`,
         `columns`, `unit_column`, `comments`, `align_by`, `scheme`, `repair`, `ignore_type`,
-        `only`, `positive`, `labels`, `train_words`; see `probative.matching.evidence.gather`.
+        `only`, `positive`, `labels`, `train_words`; see `probative.options.ReadingOptions`.
 
     Returns
     -------
@@ -123,49 +126,78 @@ def score(
     >>> round(result[0]["f1"].estimate, 4)
     0.6667
     """
-    level = open_probability("level", level)
-    if method is not None:
-        one_of("method", method, METHODS)
-    overlap = flag("overlap", overlap)
-    systems = [] if pred is None else [pred, *more]
-    evidence = gather(gold, systems, names=names, **how)
-    return scores_of(
-        evidence,
-        level=level,
-        by=by,
-        metric=() if metric is None else metrics_of(evidence, metric),
-        beta=positive("beta", beta),
-        method=method,
-        overlap=overlap,
+    options = ScoreOptions.of(
+        {
+            "metric": metric,
+            "beta": positive("beta", beta),
+            "method": None if method is None else one_of("method", method, METHODS),
+            "by": by,
+            "level": open_probability("level", level),
+            "overlap": flag("overlap", overlap),
+            **reading,
+        }
     )
+    systems, names = by_name([] if pred is None else [pred, *more], names)
+    return scores_of(gather(gold, systems, names=names, reading=options), options)
 
 
-def scores_of(
-    evidence: Evidence,
-    *,
-    level: float,
-    by: str | None = None,
-    metric: Sequence[str] = (),
-    also: Sequence[str] = (),
-    beta: float = 1.0,
-    method: str | None = None,
-    overlap: bool = False,
-) -> Scores:
-    """Score what has been gathered, by the usual metrics or by those that were asked for."""
-    unit = unit_of(evidence, by)
-    choices = _Choices(unit, level, tuple(metric), tuple(also), beta, method, overlap)
+def by_name(
+    systems: list[Any], names: Sequence[str] | None
+) -> tuple[list[Any], Sequence[str] | None]:
+    """The systems and their names, which a dictionary holds together."""
+    if len(systems) != 1 or not isinstance(systems[0], dict):
+        return systems, names
+    if names is not None:
+        raise InputError("names: the systems have names already; expected none")
+    return list(systems[0].values()), [str(name) for name in systems[0]]
+
+
+def scores_of(evidence: Evidence, options: ScoreOptions, also: Sequence[str] = ()) -> Scores:
+    """Score what has been gathered, by the usual metrics or by those that were asked for.
+
+    Parameters
+    ----------
+    evidence
+        What has been gathered.
+    options
+        The choices.
+    also
+        Metrics on top of those.
+    """
+    unit = unit_of(evidence, options.by)
+    choices = _Choices(
+        unit,
+        options.level,
+        () if options.metric is None else metrics_of(evidence, options.metric),
+        tuple(also),
+        options.beta,
+        options.method,
+        options.overlap,
+    )
     document = evidence.items.document if unit == "document" else None
+    systems = tuple(_system(evidence, i, choices) for i in range(len(evidence.names)))
+    methods = dict.fromkeys(score.method for system in systems for score in system.scores)
     return Scores(
         task=evidence.task,
-        systems=tuple(_system(evidence, i, choices) for i in range(len(evidence.names))),
-        level=level,
+        systems=systems,
+        level=options.level,
         units=evidence.items.n_units if document is None else int(document.max(initial=-1)) + 1,
         unit=evidence.unit if document is None else unit,
         by=unit,
         scheme=evidence.scheme,
         notes=evidence.notes,
         token_accuracy=evidence.token_accuracy,
+        signature=options.signature(
+            *recognised(evidence, options), ",".join(methods), f"by-{unit}"
+        ),
     )
+
+
+def recognised(evidence: Evidence, options: ReadingOptions) -> tuple[str, ...]:
+    """What a signature says first: the task, and how tags were read."""
+    if evidence.scheme is None:
+        return (evidence.task,)
+    return evidence.task, evidence.scheme, options.repair
 
 
 def unit_of(evidence: Evidence, by: str | None) -> str:

@@ -151,7 +151,8 @@ class ReadingOptions(Options):
     labels: Sequence[str] | str | None = None
     train_words: Any = None
 
-    told = frozenset({"task", "scheme"})
+    # how tags were repaired is told where there were tags
+    told = frozenset({"task", "scheme", "repair"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +166,7 @@ class ScoreOptions(ReadingOptions):
     beta: float = 1.0
     overlap: bool = False
 
-    told = ReadingOptions.told | {"metric", "method", "by"}
+    told = ReadingOptions.told | {"method", "by"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,8 @@ def compare(
             "them in columns. - is standard input.",
         ),
     ],
-    names: Annotated[str | None, Option(metavar="A,B", help="What to call the systems.")] = None,
+    reading: options.Reading,
+    names: options.Names = None,
     metric: options.Metric = None,
     average: Annotated[str, Option(metavar="HOW", help="micro or macro.")] = "micro",
     by: options.By = None,
@@ -62,22 +63,6 @@ def compare(
     confidence: Annotated[
         float | None, Option(metavar="P", parser=options.number, help="Of the gate (0.95).")
     ] = None,
-    task: options.Task = None,
-    input_format: options.InputFormat = None,
-    encoding: options.Encoding = None,
-    tag_column: options.TagColumn = None,
-    gold_column: options.GoldColumn = None,
-    columns: options.Columns = None,
-    unit_column: options.UnitColumn = None,
-    comments: options.Comments = False,
-    align: options.Align = "tokens",
-    scheme: options.Scheme = None,
-    repair: options.Repair = "conlleval",
-    ignore_type: options.IgnoreType = False,
-    only: options.Only = None,
-    positive: options.Positive = None,
-    labels: options.AveragedLabels = None,
-    train_words: options.TrainWords = None,
     figure: options.Figure = None,
     form: options.Format = "text",
     html: options.Html = None,
@@ -100,11 +85,10 @@ def compare(
     }
     gate = _asked([name for name, on in gates.items() if on], margin, confidence)
     gold, *systems = files
-    kinds = options.words(only, ())
     found = find_comparison(
         gold,
         *systems,
-        names=None if names is None else options.words([names], ()),
+        names=names,
         metric=options.words(metric, ()) or None,
         average=average,
         by=by,
@@ -116,42 +100,17 @@ def compare(
         rng=seed,
         examples=html is not None,
         figures=html is not None,  # the page alone draws the tests
-        task=task,
-        input_format=input_format,
-        encoding=encoding,
-        tag_column=tag_column,
-        gold_column=gold_column,
-        columns=options.words([columns] if columns else None, ()),
-        unit_column=unit_column,
-        comments=comments,
-        align_by=align,
-        scheme=scheme,
-        repair=repair,
-        ignore_type=ignore_type,
-        only=kinds,
-        positive=positive,
-        labels=options.averaged_labels(labels),
-        train_words=train_words,
+        **reading,
     )
     for note in found.notes:
         remark(note, quiet=quiet)
-    choices = [
-        *([repair] if found.scheme else []),
-        *(["ignore-type"] if ignore_type else []),
-        *([f"only:{','.join(kinds)}"] if kinds else []),
-        *([f"positive:{positive}"] if positive else []),
-        *([f"labels:{','.join(options.words(labels, ()))}"] if labels else []),
-        *(["align:position"] if align == "position" else []),
-        *([f"beta:{beta:g}"] if beta != 1 else []),
-        f"prior:{prior:g}",
-    ]
     drawn = None
     if figure:
         from probative.reporting.compare_figures import comparison_figure
 
         drawn = (figure, comparison_figure(found))
     verdicts = judge_gates(found.comparisons, **gate) if gate else ()
-    document = compare_document(found, choices=choices, by_label=by_label, gates=verdicts)
+    document = compare_document(found, by_label=by_label, gates=verdicts)
     emit(document, form, html=html, figure=drawn, quiet=quiet)
     for line in verdicts:
         remark(f"--{line}")

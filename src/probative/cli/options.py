@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 
-from probative.cli.parameters import Option
+from probative.cli.parameters import Group, Option
 from probative.errors import InputError
+from probative.options import ReadingOptions
 
 __all__ = [
-    "Align",
-    "AveragedLabels",
+    "READING",
     "Beta",
     "By",
-    "Columns",
     "Comments",
     "Encoding",
     "Figure",
@@ -30,11 +29,11 @@ __all__ = [
     "KeepDocuments",
     "Level",
     "Metric",
+    "Names",
     "Only",
-    "Positive",
     "Prior",
     "Quiet",
-    "Repair",
+    "Reading",
     "Repetitions",
     "Resume",
     "Rope",
@@ -42,8 +41,6 @@ __all__ = [
     "Seed",
     "TagColumn",
     "Task",
-    "TrainWords",
-    "UnitColumn",
     "Weight",
     "averaged_labels",
     "column_numbers",
@@ -55,6 +52,7 @@ __all__ = [
     "steps",
     "whole",
     "whole_numbers",
+    "word_list",
     "words",
     "workers",
 ]
@@ -190,101 +188,97 @@ def words(values: list[str] | None, default: tuple[str, ...]) -> tuple[str, ...]
     return tuple(dict.fromkeys(found)) or default
 
 
+def word_list(text: str) -> tuple[str, ...]:
+    """Read words that are separated by commas."""
+    return words([text], ())
+
+
+def averaged_labels(text: str) -> str | tuple[str, ...]:
+    """Read the labels of macro averages: their names, or the word union."""
+    names = word_list(text)
+    return names[0] if names == ("union",) else names
+
+
 # How to read and match files; what is not given is recognised.
-Task = Annotated[
-    str | None,
-    Option("--task", metavar="TASK", help="entities, segmentation or labels."),
-]
-InputFormat = Annotated[
-    str | None,
-    Option(
+READING = {
+    "task": Option("--task", metavar="TASK", help="entities, segmentation or labels."),
+    "input_format": Option(
         "--input-format",
         metavar="NAME",
         help="columns, conllu, segmented, labels, jsonl or table.",
     ),
-]
-Encoding = Annotated[
-    str | None, Option("--encoding", metavar="NAME", help="utf-8, latin-1, gb18030, …")
-]
-TagColumn = Annotated[
-    int | None,
-    Option(
+    "encoding": Option("--encoding", metavar="NAME", help="utf-8, latin-1, gb18030, …"),
+    "tag_column": Option(
         "--tag-column",
         metavar="N",
         parser=integer,
         help="The column of the tags, from 1, or from -1 backwards.",
     ),
-]
-GoldColumn = Annotated[
-    str | None,
-    Option("--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."),
-]
-Columns = Annotated[
-    str | None,
-    Option("--columns", metavar="A,B", help="The systems' columns: their numbers, or their names."),
-]
-UnitColumn = Annotated[
-    str | None,
-    Option(
+    "gold_column": Option(
+        "--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."
+    ),
+    "columns": Option(
+        "--columns",
+        metavar="A,B",
+        parser=word_list,
+        help="The systems' columns: their numbers, or their names.",
+    ),
+    "unit_column": Option(
         "--unit-column",
         metavar="NAME",
         help="The column of a table that says which items belong together.",
     ),
-]
-Comments = Annotated[bool, Option("--comments", help="Lines that begin with # are comments.")]
-Align = Annotated[
-    str,
-    Option("--align", metavar="HOW", help="tokens: they must be equal; position: as many will do."),
-]
-Scheme = Annotated[
-    str | None,
-    Option(
+    "comments": Option("--comments", help="Lines that begin with # are comments."),
+    "align_by": Option(
+        "--align", metavar="HOW", help="tokens: they must be equal; position: as many will do."
+    ),
+    "scheme": Option(
         "--scheme",
         metavar="NAME",
         help="iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
     ),
-]
-Repair = Annotated[
-    str,
-    Option(
+    "repair": Option(
         "--repair", metavar="HOW", help="What to do with invalid tags: conlleval, strict or error."
     ),
-]
-IgnoreType = Annotated[bool, Option("--ignore-type", help="Count boundaries, whatever the type.")]
-Only = Annotated[
-    list[str] | None,
-    Option("--only", metavar="LABEL", help="Count this label only; may be repeated."),
-]
-Positive = Annotated[
-    str | None,
-    Option("--positive", metavar="LABEL", help="The class that counts as yes, for labels."),
-]
-AveragedLabels = Annotated[
-    list[str] | None,
-    Option(
+    "ignore_type": Option("--ignore-type", help="Count boundaries, whatever the type."),
+    "only": Option(
+        "--only",
+        metavar="LABEL",
+        parser=word_list,
+        several=True,
+        help="Count this label only; may be repeated.",
+    ),
+    "positive": Option(
+        "--positive", metavar="LABEL", help="The class that counts as yes, for labels."
+    ),
+    "labels": Option(
         "--labels",
         metavar="A,B",
+        parser=averaged_labels,
         help="What macro averages are taken over: these labels, instead of the answer's; or union, "
         "those of the answer and of the system itself.",
     ),
-]
-
-
-def averaged_labels(values: list[str] | None) -> str | tuple[str, ...] | None:
-    """Return the labels of macro averages: names, or the word union."""
-    if values is None:
-        return None
-    names = words(values, ())
-    return names[0] if names == ("union",) else names
-
-
-TrainWords = Annotated[
-    str | None,
-    Option(
+    "train_words": Option(
         "--train-words",
         metavar="FILE",
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
+}
+Reading = Annotated[dict[str, Any], Group(ReadingOptions, READING)]
+
+# Some of them alone, for commands that read one corpus.
+Task = Annotated[str | None, READING["task"]]
+InputFormat = Annotated[str | None, READING["input_format"]]
+Encoding = Annotated[str | None, READING["encoding"]]
+TagColumn = Annotated[int | None, READING["tag_column"]]
+GoldColumn = Annotated[str | None, READING["gold_column"]]
+Comments = Annotated[bool, READING["comments"]]
+Scheme = Annotated[str | None, READING["scheme"]]
+IgnoreType = Annotated[bool, READING["ignore_type"]]
+Only = Annotated[list[str] | None, READING["only"]]
+Names = Annotated[
+    tuple[str, ...] | None,
+    Option("--names", metavar="A,B", parser=word_list, help="What to call the systems."),
 ]
 
 

@@ -178,23 +178,23 @@ def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.
 
 def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
     missing = default is inspect.Parameter.empty
-    default = None if missing else default
+    # Click takes a default of None for a value that was given
+    given = {"required": True} if missing else {"default": default}
     flags = list(spec.flags) or [f"--{name.replace('_', '-')}"]
     if kind is bool:
-        if default and not spec.flags:
+        if default is True and not spec.flags:
             flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
-        return click.Option([*flags, name], is_flag=True, default=default, help=spec.help)
+        return click.Option([*flags, name], is_flag=True, help=spec.help, **given)
     several = spec.several or _of_several(kind)
     return click.Option(
         [*flags, name],
         type=_type(kind, spec),
         metavar=spec.metavar,
-        default=default,
-        required=missing,
         multiple=several,
-        show_default=default not in (None, ()),
+        show_default=not missing and default not in (None, ()),
         callback=_as_list if several else None,
         help=spec.help,
+        **given,
     )
 
 

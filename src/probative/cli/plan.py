@@ -20,6 +20,7 @@ def plan(
             "them in columns.",
         ),
     ],
+    reading: options.Reading,
     difference: Annotated[
         float | None,
         Option(
@@ -40,20 +41,6 @@ def plan(
     by: options.By = None,
     beta: options.Beta = 1.0,
     level: options.Level = 0.95,
-    task: options.Task = None,
-    input_format: options.InputFormat = None,
-    encoding: options.Encoding = None,
-    tag_column: options.TagColumn = None,
-    gold_column: options.GoldColumn = None,
-    columns: options.Columns = None,
-    unit_column: options.UnitColumn = None,
-    comments: options.Comments = False,
-    align: options.Align = "tokens",
-    scheme: options.Scheme = None,
-    repair: options.Repair = "conlleval",
-    ignore_type: options.IgnoreType = False,
-    only: options.Only = None,
-    positive: options.Positive = None,
     form: options.Format = "text",
     html: options.Html = None,
     quiet: options.Quiet = False,
@@ -68,7 +55,7 @@ def plan(
 
     check_format(form)
     gold, *systems = files
-    found, unit, notes = plan_from_files(
+    found = plan_from_files(
         gold,
         *systems,
         difference=difference,
@@ -78,21 +65,8 @@ def plan(
         by=by,
         beta=beta,
         level=level,
-        task=task,
-        input_format=input_format,
-        encoding=encoding,
-        tag_column=tag_column,
-        gold_column=gold_column,
-        columns=options.words([columns] if columns else None, ()),
-        unit_column=unit_column,
-        comments=comments,
-        align_by=align,
-        scheme=scheme,
-        repair=repair,
-        ignore_type=ignore_type,
-        only=options.words(only, ()),
-        positive=positive,
+        **reading,
     )
-    for note in notes:
+    for note in found.notes:
         remark(note, quiet=quiet)
-    emit(plan_document(found, unit), form, html=html, quiet=quiet)
+    emit(plan_document(found), form, html=html, quiet=quiet)

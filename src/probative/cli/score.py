@@ -22,7 +22,8 @@ def score(
             "- is standard input.",
         ),
     ],
-    names: Annotated[str | None, Option(metavar="A,B", help="What to call the systems.")] = None,
+    reading: options.Reading,
+    names: options.Names = None,
     metric: options.Metric = None,
     beta: options.Beta = 1.0,
     method: Annotated[
@@ -30,22 +31,6 @@ def score(
         Option(metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."),
     ] = None,
     by: options.By = None,
-    task: options.Task = None,
-    input_format: options.InputFormat = None,
-    encoding: options.Encoding = None,
-    tag_column: options.TagColumn = None,
-    gold_column: options.GoldColumn = None,
-    columns: options.Columns = None,
-    unit_column: options.UnitColumn = None,
-    comments: options.Comments = False,
-    align: options.Align = "tokens",
-    scheme: options.Scheme = None,
-    repair: options.Repair = "conlleval",
-    ignore_type: options.IgnoreType = False,
-    only: options.Only = None,
-    positive: options.Positive = None,
-    labels: options.AveragedLabels = None,
-    train_words: options.TrainWords = None,
     overlap: Annotated[
         bool, Option("--overlap", help="Count partial overlaps of spans, too.")
     ] = False,
@@ -71,51 +56,26 @@ def score(
     if form != "conlleval":
         check_format(form)
     gold, *systems = files
-    kinds = options.words(only, ())
     found = find_scores(
         gold,
         *systems,
-        names=None if names is None else options.words([names], ()),
+        names=names,
         metric=options.words(metric, ()) or None,
         beta=beta,
         method=method,
         by=by,
         level=level,
         overlap=overlap,
-        task=task,
-        input_format=input_format,
-        encoding=encoding,
-        tag_column=tag_column,
-        gold_column=gold_column,
-        columns=options.words([columns] if columns else None, ()),
-        unit_column=unit_column,
-        comments=comments,
-        align_by=align,
-        scheme=scheme,
-        repair=repair,
-        ignore_type=ignore_type,
-        only=kinds,
-        positive=positive,
-        labels=options.averaged_labels(labels),
-        train_words=train_words,
+        **reading,
     )
     for note in found.notes:
         remark(note, quiet=quiet)
     if form == "conlleval":
         click.echo(conlleval_report(found), nl=False)
         return
-    choices = [
-        *([repair] if found.scheme else []),
-        *(["ignore-type"] if ignore_type else []),
-        *([f"only:{','.join(kinds)}"] if kinds else []),
-        *([f"positive:{positive}"] if positive else []),
-        *([f"labels:{','.join(options.words(labels, ()))}"] if labels else []),
-        *(["align:position"] if align == "position" else []),
-        *([f"beta:{beta:g}"] if beta != 1 else []),
-    ]
     drawn = None
     if figure:
         from probative.reporting.compare_figures import scores_figure
 
         drawn = (figure, scores_figure(found))
-    emit(scores_document(found, choices=choices), form, html=html, figure=drawn, quiet=quiet)
+    emit(scores_document(found), form, html=html, figure=drawn, quiet=quiet)

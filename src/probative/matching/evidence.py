@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from probative.matching.labels import (
 from probative.matching.schemes import REPAIRS, SCHEMES, decode, prefix_of, recognise
 from probative.matching.segmentation import match_words
 from probative.matching.spans import match_spans
+from probative.options import ReadingKeywords, ReadingOptions
 from probative.reading.alignment import ALIGNMENTS, align
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
 from probative.reading.inputs import annotations_of, both_of, is_path, task_of
@@ -117,23 +118,9 @@ def gather(
     systems: Sequence[Any],
     *,
     names: Sequence[str] | None = None,
-    task: str | None = None,
-    input_format: str | None = None,
-    encoding: str | None = None,
-    tag_column: int | None = None,
-    gold_column: int | str | None = None,
-    columns: Sequence[int | str] = (),
-    unit_column: str | None = None,
-    comments: bool = False,
-    align_by: str = "tokens",
-    scheme: str | None = None,
-    repair: str = "conlleval",
-    ignore_type: bool = False,
-    only: Sequence[str] = (),
-    positive: str | None = None,
     find_positive: bool = True,
-    labels: str | Sequence[str] | None = None,
-    train_words: Any = None,
+    reading: ReadingOptions | None = None,
+    **keywords: Unpack[ReadingKeywords],
 ) -> Evidence:
     """Read an answer and the outputs of systems, and find out who proposes what.
 
@@ -145,62 +132,63 @@ def gather(
         One or more outputs of the same kind; none if `gold` is a file or frame that holds both.
     names
         What the systems are called; by default after their files.
-    task, input_format, encoding, tag_column, comments
-        How to read the inputs, where it should not be recognised.
-    gold_column, columns, unit_column
-        The columns of the answer, of the systems and of the units in a file or frame that holds
-        them all: numbers in a column file, names in a table.
-    align_by
-        ``tokens``: files must tell the same tokens. ``position``: as many will do.
-    scheme, repair
-        The tag scheme, and what to do where tags break its rules.
-    ignore_type, only
-        Count boundaries alone; count these labels only.
-    positive, find_positive
-        The class that counts as "yes", for labels; whether to look for one in two classes.
-    labels
-        What macro averages are taken over: the answer's labels by default, "union" for those of
-        the answer and of the system itself, or their names.
-    train_words
-        For word segmentation: a file or list of training sentences, or a lexicon.
+    find_positive
+        Whether to look for a class that counts as "yes" in the labels of two classes.
+    reading, keywords
+        How to read and match, where it should not be recognised: the object, or what it is made
+        of; see `ReadingOptions`.
     """
+    chosen = _checked(ReadingOptions.of(keywords) if reading is None else reading)
+    columns, labels, train_words = chosen.columns, chosen.labels, chosen.train_words
     names = None if names is None else names_of("names", names)
-    only = names_of("only", only)
-    columns_of("columns", columns)
-    columns_of("gold_column, unit_column", [gold_column, unit_column])
-    positive = None if positive is None else label_name("positive", positive)
-    ignore_type = flag("ignore_type", ignore_type)
-    one_of("align", align_by, ALIGNMENTS)
-    one_of("repair", repair, REPAIRS)
-    if scheme is not None:
-        one_of("scheme", scheme, SCHEMES)
     refuse_repeats((gold, *systems, train_words))
-    options = Options(task, input_format, encoding, tag_column, comments, unit=unit_column)
+    options = Options(
+        chosen.task,
+        chosen.input_format,
+        chosen.encoding,
+        chosen.tag_column,
+        chosen.comments,
+        unit=chosen.unit_column,
+    )
     if systems:
-        answer, outputs, found_names = _separate(gold, systems, options, gold_column, columns)
+        answer, outputs, found_names = _separate(gold, systems, options, chosen)
     else:
-        answer, outputs, found_names = both_of(gold, options, gold_column, columns)
+        answer, outputs, found_names = both_of(gold, options, chosen.gold_column, columns)
     named = _named(names, found_names)
     kind = task_of(answer)
     notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
     if isinstance(answer, Labels):
-        found = _labels(answer, outputs, named, positive, only, notes, find_positive=find_positive)
+        found = _labels(answer, outputs, named, chosen, notes, find_positive=find_positive)
         return _averaging(found, labels)
     if isinstance(answer, Segmented):
         if labels is not None:
             raise InputError("labels: words of a segmentation have none")
         lexicon = None
         if train_words is not None:
-            lexicon = _lexicon(train_words, encoding)
+            lexicon = _lexicon(train_words, chosen.encoding)
         items = match_words(answer, *outputs)
         found = Evidence(
             kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
         return _averaging(found, None)
-    found = _entities(
-        answer, outputs, named, align_by, scheme, repair, ignore_type=ignore_type, only=only
+    return _averaging(_entities(answer, outputs, named, chosen), labels)
+
+
+def _checked(reading: ReadingOptions) -> ReadingOptions:
+    """The same choices, if they are some that there are."""
+    columns_of("columns", reading.columns)
+    columns_of("gold_column, unit_column", [reading.gold_column, reading.unit_column])
+    one_of("align", reading.align_by, ALIGNMENTS)
+    one_of("repair", reading.repair, REPAIRS)
+    if reading.scheme is not None:
+        one_of("scheme", reading.scheme, SCHEMES)
+    positive = reading.positive
+    return replace(
+        reading,
+        only=names_of("only", reading.only),
+        positive=None if positive is None else label_name("positive", positive),
+        ignore_type=flag("ignore_type", reading.ignore_type),
     )
-    return _averaging(found, labels)
 
 
 def _averaging(evidence: Evidence, labels: str | Sequence[str] | None) -> Evidence:
@@ -219,10 +207,9 @@ def _separate(
     gold: Any,
     systems: Sequence[Any],
     options: Options,
-    gold_column: int | str | None,
-    columns: Sequence[int | str],
+    chosen: ReadingOptions,
 ) -> tuple[Annotations, list[Any], list[str]]:
-    named = [None if c is None else str(c) for c in (gold_column, *columns)]
+    named = [None if c is None else str(c) for c in (chosen.gold_column, *chosen.columns)]
     wanted = [named[0], *(named[1:] or [None])]
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
     same_task = replace(options, task=task_of(answer))
@@ -236,12 +223,18 @@ def _separate(
                 f"{_name(output)}: is {task_of(output)}, but {_name(answer)} is {task_of(answer)}"
             )
         outputs.append(output)
-        names.append(_short(system) if is_path(system) else name)
+        names.append(_short(system) if is_path(system) else _own_name(system) or name)
     return answer, outputs, names
 
 
 def _name(side: Any) -> str:
     return str(side.text.name if isinstance(side, (Tagged, Spans)) else side.name)
+
+
+def _own_name(system: Any) -> str | None:
+    """What a column of a data frame is called."""
+    name = getattr(system, "name", None) if hasattr(system, "to_numpy") else None
+    return name if isinstance(name, str) and name else None
 
 
 def _short(path: str | Path) -> str:
@@ -282,26 +275,25 @@ def _labels(
     gold: Labels,
     systems: Sequence[Any],
     names: tuple[str, ...],
-    positive: str | None,
-    only: Sequence[str],
+    chosen: ReadingOptions,
     notes: Sequence[str],
     *,
     find_positive: bool,
 ) -> Evidence:
+    positive, only = chosen.positive, chosen.only
     if positive is not None and only:
         raise InputError("positive: cannot be combined with only; expected one of the two")
-    chosen = positive
-    if chosen is None and not only and find_positive:
-        chosen = positive_class(gold)
-        if chosen is not None:
-            notes = [*notes, f"two classes, {chosen!r} is the positive one"]
-            known = set(gold.names) | {chosen}
+    if positive is None and not only and find_positive:
+        positive = positive_class(gold)
+        if positive is not None:
+            notes = [*notes, f"two classes, {positive!r} is the positive one"]
+            known = set(gold.names) | {positive}
             notes += [
                 f"{name} uses labels that the answer does not have; they count as no"
                 for name, system in zip(names, systems, strict=True)
                 if len(known) > 1 and set(system.names) - known
             ]
-    items = match_labels(gold, *systems, positive=chosen)
+    items = match_labels(gold, *systems, positive=positive)
     if only:
         items = items.only(list(only))
     return Evidence(
@@ -310,8 +302,8 @@ def _labels(
         items,
         gold,
         tuple(systems),
-        positive=chosen,
-        all_classes=chosen is None and not only,
+        positive=positive,
+        all_classes=positive is None and not only,
         notes=tuple(notes),
     )
 
@@ -320,22 +312,18 @@ def _entities(
     answer: Any,
     outputs: Sequence[Any],
     names: tuple[str, ...],
-    align_by: str,
-    scheme: str | None,
-    repair: str,
-    *,
-    ignore_type: bool,
-    only: Sequence[str],
+    chosen: ReadingOptions,
 ) -> Evidence:
+    scheme = chosen.scheme
     sides = (answer, *outputs)
     notes: list[str] = []
     for output in outputs:
-        notes += align(answer.text, output.text, by=align_by)
+        notes += align(answer.text, output.text, by=chosen.align_by)
     tagged = sides if all(isinstance(side, Tagged) for side in sides) else ()
     own = recognise(answer) if scheme is None and isinstance(answer, Tagged) else scheme
-    spans = [_spans(side, scheme, own, repair) for side in sides]
+    spans = [_spans(side, scheme, own, chosen.repair) for side in sides]
     gold, *systems = spans
-    items = match_spans(gold, *systems, ignore_type=ignore_type, only=only)
+    items = match_spans(gold, *systems, ignore_type=chosen.ignore_type, only=chosen.only)
     said = dict.fromkeys(note for side in spans for note in side.notes)
     return Evidence(
         "entities",

@@ -11,7 +11,6 @@ from probative.reporting.document import (
     Table,
     payload,
     points,
-    signature,
 )
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
@@ -29,7 +28,6 @@ __all__ = ["compare_document"]
 def compare_document(
     found: Comparisons,
     *,
-    choices: Sequence[str] = (),
     by_label: bool = False,
     gates: Sequence[GateVerdict] = (),
 ) -> Document:
@@ -39,14 +37,12 @@ def compare_document(
     ----------
     found
         The comparison.
-    choices
-        What the signature adds to what it says anyway.
     by_label
         Whether to print a table for each label, too; JSON and the page always have it.
     gates
         What the gate said that was asked for.
     """
-    signed = _signature(found, choices)
+    signed = found.signature
     content = found.to_dict()
     del content["level"]
     if gates:
@@ -65,22 +61,6 @@ def compare_document(
         notes=(*found.verdicts, signed),
         page="comparison.html",
         content=lambda: page_content(found, score_table, difference_table, gates),
-    )
-
-
-def _signature(found: Comparisons, choices: Sequence[str]) -> str:
-    c = found.comparisons[0]
-    metrics = dict.fromkeys(entry.metric for entry in found.comparisons)
-    return signature(
-        found.task,
-        *([found.scheme] if found.scheme else []),
-        *choices,
-        ",".join(metrics),
-        c.method,
-        f"level:{found.level:g}",
-        f"{c.test}-by-{c.by}",
-        f"{c.posterior.kind}-posterior",
-        f"rope:{c.rope:g}",
     )
 
 

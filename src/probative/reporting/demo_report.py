@@ -23,8 +23,8 @@ def demo_document(
     segmenters: Scores,
 ) -> tuple[Document, Document]:
     """Everything for the terminal, and the comparison of the seven systems for the page."""
-    page = compare_document(comparison, choices=["demo"])
-    segmentation = scores_document(segmenters, choices=["demo"])
+    page = compare_document(comparison)
+    segmentation = scores_document(segmenters)
     scores, differences = page.tables[:2]
     words = _few_scores(segmentation.tables[0])
     tables = (

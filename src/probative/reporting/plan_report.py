@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["plan_document"]
 
 
-def plan_document(plan: Plan, unit: str) -> Document:
+def plan_document(plan: Plan) -> Document:
     """Show which difference, power and number of units belong together."""
-    signed = signature("plan", plan.metric, f"by-{unit}", f"level:{plan.level:g}")
+    unit = plan.by
+    signed = plan.signature or signature("plan", plan.metric, f"level:{plan.level:g}")
     units = "–" if plan.units is None else f"{plan.units:,}"
     difference = math.nan if plan.difference is None else plan.difference
     power = math.nan if plan.power is None else plan.power

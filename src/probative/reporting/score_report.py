@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
-from probative.reporting.document import Document, Table, number, payload, points, signature
+from probative.reporting.document import Document, Table, number, payload, points
 from probative.reporting.escape import plain
 from probative.wording import counted, metric_words
 
@@ -22,19 +22,9 @@ _SHOWN = 200  # labels of a table that people read
 _LISTED = 6  # names written out before the rest is only counted
 
 
-def scores_document(found: Scores, *, choices: Sequence[str] = ()) -> Document:
-    """Show what systems score.
-
-    Parameters
-    ----------
-    found
-        The scores.
-    choices
-        What the signature adds to task, scheme and level.
-    """
-    parts = [found.task, *([found.scheme] if found.scheme else []), *choices]
-    methods = dict.fromkeys(score.method for system in found.systems for score in system.scores)
-    signed = signature(*parts, ",".join(methods), f"by-{found.by}", f"level:{found.level:g}")
+def scores_document(found: Scores) -> Document:
+    """Show what systems score."""
+    signed = found.signature
     content = found.to_dict()
     del content["level"]
     tables = [_overview(found)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from probative.results.base import Result, jsonable
@@ -33,6 +33,12 @@ class Plan(Result):
         How many the pilot had.
     note
         What the reader must know about this plan, or None.
+    by
+        What the units are called.
+    notes
+        What was recognised in the files of the pilot.
+    signature
+        A short reproducible description of every choice, where the pilot came from inputs.
     """
 
     metric: str
@@ -42,6 +48,9 @@ class Plan(Result):
     units: int | None
     observed_units: int
     note: str | None = None
+    by: str = field(default="unit", repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    signature: str = field(default="", repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; null is what no number would do for."""
@@ -52,7 +61,7 @@ class Plan(Result):
     def _document(self) -> Document:
         from probative.reporting.plan_report import plan_document
 
-        return plan_document(self, "unit")
+        return plan_document(self)
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""

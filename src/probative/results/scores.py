@@ -121,7 +121,9 @@ class Scores(Result):
     notes
         What was recognised, repaired or left out.
     token_accuracy
-        For tags: a pair of tokens with the right tag and tokens in all, a system.
+        For tags: a pair of tokens with the right tag and tokens in all, for each system.
+    signature
+        A short reproducible description of every choice.
     """
 
     task: str
@@ -133,6 +135,7 @@ class Scores(Result):
     scheme: str | None = None
     notes: tuple[str, ...] = ()
     token_accuracy: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
+    signature: str = field(default="", repr=False)
 
     def __getitem__(self, which: int | str) -> SystemScores:
         """A system by its place or its name."""
