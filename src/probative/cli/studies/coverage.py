@@ -89,7 +89,7 @@ def _scenarios(cells: list[str] | None) -> dict[str, dict[str, float]] | None:
     scenarios = {}
     for text in cells or ():
         try:
-            values = options.numbers("--cells", text)
+            values = list(options.numbers("--cells", [text]))
         except InputError:
             values = []
         if len(values) == 3:
