@@ -342,7 +342,7 @@ Weight = Annotated[
 def fold_weight(text: str) -> str | float | tuple[float, float]:
     """Read a weight of folds: a name, a number, or two correlations with a comma between."""
     try:
-        values = numbers("--weight", text)
+        values = numbers("--weight", [text])
     except InputError:
         return text
     return values[0] if len(values) == 1 else tuple(values)  # type: ignore[return-value]
