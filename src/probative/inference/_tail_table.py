@@ -70,7 +70,7 @@ class TailTable:
     def _coefficients(self) -> Array:
         """Polynomials between the entries, by rising power: Hermite's, of the fifth degree."""
         h = self._step
-        y = self._low + h * np.arange(self._last + 1)
+        y = np.asarray(self._low + h * np.arange(self._last + 1), dtype=np.float64)
         value = np.log(_log_odds.sf(self.a, self.b, y))
         hazard = np.exp(self.log_pdf(y) - value)
         slope = -h * hazard

@@ -44,6 +44,7 @@ _MOST_NODES = 3000
 _GOOD_ENOUGH = 1e-4  # error up to which Gauss rules that need more nodes will do
 LEAST_PRIOR = 0.1
 _ACCURACY = {"quadrature": "digits", "sobol": "sketch"}
+_ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
 _WORKED_OUT = ("_settled", "_rough")
 _SHARE = (1.0, 1.0, 1.0)
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
@@ -207,7 +208,8 @@ class _Law:
         ):
             if rises.any():
                 near[rises], slope[rises] = side.tail(np.abs(d[rises]), density=density)
-                far[rises] = 1 - near[rises]
+                rest = 1 - near[rises]
+                far[rises] = np.where(rest > _ROUNDING, rest, 0.0)
         return below, above, slope
 
 
