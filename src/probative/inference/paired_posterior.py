@@ -207,9 +207,9 @@ class _Law:
             (self.a_above, d < 0, below, above),
         ):
             if rises.any():
-                near[rises], slope[rises] = side.tail(np.abs(d[rises]), density=density)
-                rest = 1 - near[rises]
-                far[rises] = np.where(rest > _ROUNDING, rest, 0.0)
+                tail, slope[rises] = side.tail(np.abs(d[rises]), density=density)
+                near[rises] = tail = np.where(1 - tail > _ROUNDING, tail, 1.0)
+                far[rises] = 1 - tail
         return below, above, slope
 
 
