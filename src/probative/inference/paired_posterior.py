@@ -138,7 +138,7 @@ class PairedPosterior:
         a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
         if self._symmetric:  # exactly, whatever the nodes
             a_better = b_better = (a_better + b_better) / 2
-        return a_better, max(1 - a_better - b_better, 0.0), b_better
+        return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""
@@ -202,14 +202,15 @@ class _Law:
     def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
         """P(at most d), P(above d) and, where asked for, the density."""
         below, above, slope = np.full((3, len(d)), np.nan)
+        # each tail from its own side, so that at 0 both keep their digits where they are small
         for side, rises, near, far in (
             (self.b_above, d >= 0, above, below),
-            (self.a_above, d < 0, below, above),
+            (self.a_above, d <= 0, below, above),
         ):
             if rises.any():
                 tail, slope[rises] = side.tail(np.abs(d[rises]), density=density)
                 near[rises] = tail = np.where(1 - tail > _ROUNDING, tail, 1.0)
-                far[rises] = 1 - tail
+                far[rises] = np.where(d[rises] == 0, far[rises], 1 - tail)
         return below, above, slope
 
 
