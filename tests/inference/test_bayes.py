@@ -229,12 +229,29 @@ def test_folds_are_weighed():
     assert (found.weight, alone.weight) == (0.5, 1)
 
 
+def test_the_metric_may_come_second_beside_paired_counts():
+    paired = pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300])
+    assert pv.bayes_test(paired, "recall").p_h0 == pv.bayes_test(paired, metric="recall").p_h0
+    assert pv.bayes_test([paired] * 2, "recall").metric == "recall"
+    assert pv.bayes_test(paired.a, paired.b, "recall").metric == "recall"
+
+
+@pytest.mark.parametrize("rope", [1.0, 1.5, float("nan"), -0.1])
+def test_a_region_of_equivalence_is_a_fraction_of_one(rope):
+    paired = pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300])
+    for arguments in ((paired,), (paired.a, paired.b)):
+        with pytest.raises(pv.InputError, match="rope: "):
+            pv.bayes_test(*arguments, metric="recall", rope=rope)
+        found = pv.bayes_test(*arguments, metric="recall", rope=0.9999999)
+        assert found.p_equivalent == pytest.approx(1, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((pv.Counts(1, 2, 3),), "b: missing; expected the counts of B"),
         ((pv.Counts(1, 2, 3), "f1"), "b: found str; expected Counts"),
-        ((pv.PairedCounts([1] * 7), "f1"), "b: found 'f1' beside PairedCounts"),
+        ((pv.PairedCounts([1] * 7), pv.Counts(1, 2, 3)), "b: found Counts.* beside PairedCounts"),
         ((pv.Counts(1, 2, 3), pv.PairedCounts([1] * 7)), "b: found PairedCounts"),
         (([pv.Counts(1, 2, 3)] * 2, [pv.Counts(1, 2, 3)] * 4), "b: expected as many folds"),
         (([pv.Counts(1, 2, 3)] * 2, pv.Counts(1, 2, 3)), "b: expected as many folds"),

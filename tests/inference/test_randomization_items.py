@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference.exchanges import difference_of, law_by_item, pvalue_of
+from scipy import special
 
 import probative as pv
+from probative.inference import _exchange_items
 from probative.inference._half_binomial import half_binomial
 from probative.metrics import METRICS
 
@@ -200,3 +202,19 @@ def test_a_pvalue_too_small_to_write_is_not_called_zero():
     test = pv.randomization_test(pv.PairedCounts([0, 0, 2000, 0, 9, 9, 9, 9]))
     assert test.pvalue == 0
     assert "below 1e-300" in test.note
+
+
+@pytest.mark.parametrize("metric", ["f1", "precision", "recall", "accuracy"])
+def test_huge_tables_meet_the_normal_limit_and_the_sum_over_all_values(metric, monkeypatch):
+    n = 10**12 // 8
+    paired = pv.PairedCounts([n, n // 2, n + 10**6, n // 2, n, n, n, n])
+    found = pv.randomization_test(paired, metric)
+    deviation = {"recall": 4 * n, "accuracy": 8 * n}
+    if metric in deviation:  # the difference is (n2 - n0) / N, and a sum of fair coins
+        changed = 2 * n + 10**6 + (n if metric == "accuracy" else 0)
+        z = 10**6 / np.sqrt(changed)
+        assert found.pvalue == pytest.approx(2 * special.ndtr(-z), rel=2e-5)
+    smaller = pv.PairedCounts([10**6, 5 * 10**5, 10**6 + 2500, 5 * 10**5, 10**6, 9, 7, 10**6])
+    exact = pv.randomization_test(smaller, metric).pvalue
+    monkeypatch.setattr(_exchange_items, "_HUGE", 1)
+    assert pv.randomization_test(smaller, metric).pvalue == pytest.approx(exact, rel=1e-9)

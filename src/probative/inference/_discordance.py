@@ -130,8 +130,8 @@ class Discordance:
                 gain[:, some, None],
                 density=density,
             )
-            for total, value in zip(sums, values, strict=False):
-                total += np.sum(value * mass[:, own], axis=-1) @ self.weight[some]
+            for i, value in enumerate(values):
+                sums[i] += np.sum(value * mass[:, own], axis=-1) @ self.weight[some]
         return sums[0], sums[1]
 
     def _grid(self, begin: Array, *, density: bool) -> tuple[Array, Array, Array]:
@@ -186,7 +186,7 @@ class Discordance:
         return above, np.where(np.isfinite(dens), dens, 0.0)
 
 
-def _least_odds(at: Coefficients, d: float) -> tuple[Array, Array]:
+def _least_odds(at: Coefficients, d: Array) -> tuple[Array, Array]:
     """Log odds of K from which on B - A exceeds d where V is 1.
 
     These solve square·x² + linear·x = constant; also returned is constant/x.

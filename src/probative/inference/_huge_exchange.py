@@ -104,7 +104,7 @@ class HugeExchange:
     def _slope(self, axis: int, x: Array, f: Array) -> Any:
         """The derivative of the difference in A's true (0) or false (1) positives."""
         contest = self.contest
-        total = 0.0
+        total: Any = 0.0
         for x_, f_ in ((x, f), (contest.total[0] - x, contest.total[1] - f)):
             bottom = contest.bottom[0] * x_ + contest.bottom[1] * f_ + contest.bottom[2]
             bottom = np.where(bottom > 0, bottom, np.inf)

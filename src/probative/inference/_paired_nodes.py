@@ -82,7 +82,7 @@ def refined_nodes(
         changes[worst].append(_largest(refined - value))
         value = refined
     if sum(errors) > tolerance:  # nothing tells how fast it would go on
-        errors = [2 * seen[-1] for seen in changes]
+        errors = [seen[-1] for seen in changes]
     return replace(at(level), error=max(sum(errors), 1e-12))
 
 

@@ -33,9 +33,9 @@ class TailTable:
         self.a, self.b = np.array(a, dtype=np.float64), np.array(b, dtype=np.float64)
         low, high = _log_odds.window(self.a, self.b)
         self._low = float(np.maximum(low, -_SMALL - np.log(np.maximum(self.b, 1))))
-        high = float(np.minimum(high, _SMALL + np.log(np.maximum(self.a, 1))))
-        self._last = max(_ENTRIES, int((high - self._low) / _LARGEST_STEP)) - 1
-        self._step = (high - self._low) / self._last
+        end = float(np.minimum(high, _SMALL + np.log(np.maximum(self.a, 1))))
+        self._last = max(_ENTRIES, int((end - self._low) / _LARGEST_STEP)) - 1
+        self._step = (end - self._low) / self._last
 
     def log_pdf(self, y: Array) -> Array:
         """Return the log density at y."""
@@ -43,6 +43,8 @@ class TailTable:
 
     def sf(self, y: Array) -> Array:
         """Return the probability of log odds above y."""
+        if y.size <= _ENTRIES:
+            return _log_odds.sf(self.a, self.b, y)
         place = np.maximum((y - self._low) / self._step, 0.0)
         entry = np.minimum(place, self._last - 1).astype(np.intp)
         place -= entry
@@ -68,7 +70,7 @@ class TailTable:
     def _coefficients(self) -> Array:
         """Polynomials between the entries, by rising power: Hermite's, of the fifth degree."""
         h = self._step
-        y = self._low + h * np.arange(self._last + 1)
+        y = np.asarray(self._low + h * np.arange(self._last + 1), dtype=np.float64)
         value = np.log(_log_odds.sf(self.a, self.b, y))
         hazard = np.exp(self.log_pdf(y) - value)
         slope = -h * hazard

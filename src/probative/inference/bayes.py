@@ -114,7 +114,7 @@ def bayes_test(
     if method == "sampled" and (n_resamples != int(n_resamples) or n_resamples < 2):
         raise InputError(f"n_resamples: {n_resamples!r} is not a whole number >= 2")
     choices = {"prior": prior_weight(prior), "beta": recall_weight(beta)}
-    b, metric = _second_argument(b, metric)
+    b, metric = _second_argument(a, b, metric)
     table, counts_a, counts_b, factor = _tables(a, b, weight)
     if table is not None:
         one_of("metric", metric, PAIRED_METRICS)
@@ -176,7 +176,7 @@ def difference_posterior(
     >>> print(f"{found.cdf(0.0):.4f} {found.pdf(0.0):.4f}")
     0.2992 7.3900
     """
-    b, metric = _second_argument(b, metric)
+    b, metric = _second_argument(a, b, metric)
     table, counts_a, counts_b, _ = _tables(a, b, weight)
     return _difference(counts_a, counts_b, table, metric, prior, beta)
 
@@ -195,9 +195,11 @@ def _difference(
     return IndependentPosterior(of_a, of_b)
 
 
-def _second_argument(b: Any, metric: str) -> tuple[Any, str]:
-    """What stands second is B's counts or, as with the other tests, the metric."""
-    return (None, b) if isinstance(b, str) else (b, metric)
+def _second_argument(a: Any, b: Any, metric: str) -> tuple[Any, str]:
+    """What stands second is B's counts or, beside paired counts, the metric."""
+    folds = a if isinstance(a, Sequence) and not isinstance(a, str) else [a]
+    paired = bool(folds) and all(isinstance(fold, PairedCounts) for fold in folds)
+    return (None, b) if paired and isinstance(b, str) else (b, metric)
 
 
 def _tables(a: Any, b: Any, weight: Weight) -> tuple[PairedCounts | None, Counts, Counts, float]:

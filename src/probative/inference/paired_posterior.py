@@ -44,6 +44,7 @@ _MOST_NODES = 3000
 _GOOD_ENOUGH = 1e-4  # error up to which Gauss rules that need more nodes will do
 LEAST_PRIOR = 0.1
 _ACCURACY = {"quadrature": "digits", "sobol": "sketch"}
+_ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
 _WORKED_OUT = ("_settled", "_rough")
 _SHARE = (1.0, 1.0, 1.0)
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
@@ -137,7 +138,7 @@ class PairedPosterior:
         a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
         if self._symmetric:  # exactly, whatever the nodes
             a_better = b_better = (a_better + b_better) / 2
-        return a_better, max(1 - a_better - b_better, 0.0), b_better
+        return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""
@@ -201,13 +202,15 @@ class _Law:
     def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
         """P(at most d), P(above d) and, where asked for, the density."""
         below, above, slope = np.full((3, len(d)), np.nan)
+        # each tail from its own side, so that at 0 both keep their digits where they are small
         for side, rises, near, far in (
             (self.b_above, d >= 0, above, below),
-            (self.a_above, d < 0, below, above),
+            (self.a_above, d <= 0, below, above),
         ):
             if rises.any():
-                near[rises], slope[rises] = side.tail(np.abs(d[rises]), density=density)
-                far[rises] = 1 - near[rises]
+                tail, slope[rises] = side.tail(np.abs(d[rises]), density=density)
+                near[rises] = tail = np.where(1 - tail > _ROUNDING, tail, 1.0)
+                far[rises] = np.where(d[rises] == 0, far[rises], 1 - tail)
         return below, above, slope
 
 

@@ -1,0 +1,265 @@
+"""Call every public function of the statistics with random arguments, and check what comes back.
+
+    python tests/sweep_functions.py --n 100000 --seed 1
+
+Counts from 0 to 10^12, priors, levels, regions of equivalence and betas from end to end. Nothing
+but an `InputError` may be raised and no warning given; every number is defined, within its bounds,
+and what must rise, rises. Prints the calls that failed, by kind, and how many there were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+import warnings
+from collections import Counter
+
+import numpy as np
+
+import probative as pv
+
+SEPARATE = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy", "specificity", "npv")
+PAIRED = SEPARATE[:6]
+
+
+class BrokenError(AssertionError):
+    """What came back is not what it must be."""
+
+
+def check(truth: object, what: str) -> None:
+    if not truth:
+        raise BrokenError(what)
+
+
+def count(rng: np.random.Generator, most: float = 12.0) -> int:
+    """A whole number: often 0 or a few, at times up to 10^most."""
+    if rng.random() < 0.4:
+        return int(rng.integers(0, 6))
+    return int(10 ** rng.uniform(0, most))
+
+
+def counts(rng: np.random.Generator, most: float = 12.0) -> pv.Counts:
+    return pv.Counts(*(count(rng, most) for _ in range(4)))
+
+
+def cases(rng: np.random.Generator, most: float = 12.0) -> list[int]:
+    return [count(rng, most) for _ in range(8)]
+
+
+def units(rng: np.random.Generator) -> pv.PairedCounts:
+    rows = rng.poisson(rng.choice([0.1, 1, 4]), (int(rng.integers(1, 30)), 8))
+    return pv.PairedCounts(rows)
+
+
+def prior(rng: np.random.Generator) -> float:
+    return float(rng.choice([0.25, 0.5, 1, 2, 10, 10 ** rng.uniform(-3, 6)]))
+
+
+def level(rng: np.random.Generator) -> float:
+    return float(rng.choice([0.5, 0.9, 0.95, 0.999, rng.uniform(0.01, 0.99), 1 - 1e-12]))
+
+
+def beta(rng: np.random.Generator) -> float:
+    return float(rng.choice([0.5, 1, 2, 10 ** rng.uniform(-3, 3)]))
+
+
+def rope(rng: np.random.Generator) -> float:
+    return float(rng.choice([0, 0.01, 10 ** rng.uniform(-12, -0.01), 0.9999999]))
+
+
+def within(low: float, value: float, high: float, what: str, slack: float = 1e-9) -> None:
+    check(low - slack <= value <= high + slack, f"{what}: {value} outside [{low}, {high}]")
+
+
+def interval(rng: np.random.Generator) -> None:
+    table, metric = counts(rng), str(rng.choice(SEPARATE))
+    lambda_, b = prior(rng), beta(rng)
+    narrow, wide = sorted([level(rng), level(rng)])
+    for method in (None, "bayes"):
+        how = {"beta": b, "prior": lambda_} | ({"method": method} if method else {})
+        inner, outer = (pv.interval(table, metric, level=x, **how) for x in (narrow, wide))
+        within(0, inner.low, 1, "low")
+        within(inner.low, inner.high, 1, "high")
+        check(
+            outer.low <= inner.low + 1e-9 and outer.high >= inner.high - 1e-9,
+            f"not wider: {inner.low, inner.high, narrow}, {outer.low, outer.high, wide}",
+        )
+
+
+def posterior(rng: np.random.Generator) -> None:
+    found = pv.posterior(counts(rng), str(rng.choice(SEPARATE)), prior=prior(rng), beta=beta(rng))
+    within(0, found.mean, 1, "mean")
+    within(0, found.var, 0.25, "var")
+    t = np.sort(rng.random(3))
+    below, above = found.cdf(t), found.sf(t)
+    check(np.all(np.diff(below) >= -1e-12), f"cdf falls: {below}")
+    check(np.allclose(below + above, 1, atol=1e-9), f"cdf + sf: {below + above}")
+    low, high = found.interval(level(rng))
+    within(0, low, high, "low")
+    within(low, high, 1, "high")
+
+
+def bayes_test(rng: np.random.Generator) -> None:
+    how = {"prior": prior(rng), "beta": beta(rng), "level": level(rng), "rope": rope(rng)}
+    if rng.random() < 0.5:
+        found = pv.bayes_test(counts(rng), counts(rng), str(rng.choice(SEPARATE)), **how)
+    else:
+        found = pv.bayes_test(pv.PairedCounts(cases(rng)), str(rng.choice(PAIRED)), **how)
+    _outcomes(found)
+    within(-1, found.low, 1, "low")
+    within(found.low, found.high, 1, "high")
+
+
+def _outcomes(found: pv.BayesTest) -> None:
+    slack = 1e-8 + 4 * found.error
+    within(0, found.p_h0, 1, "p_h0")
+    within(1, found.p_h0 + found.p_h1, 1, "p_h0 + p_h1", slack)
+    total = found.p_a_better + found.p_equivalent + found.p_b_better
+    within(1, total, 1, "the three outcomes", slack)
+    check(found.error >= 0, f"error {found.error}")
+
+
+def paired_posterior(rng: np.random.Generator) -> None:
+    from probative.inference.paired_posterior import PairedPosterior
+
+    found = PairedPosterior(
+        pv.PairedCounts(cases(rng)), str(rng.choice(PAIRED)), prior=prior(rng), beta=beta(rng)
+    )
+    d = np.sort(np.append(rng.uniform(-1, 1, 2), found.mean))
+    below = found.cdf(d)
+    check(np.all(np.diff(below) >= -1e-8 - found.error), f"cdf falls: {below}")
+    check(np.allclose(below + found.sf(d), 1, atol=1e-8), "cdf + sf")
+    check(np.all(np.asarray(found.pdf(d)) >= 0), "density below 0")
+
+
+def randomization(rng: np.random.Generator) -> None:
+    alternative = str(rng.choice(["two-sided", "greater", "less"]))
+    paired = units(rng) if rng.random() < 0.5 else pv.PairedCounts(cases(rng))
+    found = pv.randomization_test(
+        paired, str(rng.choice(SEPARATE)), alternative=alternative, beta=beta(rng), rng=1
+    )
+    within(0, found.pvalue, 1, "p", 0)
+    within(-1, found.statistic, 1, "statistic")
+
+
+def difference(rng: np.random.Generator) -> None:
+    paired = units(rng) if rng.random() < 0.5 else pv.PairedCounts(cases(rng))
+    metric, b = str(rng.choice(PAIRED)), beta(rng)
+    narrow, wide = sorted([level(rng), level(rng)])
+    inner, outer = (pv.difference(paired, metric, level=x, beta=b) for x in (narrow, wide))
+    within(-1, inner.low, inner.high, "low")
+    within(inner.low, inner.high, 1, "high")
+    check(
+        outer.low <= inner.low + 1e-9 and outer.high >= inner.high - 1e-9,
+        f"not wider: {inner.low, inner.high, narrow}, {outer.low, outer.high, wide}",
+    )
+
+
+def plan(rng: np.random.Generator) -> None:
+    found = pv.plan(
+        units(rng),
+        str(rng.choice(PAIRED)),
+        power=float(rng.uniform(0.1, 0.99)),
+        level=float(rng.uniform(0.5, 0.999)),
+    )
+    check(found.units is None or found.units >= 1, f"units {found.units}")
+
+
+def mcnemar(rng: np.random.Generator) -> None:
+    within(0, pv.mcnemar_test(pv.PairedCounts(cases(rng))).pvalue, 1, "p", 0)
+
+
+def bootstrap(rng: np.random.Generator) -> None:
+    found = pv.bootstrap_difference(units(rng), str(rng.choice(PAIRED)), n_resamples=50, rng=1)
+    within(-1, found.low, found.high, "low")
+    within(found.low, found.high, 1, "high")
+
+
+def adjust(rng: np.random.Generator) -> None:
+    p = rng.random(int(rng.integers(1, 20))) ** rng.integers(1, 40)
+    found = np.asarray(pv.adjust_pvalues(p))
+    check(np.all(found >= p - 1e-15) and np.all(found <= 1), f"adjusted: {found}")
+
+
+def effective(rng: np.random.Generator) -> None:
+    folds = [counts(rng, 9) for _ in range(2 * int(rng.integers(1, 6)))]
+    found = pv.effective_counts(folds)
+    within(0, found.tp, float(sum(fold.tp for fold in folds)), "tp", 1e-3)
+
+
+def metrics(rng: np.random.Generator) -> None:
+    table, metric = counts(rng), str(rng.choice(SEPARATE))
+    found = float(pv.metrics.score(table, metric, beta=beta(rng)))
+    if not math.isnan(found):
+        within(0, found, 1, "score")
+
+
+def fold_tests(rng: np.random.Generator) -> None:
+    a = rng.random((5, 2))
+    b = np.clip(a + rng.normal(0, rng.choice([1e-9, 0.02]), (5, 2)), 0, 1)
+    for test in (pv.five_by_two_t_test, pv.five_by_two_f_test, pv.block_regularized_t_test):
+        within(0, test(a, b).pvalue, 1, "p", 0)
+
+
+CHECKS = [
+    interval,
+    posterior,
+    bayes_test,
+    paired_posterior,
+    randomization,
+    difference,
+    plan,
+    mcnemar,
+    bootstrap,
+    adjust,
+    effective,
+    metrics,
+    fold_tests,
+]
+
+
+def sweep(n: int, seed: int) -> tuple[Counter[str], dict[str, str], Counter[str], dict[str, float]]:
+    """How many calls failed and how, an example of each, how many were refused; slowest calls."""
+    failures: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    slowest: dict[str, float] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for i in range(n):
+            function = CHECKS[i % len(CHECKS)]
+            start = time.perf_counter()
+            try:
+                function(np.random.default_rng([seed, i]))
+            except pv.InputError as problem:
+                refused[function.__name__] += 1
+                check("\n" not in str(problem) and ":" in str(problem), f"message: {problem}")
+            except Exception as problem:
+                kind = f"{function.__name__}: {type(problem).__name__}"
+                failures[kind] += 1
+                examples.setdefault(kind, f"seed [{seed}, {i}]: {problem}")
+            name = function.__name__
+            slowest[name] = max(slowest.get(name, 0.0), time.perf_counter() - start)
+    return failures, examples, refused, slowest
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--n", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    choices = parser.parse_args()
+    failures, examples, refused, slowest = sweep(choices.n, choices.seed)
+    lines = []
+    for kind, number in failures.most_common():
+        lines.append(f"{number:6d}  {kind}  {examples[kind]}")
+    lines.append(f"{choices.n} calls, {failures.total()} failed")
+    lines.append("refused: " + ", ".join(f"{name} {x}" for name, x in refused.items()))
+    lines.append("slowest calls: " + ", ".join(f"{k} {x:.1f} s" for k, x in slowest.items()))
+    sys.stdout.write("\n".join(lines) + "\n")
+    return int(bool(failures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
