@@ -75,7 +75,7 @@ def test_counts_from_labels():
     assert pv.Counts.from_labels([1, 0], [1, 1], positive="x") == pv.Counts(0, 0, 0, 2)
     with pytest.raises(ValueError, match="y_pred: 3 items, but y_true has 2"):
         pv.Counts.from_labels([1, 0], [1, 0, 1])
-    with pytest.raises(ValueError, match=r"y_true: shape \(2, 1\)"):
+    with pytest.raises(ValueError, match=r"y_true: item 1 is \[1\]; expected text"):
         pv.Counts.from_labels([[1], [0]], [1, 0])
 
 
@@ -172,3 +172,35 @@ def test_paired_inputs_of_unequal_length_are_refused():
         pv.PairedCounts.from_labels([1, 0], [1, 0], [1, 1], units=[0])
     with pytest.raises(ValueError, match="a: 2 sentences, but gold has 1"):
         pv.PairedCounts.from_spans([set()], [set(), set()], [set()])
+
+
+def test_counts_are_copies_that_cannot_be_changed():
+    tp, cases, number = np.array([1.0, 2.0]), np.ones((2, 8)), np.array([1, 2])
+    counts, paired = pv.Counts(tp, tp, tp), pv.PairedCounts(cases, number)
+    seven = pv.PairedCounts(np.ones((2, 7)))
+    tp[0] = cases[0, 0] = number[0] = 99
+    assert counts == pv.Counts([1, 2], [1, 2], [1, 2])
+    assert paired == pv.PairedCounts(np.ones((2, 8)), [1, 2])
+    for array in (counts.tp, paired.cases, paired.multiplicity, seven.cases, paired.a.tp):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5
+
+
+@pytest.mark.parametrize(
+    "wrong", ["1", "1_000", "٣", ["1"], b"1", 1j, None, [[1], [1, 2]], object()]
+)
+def test_what_is_no_count_is_refused(wrong):
+    with pytest.raises(pv.InputError, match="tp: "):
+        pv.Counts(wrong, 1, 1)
+
+
+@pytest.mark.parametrize("wrong", [1e300, 10**400, 2**53 + 2, [1, 1e300]])
+def test_counts_have_a_limit(wrong):
+    with pytest.raises(pv.InputError, match="tp: "):
+        pv.Counts(wrong, 1, 1)
+    assert pv.Counts(2**53, 1, 1).tp == 2**53
+
+
+def test_masked_counts_are_refused():
+    with pytest.raises(pv.InputError, match="tp: 1 values are masked"):
+        pv.Counts(np.ma.array([1, 2], mask=[0, 1]), [1, 1], [1, 1])

@@ -279,3 +279,130 @@ def test_intervals_of_sequences_are_clustered_by_sentence():
 def test_missing_input():
     with pytest.raises(InputError, match="pred: missing"):
         pv.score([["O"]])
+
+
+# --- what counts as independent ------------------------------------------------------------------
+
+
+def documents(seed=0, number=25, size=12):
+    """Tags in documents that are hard or easy as a whole, and where each document begins."""
+    rng = np.random.default_rng(seed)
+    gold, pred = [], []
+    for ease in rng.beta(1.2, 0.5, number):
+        for _ in range(size):
+            tags = rng.choice(["O", "B-PER", "B-LOC"], 4)
+            right = rng.random(4) < ease
+            gold.append(tags.tolist())
+            pred.append(np.where(right, tags, "O").tolist())
+    return gold, pred, np.repeat(np.arange(number), size)
+
+
+def column_file(write, name, tags, document):
+    lines = []
+    for i, (sentence, number) in enumerate(zip(tags, document, strict=True)):
+        if i == 0 or number != document[i - 1]:
+            lines.append("-DOCSTART-\tO\n")
+        lines.append("\n".join(f"w{k}\t{tag}" for k, tag in enumerate(sentence)) + "\n")
+    return write("\n".join(lines), name)
+
+
+def test_intervals_by_document_match_a_bootstrap_of_documents(write):
+    gold, pred, document = documents()
+    files = [column_file(write, n, t, document) for n, t in (("gold", gold), ("pred", pred))]
+    by_sentence, by_document, by_item = (
+        pv.score(*files, by=by) for by in ("sentence", "document", "item")
+    )
+    assert (by_document.unit, by_document.units, by_document.by) == ("document", 25, "document")
+    assert (by_sentence.unit, by_sentence.units, by_sentence.by) == ("sentence", 300, "sentence")
+    assert (by_item.unit, by_item.units, by_item.by) == ("sentence", 300, "item")
+    assert pv.score(*files).to_dict() == by_sentence.to_dict()
+
+    rng = np.random.default_rng(1)
+    spans = [
+        [{(k, t[2:]) for k, t in enumerate(s) if t != "O"} for s in side] for side in (gold, pred)
+    ]
+    for label in (None, "LOC"):
+        kept = [[{s for s in row if label in (None, s[1])} for row in side] for side in spans]
+        cells = np.array([(len(g & p), len(p - g), len(g - p)) for g, p in zip(*kept, strict=True)])
+        units = np.stack([np.bincount(document, weights=c) for c in cells.T], axis=1)
+        drawn = units[rng.integers(0, 25, (4000, 25))].sum(axis=1)
+        f1 = 2 * drawn[:, 0] / (2 * drawn[:, 0] + drawn[:, 1] + drawn[:, 2])
+        low, high = np.quantile(f1, [0.025, 0.975])
+        widths = []
+        for found in (by_item, by_sentence, by_document):
+            system = found[0]
+            scores = system.scores if label is None else system.by_label[0].scores
+            widths.append(next(s.high - s.low for s in scores if s.metric == "f1"))
+        assert widths[0] < widths[1] < widths[2]
+        # a percentile bootstrap of few units is known to be somewhat too short
+        assert 0.9 < widths[2] / (high - low) < 1.5
+        assert widths[1] < 0.75 * widths[2]
+    assert by_document[0]["f1"].design_effect > by_sentence[0]["f1"].design_effect > 1
+    assert by_item[0]["f1"].design_effect is None
+
+
+def test_comparisons_score_by_the_same_units(write):
+    gold, pred, document = documents()
+    other = documents(seed=3)[0]
+    files = [
+        column_file(write, n, t, document)
+        for n, t in (("gold", gold), ("pred", pred), ("other", other))
+    ]
+    found = pv.compare(*files, by="document", metric="recall")
+    alone = pv.score(*files, by="document")
+    assert found.by == "document"
+    for one, same in zip(found.systems, alone.systems, strict=True):
+        assert one["recall"].to_dict() == same["recall"].to_dict()
+        assert [e.to_dict() for e in one.by_label] == [e.to_dict() for e in same.by_label]
+    assert "by document" in found.to_markdown()
+    assert "Items of one document are not independent" in found.to_html()
+
+
+def test_one_sentence_carries_a_note():
+    found = pv.score([["B-A", "B-B", "O"]], [["B-A", "O", "O"]])
+    for score in found[0].scores[:3]:
+        assert (score.low, score.high) == (0, 1)
+        assert "one unit: no evidence" in score.note
+    for entry in found[0].by_label:
+        assert all((score.low, score.high) == (0, 1) for score in entry.scores)
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        ("page", "by: unknown 'page'; expected one of sentence, document, unit, item"),
+        ("document", "by: no documents are marked in the answer"),
+        ("unit", "by: there are no units here; expected 'sentence' or 'item'"),
+    ],
+)
+def test_units_that_are_not_there(by, message):
+    with pytest.raises(InputError) as error:
+        pv.score([["B-A"]] * 3, [["B-A"]] * 3, by=by)
+    assert str(error.value).startswith(message)
+
+
+def test_the_metrics_asked_for():
+    gold, pred, _ = documents()
+    found = pv.score(gold, pred, metric=["fbeta", "jaccard"], beta=2, method="bayes")
+    scores = {s.metric: s for s in found[0].scores}
+    assert list(scores) == ["fbeta", "jaccard", "macro_fbeta", "macro_jaccard"]
+    assert [s.metric for s in pv.score(gold, pred, metric="f1")[0].scores] == ["f1", "macro_f1"]
+    counts = found[0].counts
+    assert scores["fbeta"].estimate == pv.interval(counts, "fbeta", beta=2).estimate
+    assert {scores["fbeta"].method, scores["jaccard"].method} == {"bayes"}
+    assert [s.metric for s in found[0].by_label[0].scores] == ["fbeta", "jaccard"]
+    single = pv.score(gold, pred, metric="recall", by="item", method="clopper-pearson")[0]["recall"]
+    direct = pv.interval(counts, "recall", "clopper-pearson")
+    assert (single.low, single.high) == (direct.low, direct.high)
+    labels = pv.score(list("abcab"), list("abbab"), metric="f1")
+    assert labels[0].scores[0].metric == "f1"
+    for wrong, message in (
+        ({"metric": "f2"}, "metric: unknown 'f2'"),
+        ({"method": "wilsn"}, "method: unknown 'wilsn'"),
+        ({"beta": 0}, "beta: 0 is not a finite number > 0"),
+        ({"metric": "specificity"}, "tn"),
+    ):
+        with pytest.raises(InputError, match=message):
+            pv.score(gold, pred, **wrong)
+    with pytest.raises(InputError, match="'jaccard' is not defined over all classes at once"):
+        pv.score(list("abcab"), list("abbab"), metric="jaccard")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._labels import items_of, labels_of
+from probative._validation import shown
 from probative.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
 __all__ = [
     "by_first_appearance",
@@ -22,6 +25,7 @@ __all__ = [
     "same_length",
     "show",
     "span_cases",
+    "span_sets",
     "whole",
 ]
 
@@ -48,12 +52,11 @@ def show(value: Any) -> str:
     return str(whole(value))
 
 
-def is_positive(name: str, labels: ArrayLike, positive: object) -> NDArray[np.bool_]:
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise InputError(f"{name}: shape {array.shape}; expected a sequence of labels")
-    # NumPy answers a comparison of strings with numbers by one False, not by an array of them
-    return np.broadcast_to(np.asarray(array == positive, dtype=bool), array.shape)
+def is_positive(name: str, labels: Any, positive: object) -> NDArray[np.bool_]:
+    """Which items have the label `positive`: by its text, numbers by value, none missing."""
+    codes, names = labels_of(items_of(name, labels), lambda text: InputError(f"{name}: {text}"))
+    (_, (wanted,)) = labels_of([positive], lambda text: InputError(f"positive: {text}"))
+    return np.asarray(codes == (names.index(wanted) if wanted in names else -1))
 
 
 def same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
@@ -71,6 +74,18 @@ def case_of(
     return np.asarray(group + ~answer, dtype=np.int64)
 
 
+def span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
+    """The spans of every sentence as a set."""
+    try:
+        if isinstance(sentences, (Set, Mapping, str, bytes)):
+            raise TypeError
+        return [set(sentence) for sentence in sentences]
+    except TypeError:
+        raise InputError(
+            f"{name}: {shown(sentences)}; expected a list with a set of spans a sentence"
+        ) from None
+
+
 def span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:
     only_a, only_b, both = a - b, b - a, a & b
     return [
@@ -84,9 +99,10 @@ def span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[
     ]
 
 
-def by_first_appearance(names: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
-    """Number the distinct values of an array in the order in which they first appear."""
-    distinct, first, group = np.unique(names, return_index=True, return_inverse=True)
+def by_first_appearance(name: str, units: Any) -> tuple[NDArray[np.int64], int]:
+    """Number the distinct units in the order in which they first appear."""
+    codes, _ = labels_of(items_of(name, units), lambda text: InputError(f"{name}: {text}"))
+    distinct, first, group = np.unique(codes, return_index=True, return_inverse=True)
     rank = np.empty(len(distinct), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(distinct))
     return rank[group], len(distinct)

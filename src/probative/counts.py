@@ -7,6 +7,7 @@ negatives of one system; `PairedCounts` the eight cases of two systems judged on
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,13 +22,14 @@ from probative._counting import (
     same_length,
     show,
     span_cases,
+    span_sets,
     whole,
 )
-from probative._validation import amounts
+from probative._validation import amounts, shown
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -47,6 +49,8 @@ class Counts:
         fractions, as effective counts are.
     tn
         True negatives, where they can be counted. For chunks and words they cannot.
+
+    What is given is copied, and the arrays cannot be changed.
 
     Examples
     --------
@@ -135,7 +139,12 @@ class Counts:
 
     def reshape(self, *shape: int) -> Self:
         """Arrange the tables of an array-valued `Counts` in another shape."""
-        return self._map(lambda value: value.reshape(*shape))
+        try:
+            return self._map(lambda value: value.reshape(*shape))
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(
+                f"shape: {shown(shape)} does not fit the counts' shape {self.shape}"
+            ) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts by name, whole numbers as int; tn only where it exists."""
@@ -261,6 +270,7 @@ class PairedCounts:
         has_negatives = cases.shape[-1] == 8
         if not has_negatives:
             cases = np.concatenate([cases, np.zeros((*cases.shape[:-1], 1))], axis=-1)
+            cases.flags.writeable = False
         object.__setattr__(self, "cases", cases)
         object.__setattr__(self, "has_negatives", has_negatives)
         object.__setattr__(self, "multiplicity", self._checked_multiplicity())
@@ -279,7 +289,9 @@ class PairedCounts:
         if np.any(values != np.round(values)):
             wrong = values[values != np.round(values)][0]
             raise InputError(f"multiplicity: {wrong:g} is not a whole number")
-        return values.astype(np.int64)
+        number = values.astype(np.int64)
+        number.flags.writeable = False
+        return number
 
     @classmethod
     def from_labels(
@@ -317,9 +329,8 @@ class PairedCounts:
         case = case_of(says_a, says_b, answer)
         if units is None:
             return cls(np.bincount(case, minlength=8))
-        names = np.asarray(units)
-        same_length("units", names, "gold", answer)
-        unit, n_units = by_first_appearance(names)
+        unit, n_units = by_first_appearance("units", units)
+        same_length("units", unit, "gold", answer)
         return cls(np.bincount(unit * 8 + case, minlength=n_units * 8).reshape(n_units, 8))
 
     @classmethod
@@ -348,10 +359,11 @@ class PairedCounts:
         >>> pv.PairedCounts.from_spans(gold, a, b).total()
         PairedCounts([0, 1, 1, 0, 1, 0, 1])
         """
-        for name, spans in (("a", a), ("b", b)):
-            if len(spans) != len(gold):
-                raise InputError(f"{name}: {len(spans)} sentences, but gold has {len(gold)}")
-        rows = [span_cases(set(g), set(x), set(y)) for g, x, y in zip(gold, a, b, strict=True)]
+        sides = [span_sets(name, side) for name, side in (("gold", gold), ("a", a), ("b", b))]
+        for name, side in zip("ab", sides[1:], strict=True):
+            if len(side) != len(sides[0]):
+                raise InputError(f"{name}: {len(side)} sentences, but gold has {len(sides[0])}")
+        rows = [span_cases(*sets) for sets in zip(*sides, strict=True)]
         return cls(np.array(rows, dtype=np.float64).reshape(-1, 7))
 
     @property
@@ -400,8 +412,9 @@ class PairedCounts:
     @classmethod
     def concatenate(cls, parts: Iterable[PairedCounts]) -> Self:
         """Put the units of several objects into one."""
-        parts = list(parts)
-        if not parts or not all(part.has_units for part in parts):
+        parts = list(parts) if isinstance(parts, Iterable) else []
+        whole = all(isinstance(part, PairedCounts) and part.has_units for part in parts)
+        if not parts or not whole:
             raise InputError("parts: expected at least one, each with a row a unit")
         if len({part.has_negatives for part in parts}) > 1:
             raise InputError("parts: some have case 7 and others have not")

@@ -10,15 +10,26 @@ import numpy as np
 from probative.comparison import compare_evidence
 from probative.counts import Counts
 from probative.data import load
+from probative.errors import InputError
 from probative.evaluation import score
+from probative.files import check_target
 from probative.inference.bayes import bayes_test
 from probative.matching.evidence import Evidence
 from probative.matching.items import Items
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from probative.results import BayesTest, Comparisons, Scores
 
-__all__ = ["SEGMENTATION", "SMALL_FILES", "Demonstration", "demonstrate", "shared_task"]
+__all__ = [
+    "SEGMENTATION",
+    "SMALL_FILES",
+    "Demonstration",
+    "check_small_files",
+    "demonstrate",
+    "shared_task",
+]
 
 # Written for this purpose: edit them and run the command again.
 _GOLD = """Ada	B-PER
@@ -97,6 +108,18 @@ SEGMENTATION = {
         ["南京", "市", "长江", "大", "桥", "很", "长"],
     ],
 }
+
+
+def check_small_files(folder: Path) -> None:
+    """Refuse a folder in which one of the small files is not as we wrote it: somebody edited it."""
+    for name, content in SMALL_FILES.items():
+        path = check_target(folder / name)
+        try:
+            edited = path.exists() and path.read_bytes() != content.encode()
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", path) from None
+        if edited:
+            raise InputError("has been edited; --force writes over it, -o DIR goes elsewhere", path)
 
 
 def shared_task() -> Evidence:

@@ -23,6 +23,7 @@ from probative.results import Interval, LabelScores, Scores, SystemScores
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
 __all__ = ["UNITS", "metrics_of", "score", "scores_of", "unit_of"]
 
 PRF = ("precision", "recall", "f1")

@@ -57,7 +57,9 @@ def _example(evidence: Evidence, i: int, j: int, sentence: int, errors: Any) -> 
         sentence + 1,
         _shown_words(words, start),
         separator,
-        *(_shown_spans(spans, start) for spans in (gold, a, b)),
+        _shown_spans(gold, start),
+        _shown_spans(a, start),
+        _shown_spans(b, start),
         int(errors[0][sentence]),
         int(errors[1][sentence]),
     )

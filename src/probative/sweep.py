@@ -9,15 +9,14 @@ import numpy as np
 
 from probative._validation import open_probability, whole_number
 from probative.errors import InputError
-from probative.inference.clusters import ONE_UNIT, design_effects, student_quantile
 from probative.inference.intervals import interval
-from probative.inference.proportions import normal_quantile
 from probative.matching.cuts import Cuts, all_cuts, flat_probabilities
 from probative.metrics import score
 from probative.reading.annotations import Segmented
 from probative.reading.inputs import annotations_of
 from probative.reading.probabilities import probabilities_of
 from probative.reading.recognise import Options
+from probative.reading.source import refuse_repeats
 from probative.results import BestCut, Interval, SegmentationSweep
 
 __all__ = ["segmentation_sweep", "segmented"]
@@ -75,6 +74,7 @@ def segmentation_sweep(
     """
     steps = whole_number("steps", steps)
     level = open_probability("level", level)
+    refuse_repeats((gold, probabilities))
     answer = segmented(gold, "gold", **how)
     row = flat_probabilities(answer, probabilities_of(probabilities))
     positions = len(row)
@@ -90,7 +90,7 @@ def segmentation_sweep(
         accepted=accepted,
         thresholds=np.concatenate([[np.nan], cuts.ranked])[accepted],
         counts=cuts.there,
-        scores=tuple(_interval(cuts, name, level) for name in METRICS),
+        scores=_intervals(cuts, level),
         best=tuple(_best(cuts, name, shares) for name in METRICS),
         positions=positions,
         sentences=answer.n_sentences,
@@ -106,23 +106,29 @@ def segmented(data: Any, name: str, **how: Any) -> Segmented:
     return words
 
 
-def _interval(cuts: Cuts, name: str, level: float) -> Interval:
-    """Intervals at the chosen cuts; words of one sentence are not independent."""
-    counts, metric = cuts.there, METRICS[name]
-    found = design_effects(counts, cuts.products, cuts.n_sentences, metric)
-    # Wilson's interval is the same with t for z as with the counts divided by (t/z)²
-    student = (student_quantile(level, found.degrees_of_freedom) / normal_quantile(level)) ** 2
-    plain = interval(counts / (found.divisor * student), metric, level=level)
-    alone = (found.degrees_of_freedom <= 0) & ~np.isnan(plain.estimate)
-    note = np.where(alone, ONE_UNIT, plain.note)
+def _intervals(cuts: Cuts, level: float) -> tuple[Interval, ...]:
+    """Intervals of each score at the chosen cuts; words of one sentence are not independent."""
+    by_cut = [
+        [interval(units, metric, level=level, clustered=True) for metric in METRICS.values()]
+        for units in cuts.by_sentence()
+    ]
+    return tuple(
+        _stacked(name, list(cut))
+        for name, cut in zip(METRICS, zip(*by_cut, strict=True), strict=True)
+    )
+
+
+def _stacked(name: str, found: list[Interval]) -> Interval:
+    """One interval of arrays instead of many."""
+    note = np.array([one.note for one in found], dtype=object)
     return replace(
-        plain,
+        found[0],
         metric=name,
-        estimate=score(counts, metric),
-        low=np.where(alone, 0.0, plain.low),
-        high=np.where(alone, 1.0, plain.high),
+        estimate=np.array([one.estimate for one in found]),
+        low=np.array([one.low for one in found]),
+        high=np.array([one.high for one in found]),
         note=note if any(note) else None,
-        design_effect=found.design_effect,
+        design_effect=np.array([one.design_effect for one in found]),
     )
 
 

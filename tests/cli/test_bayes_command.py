@@ -138,7 +138,7 @@ def test_draws(run, files):
         ("tp,fp\n1,2\n", "folds.csv:1: no column 'fn'"),
         ("tp,fp,fn\n1,2,x\n", "folds.csv:2: fn is 'x'; expected a number"),
         ("tp,fp,fn\n1,2,-3\n", "folds.csv:2: fn is '-3'; expected a number >= 0"),
-        ("", "folds.csv: the file is empty"),
+        ("", "folds.csv: is empty; expected a header with tp, fp, fn"),
         ("tp,fp,fn\n1,2,3\n4,5,6\n7,8,9\n", "new: 2 folds, but folds has 3"),
         ("model,tp,fp,fn\n,2,3,4\n", "folds.csv:2: model is empty"),
         ("model,tp,fp,fn\nx,2,3,4\ny,1,1,1\n", "folds.csv: 2 models; expected one"),
@@ -152,10 +152,12 @@ def test_broken_files(refused, files, tmp_path, content, message):
 def test_broken_usage(refused, files, tmp_path):
     assert "0 files; expected two" in refused("bayes")
     assert "1 models (old); expected two" in refused("bayes", files[0])
-    assert "cannot be read" in refused("bayes", tmp_path / "none.csv", files[1])
+    assert "there is no such file" in refused("bayes", tmp_path / "none.csv", files[1])
     assert "weight: unknown 'efective'" in refused("bayes", *files, "--weight", "efective")
     assert "metric: accuracy needs tn" in refused("bayes", *files, "--metric", "accuracy")
-    assert "--plot: unknown 'density'" in refused("bayes", *files, "--plot", "density")
+    assert "--plot: unknown 'density'" in refused(
+        "bayes", *files, "--figure", tmp_path / "x.svg", "--plot", "density"
+    )
     assert "level: 2.0 is not between" in refused("bayes", *files, "--level", "2")
     assert "rope: -1.0 is not" in refused("bayes", *files, "--rope", "-1")
     assert "--preds-a: missing" in refused("bayes", "--folds", tmp_path)

@@ -341,9 +341,9 @@ def test_one_document_is_no_evidence(run, write, gate):
         f"one document is no evidence of how the systems do on others\n"
     )
     assert "No verdict: a score here rests on one document alone" in outcome.out
-    row = next(line for line in outcome.out.splitlines() if line.startswith("new − old"))
+    row = next(line for line in outcome.out.splitlines() if line.startswith(" new − old"))
     assert row.split()[4:10] == ["43.33", "−100.00", "100.00", "1.0000", "–", "–"]
-    assert "one unit: no evidence" in row
+    assert "Note: one unit: no evidence" in outcome.out
     answer = json.loads(run(*asked, gate, "-f", "json").out)
     (c,) = answer["comparisons"]
     assert (c["low"], c["high"], c["pvalue"]) == (-1, 1, 1)
@@ -391,7 +391,7 @@ def test_page_and_figures(run, files, tmp_path):
         (("--by", "document"), "by: no documents are marked"),
         (("--rope", "x"), "'x' is not a number"),
         (("--rope", "-1"), "rope: -1.0 is not a finite number >= 0"),
-        (("--rope", "nan"), "rope: nan is not a finite number >= 0"),
+        (("--rope", "nan"), "'nan' is not a number"),
         (("--rope", "1"), "rope: 1.0 is not below 1; expected a fraction of 1: 0.01 is one point"),
         (("--rope", "2"), "rope: 2.0 is not below 1; expected a fraction of 1: 0.01 is one point"),
         (("--level", "95"), "level: 95.0 is not between 0 and 1"),

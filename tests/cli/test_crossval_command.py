@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
+import random
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -152,3 +156,160 @@ def test_a_resumed_folder_of_another_run(refused, run, corpus, tmp_path):
     run("crossval", corpus, *models, "--resume", tmp_path / "r")
     line = refused("crossval", corpus, *models, "--only", "LOC", "--resume", tmp_path / "r")
     assert "r: holds the results of another run: data" in line
+
+
+NOTHING = """
+class Nothing:
+    def fit(self, sentences, spans):
+{fit}
+        return self
+    def predict(self, sentences):
+        return [[] for _ in sentences]
+"""
+
+
+def plugin(folder, fit, name="mine"):
+    (folder / f"{name}.py").write_text(NOTHING.format(fit=fit))
+    return ("--a", f"python:{name}:Nothing", "--b", f"crf:iobes{FAST}", "--m", "1")
+
+
+def process(folder, *words, **how):
+    command = [sys.executable, "-m", "probative", "crossval", *map(str, words)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, **(pipes | how))
+
+
+PRINTING = """
+        import ctypes, os
+        print("from Python")
+        os.write(1, b"from a file descriptor\\n")
+        ctypes.CDLL(None).puts(b"from C")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="C prints elsewhere there")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_models_print_does_not_mix_with_results(corpus, tmp_path, jobs):
+    models = plugin(tmp_path, PRINTING)
+    (tmp_path / "mine.py").write_text((tmp_path / "mine.py").read_text() + "print('imported')\n")
+    running = process(tmp_path, corpus, *models, *SMALL, "--jobs", jobs, "-f", "json")
+    out, err = running.communicate()
+    assert running.returncode == 0, err
+    assert json.loads(out)["command"] == "crossval"
+    assert {"from Python", "from a file descriptor", "from C", "imported"} <= set(err.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("fit", "message"),
+    [
+        ("        raise SystemExit(0)", "fold 1, model A, fit: SystemExit: 0"),
+        ("        return 1\nraise SystemExit(0)", "--a: module 'ending' failed: SystemExit: 0"),
+        ("        return 1\ndef (", "--a: module 'ending' failed: SyntaxError: invalid syntax"),
+    ],
+)
+def test_a_model_that_exits_is_an_error(refused, corpus, tmp_path, monkeypatch, fit, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "ending", raising=False)
+    models = plugin(tmp_path, fit, "ending")
+    assert message in refused("crossval", corpus, *models, *SMALL)
+
+
+def test_a_model_with_other_code_is_another_model(corpus, tmp_path):
+    words = (corpus, *plugin(tmp_path, "        pass"), *SMALL, "--resume", tmp_path / "r")
+    assert process(tmp_path, *words).wait() == 0
+    assert process(tmp_path, *words).wait() == 0
+    plugin(tmp_path, "        self.better = True")
+    running = process(tmp_path, *words)
+    _, err = running.communicate()
+    assert running.returncode == 2
+    assert "r: holds the results of another run: the code of model_a is" in err
+    assert err.count("\n") == 1
+
+
+def test_two_that_start_at_once_without_a_seed_agree(corpus, tmp_path):
+    words = (corpus, *plugin(tmp_path, "        pass"), "--metric", "recall", "-q", "-f", "json")
+    both = [process(tmp_path, *words, "--resume", tmp_path / "r") for _ in range(2)]
+    answers = [json.loads(running.communicate()[0]) for running in both]
+    assert [running.returncode for running in both] == [0, 0]
+    for answer in answers:
+        for fold in answer["folds"]:
+            del fold["seconds"]
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no process groups")
+def test_an_interrupt_ends_workers_quietly(corpus, tmp_path):
+    log = tmp_path / "log"
+    fit = f"        import time; open({str(log)!r}, 'a').write('x'); time.sleep(30)"
+    words = (corpus, *plugin(tmp_path, fit), *SMALL, "--jobs", 2)
+
+    def unblock():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    rng = random.Random(1)  # noqa: S311
+    for case in range(4):
+        running = process(tmp_path, *words, start_new_session=True, preexec_fn=unblock)
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        if case and children.exists():  # while workers start
+            while len(children.read_text().split()) < case + 1 and running.poll() is None:
+                time.sleep(0.001)
+            time.sleep(0.1 * rng.random())
+        else:  # while a model is trained
+            while not log.exists():
+                time.sleep(0.01)
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+        assert (running.returncode, out, err) == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    ("resume", "message"),
+    [("x" * 3000, "File name too long"), ("{corpus}/below", ""), ("nul\0byte", "")],
+)
+def test_an_unusable_folder_is_refused_before_any_work(refused, corpus, tmp_path, resume, message):
+    folder = resume.format(corpus=corpus)
+    line = refused(
+        "crossval", corpus, *plugin(tmp_path, "        1 / 0"), *SMALL, "--resume", folder
+    )
+    assert message in line
+    assert "ZeroDivisionError" not in line
+
+
+def test_documents_must_be_marked_to_be_kept(refused, corpus):
+    models = ("--a", "crf:iob2", "--b", "crf:iobes", "--keep-documents", "-q")
+    line = refused("crossval", corpus, *models)
+    assert line.endswith("corpus.conll: marks no documents that could be kept whole")
+
+
+def test_no_jobs(refused, corpus):
+    assert "jobs" in refused("crossval", corpus, "--a", "crf:iob2", "--b", "crf:iob2", "--jobs", 0)
+
+
+@pytest.mark.parametrize("form", ["conll", "txt", "jsonl"])
+@pytest.mark.skipif(os.name == "nt", reason="there are no named pipes")
+def test_a_corpus_from_a_pipe_is_read_once(corpus, tmp_path, form):
+    content = {
+        "conll": corpus.read_text(),
+        "txt": "".join(f"上海 浦东 开发 与 法制{'建设' * (i % 3)} 同步\n" for i in range(900)),
+        "jsonl": '{"text": "Ada slept", "spans": [[0, 3, "PER"]]}\n' * 2000,
+    }[form]
+    named = tmp_path / f"named.{form}"
+    named.write_text(content)
+    words = (*plugin(tmp_path, "        pass")[:4], "--m", 1, *SMALL, "-f", "json")
+    words = tuple(w if w != f"crf:iobes{FAST}" else "python:mine:Nothing" for w in words)
+    expected = json.loads(process(tmp_path, named, *words).communicate()[0])
+    pipe = tmp_path / f"pipe.{form}"
+    os.mkfifo(pipe)
+    running = process(tmp_path, pipe, *words)
+    pipe.write_text(content)
+    out, err = running.communicate()
+    assert running.returncode == 0, err
+    assert [f["counts"] for f in json.loads(out)["folds"]] == [
+        f["counts"] for f in expected["folds"]
+    ]
+    task = () if form != "txt" else ("--task", "segmentation")
+    running = process(tmp_path, "-", *words, *task, stdin=subprocess.PIPE)
+    out, err = running.communicate(content)
+    assert running.returncode == 0, err
+    assert json.loads(out)["balance"] == expected["balance"]

@@ -100,8 +100,8 @@ def test_an_answer_in_json_can_be_read_again(run, tmp_path):
         ("tp,fp,fn\n1,2,3\n\n4,-5,6\n", ":4: fp is '-5'; expected a number >= 0"),
         ("tp,fp,fn\n1,2\n", ":2: 2 cells; expected 3, as in the header"),
         ("tp,fp,fn\n1,inf,2\n", ":2: fp is 'inf'; expected a number >= 0"),
-        ("", ": the file is empty; expected a header"),
-        ("  \n", ": the file is empty"),
+        ("", ": is empty; expected a header"),
+        ("  \n", ": is empty"),
         ("tp,fp,fn\n", ": there is a header, but no row"),
         ("[]", ": there is a header, but no row"),
         ("[1, 2]", ":1: found 1; expected an object"),
@@ -119,7 +119,7 @@ def test_bad_files_are_named_with_line_and_remedy(refused, tmp_path, content, me
 
 
 def test_files_that_cannot_be_read(refused, tmp_path):
-    assert refused("interval", "--counts", tmp_path / "no").endswith("No such file or directory")
+    assert refused("interval", "--counts", tmp_path / "no").endswith("there is no such file")
     assert "Is a directory" in refused("interval", "--counts", tmp_path)
     (tmp_path / "latin").write_bytes(b"tp,fp,fn\n1,2,\xe9\n")
     assert "latin:2: byte 0xe9 is not UTF-8" in refused("interval", "--counts", tmp_path / "latin")
@@ -210,7 +210,7 @@ def test_the_page_is_written_whole_or_not_at_all(run, refused, tmp_path):
     assert page.read_text().startswith("<!doctype html>")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     line = refused("interval", *COUNTS, "--html", tmp_path / "no" / "page.html")
-    assert line.endswith("cannot be written: No such file or directory")
+    assert line.endswith("cannot be written: its folder does not exist")
     assert run("interval", *COUNTS, "--html", page, "--quiet").err == ""
 
 
@@ -245,9 +245,33 @@ def test_the_study_prints_the_published_figures_beside_ours(run):
         (("--n", "ten"), "--n: 'ten' is not a whole number"),
         (("--cells", "0.5"), "--cells: '0.5'; expected three or four numbers"),
         (("--cells", "0.5,0.6,0.7"), "add up to"),
-        (("--plot", "heat"), "did you mean 'heatmap'?"),
+        (("--figure", "x.png", "--plot", "heat"), "did you mean 'heatmap'?"),
         (("--n", "5", "--figure", "x.gif"), "expected a name ending in .png, .svg or .pdf"),
     ],
 )
 def test_bad_study_usage(refused, arguments, message):
     assert message in refused("study", "coverage", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("tp,fp,fn\n1_000,2,3\n", "tp is '1_000'; expected a number >= 0"),
+        ("tp,fp,fn\n\u0663,2,3\n", "expected a number >= 0"),
+        ("tp,fp,fn\n1e300,2,3\n", "tp is '1e300'; expected a number >= 0 of at most 2**53"),
+        ("tp,fp,fn\n" + "9" * 5000 + ",2,3\n", "expected a number >= 0"),
+        ('[{"tp": ' + "9" * 5000 + ', "fp": 1, "fn": 1}]', "not JSON (too deep or too large)"),
+        ('[{"tp": ' + "9" * 400 + ', "fp": 1, "fn": 1}]', "expected a number >= 0"),
+        ('[{"tp": 1e300, "fp": 1, "fn": 1}]', "of at most 2**53"),
+        ('{"rows": ' + "[" * 100_000, "not JSON"),
+        ("tp,fp,fn,tp\n1,2,3,4\n", "2 columns 'tp'; expected one"),
+    ],
+)
+def test_numbers_that_are_no_counts(refused, write, content, expected):
+    path = write(content, "counts.csv")
+    message = refused("interval", "--counts", path)
+    assert message.startswith(f"{path}:")
+    assert expected in message
+    assert message.count("counts.csv") == 1
+    assert len(message) < 400
+    assert expected in refused("bayes", path)

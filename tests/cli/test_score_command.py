@@ -267,3 +267,32 @@ def test_figure(run, files, tmp_path):
     assert outcome.status == 0
     assert f"wrote {path}" in outcome.err
     assert b"<svg" in path.read_bytes()
+
+
+def test_choices_of_scores_are_in_the_signature(run, write):
+    mark, gold, pred = "-DOCSTART-\tO\n\n", "".join([GOLD, "\n"]), "".join([PRED, "\n"])
+    files = write((mark + gold) * 6, "gold.conll"), write((mark + pred) * 6, "pred.conll")
+    base = ("score", *files, "-q", "-f", "json")
+    plain = json.loads(run(*base).out)
+    assert (plain["unit"], plain["by"], plain["units"]) == ("sentence", "sentence", 12)
+    changed = {
+        ("--by", "document"): "by-document",
+        ("--by", "item"): "by-item",
+        ("--metric", "fbeta", "--beta", "2"): "beta:2",
+        ("--metric", "fbeta", "--beta", "0.5"): "beta:0.5",
+        ("--method", "bayes"): "bayes",
+    }
+    signatures = {plain["signature"]}
+    for options, words in changed.items():
+        answer = json.loads(run(*base, *options).out)
+        assert f"|{words}" in answer["signature"]
+        assert answer["signature"] not in signatures
+        signatures.add(answer["signature"])
+    by_document = json.loads(run(*base, "--by", "document").out)
+    assert by_document["unit"] == by_document["by"] == "document"
+    assert by_document["units"] == 6
+    scores = json.loads(run(*base, "--metric", "jaccard").out)["systems"][0]["scores"]
+    assert [score["metric"] for score in scores] == ["jaccard", "macro_jaccard"]
+    text = run("score", *files, "-q", "--by", "document", "--metric", "jaccard").out
+    assert "items of one document" in text
+    assert "jaccard low" in text

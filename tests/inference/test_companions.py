@@ -189,6 +189,25 @@ def test_block_regularized_t_has_its_size_at_the_assumed_correlation():
     assert np.mean(np.array(wrong) < 0.05) > 0.3
 
 
+@pytest.mark.parametrize(("m", "size"), [(2, 0.0544), (3, 0.0558), (5, 0.0544), (10, 0.0524)])
+def test_block_regularized_t_exceeds_its_size_for_very_stable_learners(m, size):
+    """Folds of a repetition uncorrelated, those of different repetitions with correlation 1/2.
+
+    Then a fold difference is s_i + e_ij with e_i1 = -e_i2, the s_i all equal: t² is a multiple
+    of F with 1 and m degrees of freedom.
+    """
+    critical = stats.t.isf(0.025, 2 * m - 1) ** 2 * (2 * m + 1) / (2 * m - 1)
+    exact = stats.f.sf(critical, 1, m)
+    assert exact == pytest.approx(size, abs=5e-5)
+    assert f"{size}" in pv.block_regularized_t_test.__doc__
+    rng = np.random.default_rng(m)
+    common, within = rng.standard_normal((4000, 1, 1)), rng.standard_normal((4000, m, 1))
+    d = (common + within * [1, -1]) / np.sqrt(2)
+    zeros = np.zeros((m, 2))
+    rejected = np.mean([pv.block_regularized_t_test(zeros, x).pvalue <= 0.05 for x in d])
+    assert rejected == pytest.approx(exact, abs=4 * np.sqrt(exact / 4000))
+
+
 def test_fold_tests_without_variance_give_no_pvalue():
     a = np.full((5, 2), 0.8)
     for test in (pv.five_by_two_t_test, pv.five_by_two_f_test, pv.block_regularized_t_test):

@@ -132,7 +132,8 @@ def test_labels_by_unit():
     ("labels", "expected"),
     [
         ([0, 1], "1"),
-        ([True, False], "True"),
+        ([True, False], "1"),
+        (["True", "False"], "True"),
         (["yes", "no"], "yes"),
         (["yes", "yes"], "yes"),
         ([-1, 1], "1"),

@@ -1,8 +1,9 @@
-"""A small part of the run of tests/fuzz_readers.py, with a fixed seed."""
+"""Small parts of the runs of tests/fuzz_readers.py and tests/fuzz_tables.py, with fixed seeds."""
 
 from __future__ import annotations
 
 import fuzz_readers
+import fuzz_tables
 
 
 def test_damaged_files_give_a_result_or_a_line():
@@ -12,3 +13,9 @@ def test_damaged_files_give_a_result_or_a_line():
     assert tally["result"] > 100
     assert tally["error"] > 100
     assert fuzz_readers.peak() - before < 1e9
+
+
+def test_every_value_of_a_table_is_what_python_reads():
+    wrong, tally = fuzz_tables.fuzz(150, seed=5)
+    assert not wrong, wrong[0]
+    assert tally["values"] > 10_000

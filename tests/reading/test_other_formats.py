@@ -83,14 +83,9 @@ def test_labels_from_python():
     assert labels_of(annotations_of(["b", "a"], "gold", Options())) == ["b", "a"]
     assert labels_of(annotations_of(np.array([1, 0]), "gold", Options())) == ["1", "0"]
     assert labels_of(annotations_of(np.array([1.0, 0.0]), "gold", Options())) == ["1", "0"]
-    assert labels_of(annotations_of(pd.Series([True, False]), "gold", Options())) == [
-        "True",
-        "False",
-    ]
     for wrong, message in (
         ([], "is empty"),
-        (["a", None], "item 2 has no label"),
-        ([0.5, 1.0], "no labels"),
+        (["a", None], r"gold: has missing labels: 1 of 2 \(item 2\); expected one for every item"),
         (np.zeros((2, 2)), "shape"),
         (7, "int is no input"),
         ([["O"], 7], "sentence 2 is 7"),
@@ -218,7 +213,7 @@ def test_numbers_in_tables_are_labels(write):
     [
         ("gold,b\n1,2\n", "c", "there is no column 'c'; expected one of gold, b"),
         ("a,b\n1,2\n", None, "which column holds the labels? There are a, b"),
-        ("gold,b\n1,2\n,2\n", "b", "row 2: column 'gold' is empty; expected a label"),
+        ("gold,b\n1,2\n,2\n", "b", "column 'gold' has missing labels: 1 of 2 (row 2)"),
         ("gold,b\n", "b", "the table has no rows; expected at least one"),
     ],
 )

@@ -100,6 +100,7 @@ def test_a_study_resumes_without_training_again(files, tmp_path, monkeypatch, st
     how = {"systems": ["maxmatch", "crf"], "sizes": [10, 20, 40], "folder": tmp_path / "runs"}
     first = segmentation_study(*files, **how)
     assert {path.name for path in (tmp_path / "runs").iterdir()} == {
+        "run.json",
         "maxmatch-60.json",
         "crf-60.json",
         "crf-40.json",
@@ -126,9 +127,9 @@ def test_a_study_resumes_without_training_again(files, tmp_path, monkeypatch, st
 def test_a_folder_of_another_run_is_refused(tmp_path):
     how = {"systems": ["maxmatch"], "folder": tmp_path}
     segmentation_study(TRAIN, DEV, TEST, **how)
-    with pytest.raises(pv.InputError, match=r"maxmatch-60\.json: is of another run \(test differ"):
+    with pytest.raises(pv.InputError, match=f"{tmp_path}: holds the results of another run: test"):
         segmentation_study(TRAIN, DEV, TEST[:-1], **how)
-    with pytest.raises(pv.InputError, match="of another run"):
+    with pytest.raises(pv.InputError, match=r"maxmatch-60\.json: holds another part: model is"):
         segmentation_study(TRAIN, DEV, TEST, spaces=False, **how)
     (tmp_path / "maxmatch-60.json").write_text("{")
     with pytest.raises(pv.InputError, match="cannot be read"):

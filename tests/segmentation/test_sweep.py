@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import probative as pv
 from probative.data import load
 from probative.evaluation import score
-from probative.inference.clusters import design_effect, design_effects
 from probative.sweep import METRICS
 
 LETTERS = "abc甲乙"
@@ -108,17 +107,6 @@ def test_more_steps_pass_through_the_same_points():
     assert np.array_equal(few.counts.tp, many.counts.tp[::100])
     assert few["f1"].low == pytest.approx(many["f1"].low[::100])
     assert few.best_of("f1").finest_share == many.best_of("f1").finest_share
-
-
-@given(st.integers(2, 12), st.integers(0, 2**32 - 1))
-def test_design_effects_from_sums_of_products(n_units, seed):
-    units = np.random.default_rng(seed).integers(0, 9, (n_units, 4)).astype(float)
-    table = pv.Counts(*units.sum(axis=0)[:, None])
-    for metric in ("precision", "recall", "f1", "specificity"):
-        from_sums = design_effects(table, (units.T @ units)[None], n_units, metric)[0]
-        assert from_sums == pytest.approx(
-            design_effect(pv.Counts(*units.T), metric), nan_ok=True, abs=1e-9
-        )
 
 
 def test_any_scores_that_rank_will_do():

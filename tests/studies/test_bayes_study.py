@@ -6,6 +6,7 @@ from scipy import integrate, stats
 from sklearn.linear_model import LogisticRegression
 
 import probative as pv
+from probative.inference.effective import score_posteriors
 from probative.studies import bayes as study
 from probative.studies.pairing import CASES, pairing_study
 
@@ -23,13 +24,14 @@ def test_the_tasks_carry_their_published_figures():
 
 def test_curves_run_between_the_outer_quantiles():
     folds = dict(zip("AB", study.published_folds("org"), strict=True))
-    (panel,) = study.density_curves(folds, metrics=("f1",))
-    assert list(panel.curves) == ["A", "B"]
-    for weight, (scores, density) in panel.curves["A"].items():
+    (panel,) = score_posteriors(folds, ("f1",))
+    curves = panel.curves()
+    assert list(curves) == ["A", "B"]
+    for weight, (scores, density) in curves["A"].items():
         found = pv.posterior(pv.effective_counts(folds["A"], weight=weight), "f1")
         assert found.cdf(scores[[0, -1]]) == pytest.approx([0.001, 0.999])
         assert np.trapezoid(density, scores) == pytest.approx(0.998, abs=1e-4)
-    assert panel.curves["A"]["effective"][1].max() > panel.curves["A"]["averaged"][1].max()
+    assert curves["A"]["effective"][1].max() > curves["A"]["averaged"][1].max()
 
 
 def test_newton_steps_reach_the_maximum_of_the_likelihood():

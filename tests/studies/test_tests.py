@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative.inference.clusters import design_effect_of_difference
+from probative.inference.clusters import dependence_of_difference
 from probative.studies.tests import (
     METHODS,
     _TestSet,
@@ -38,7 +38,7 @@ def test_items_of_a_sentence_have_the_correlation_that_was_asked_for(correlation
     assert sizes.min() >= 1
     assert sizes.mean() == pytest.approx(4, abs=0.05)
     expected = 1 + ((sizes**2).mean() / sizes.mean() - 1) * correlation
-    assert design_effect_of_difference(paired) == pytest.approx(expected, rel=0.05)
+    assert dependence_of_difference(paired).design_effect == pytest.approx(expected, rel=0.05)
 
 
 def test_the_test_by_item_fails_as_the_correlation_grows_and_the_one_by_unit_does_not():
@@ -127,7 +127,7 @@ def test_drawn_posterior_is_the_paired_posterior():
     paired = clustered_cases(np.random.default_rng(7), 150, 0.3)
     drawn = _TestSet(paired, 0.9, 200_000, np.random.default_rng(8))
     for limits, exact in (
-        (drawn.posterior(drawn.divisor()), pv.difference(paired, "f1", method="bayes", level=0.9)),
-        (drawn.posterior(1.0), pv.difference(paired.total(), "f1", method="bayes", level=0.9)),
+        (drawn.clustered_posterior(), pv.difference(paired, "f1", method="bayes", level=0.9)),
+        (drawn.posterior(), pv.difference(paired.total(), "f1", method="bayes", level=0.9)),
     ):
         assert limits == pytest.approx((exact.low, exact.high), abs=0.0005)

@@ -15,49 +15,76 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status of the process.
 
-    0: done; 1: a gate that was asked for did not hold; 2: bad usage or bad input; 3: an error of
-    the program itself; 130: interrupted.
+    0: done; 1: a gate that was asked for did not hold; 2: bad usage, bad input or no room to work;
+    3: an error of the program itself; 130: interrupted.
     """
+    ours = arguments is None  # the process, and with it its streams and signals
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        from probative.cli.streams import finish, prepare
+
+        if ours:
+            prepare()
+        status = _run(words)
+        return finish(status) if ours else status
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(words: list[str]) -> int:
+    if sys.stdout is None:
+        return _complain("probative: standard output is closed; expected a place to print to", 2)
+    try:
+        from probative.cli.app import call
+        from probative.cli.output import plain_warnings
+
+        with plain_warnings(quiet="-q" in words or "--quiet" in words):
+            return call(words)
+    except KeyboardInterrupt:
+        return 130
+    except SystemExit as error:  # nothing of ours calls it: a model or a plug-in did
+        return _complain(f"probative: a model ended the program, sys.exit({error.code!r})", 2)
+    except Exception as error:
+        return _explain(error)
+
+
+def _explain(error: Exception) -> int:
+    """Tell an error in one line and return the exit status that it means."""
     from typer import Abort, Exit, TyperException
 
-    from probative.cli.app import build_app
+    from probative.cli.streams import interrupted, is_closed_pipe, silence
     from probative.errors import InputError
 
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    if not words or words == ["study"]:
-        words.append("--help")
-    try:
-        status = build_app(words)(words, prog_name="probative", standalone_mode=False)
-        sys.stdout.flush()
-    except Exit as stop:
-        return stop.exit_code
-    except TyperException as error:
-        return _complain(_usage(error), 2)
-    except InputError as error:
-        return _complain(str(error) if error.path else f"probative: {error}", 2)
-    except (Abort, KeyboardInterrupt):
+    if isinstance(error, Exit):
+        return error.exit_code
+    if isinstance(error, Abort) or interrupted():  # some libraries turn Ctrl-C into another error
         return 130
-    except BrokenPipeError:
-        # the reader of our output has left; keep the interpreter from saying so once more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, TyperException):
+        return _complain(_usage(error), 2)
+    if isinstance(error, InputError):
+        return _complain(str(error) if error.path else f"probative: {error}", 2)
+    if isinstance(error, MemoryError):
+        return _complain("probative: not enough memory; expected less data, or a larger machine", 2)
+    if is_closed_pipe(error):
+        silence(sys.stdout)
         return 0
-    except Exception as error:
-        if os.environ.get("PROBATIVE_DEBUG"):
-            raise
-        what = f"{type(error).__name__}: {error}"
-        return _complain(
-            f"probative: internal error, please report it: {what} "
-            f"(PROBATIVE_DEBUG=1 shows where it happened)",
-            3,
-        )
-    return status if isinstance(status, int) else 0
+    if isinstance(error, OSError) and error.errno is not None:
+        place = f"{error.filename}: " if error.filename is not None else "probative: "
+        return _complain(f"{place}{os.strerror(error.errno)}", 2)
+    if os.environ.get("PROBATIVE_DEBUG"):
+        raise error
+    return _complain(
+        f"probative: internal error, please report it: {type(error).__name__}: {error} "
+        f"(PROBATIVE_DEBUG=1 shows where it happened)",
+        3,
+    )
 
 
 def _complain(message: str, status: int) -> int:
+    from probative.cli.streams import say
     from probative.reporting.escape import plain
 
-    line = plain(" ".join(message.split()))
-    print(line, file=sys.stderr)  # noqa: T201  # the one place where errors are told
+    say(plain(" ".join(message.split())) + "\n", sys.stderr)
     return status
 
 

@@ -6,13 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+from typer.main import get_command
 
 from probative._version import __version__
+from probative.cli.options import check_needs
+from probative.cli.paths import check_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["build_app"]
+__all__ = ["build_app", "call"]
 
 # Each command stands in the module of its name. Only the one that is called is loaded: building
 # the parsers of all of them takes longer than most commands run.
@@ -39,7 +43,35 @@ STUDIES = (
     "clusters",
     "macro",
     "gates",
+    "training",
 )
+
+
+class CheckedCommand(TyperCommand):
+    """A command that begins to work only when its options and paths can be used."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Check what was given, then call the function."""
+        given = {
+            parameter.name
+            for parameter in self.params
+            if getattr(ctx.get_parameter_source(parameter.name), "name", "") == "COMMANDLINE"
+        }
+        check_needs(ctx.command_path, given, ctx.params)
+        check_paths(self.params, ctx.params)
+        return super().invoke(ctx)
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run the command that the arguments name and return its exit status."""
+    words = list(arguments)
+    if not words or words == ["study"]:
+        words.append("--help")
+    program = get_command(build_app(words))
+    # the parser's own main() would turn a closed pipe into exit status 1
+    with program.make_context("probative", words) as context:
+        status = program.invoke(context)
+    return status if isinstance(status, int) else 0
 
 
 def build_app(arguments: Sequence[str]) -> typer.Typer:
@@ -51,7 +83,7 @@ def build_app(arguments: Sequence[str]) -> typer.Typer:
         if name == "study":
             app.add_typer(_studies(words[1:2]), name="study")
         else:
-            app.command(name)(_command(f"probative.cli.{name}", name))
+            app.command(name, cls=CheckedCommand)(_command(f"probative.cli.{name}", name))
     return app
 
 
@@ -59,7 +91,7 @@ def _studies(words: Sequence[str]) -> typer.Typer:
     studies = _group("The experiments of the source papers, and others that tell what to expect.")
     studies.callback()(lambda: None)  # it stays a group, however few commands are loaded
     for name in _called(words, STUDIES):
-        studies.command(name)(_command(f"probative.cli.studies.{name}", name))
+        studies.command(name, cls=CheckedCommand)(_command(f"probative.cli.studies.{name}", name))
     return studies
 
 

@@ -81,7 +81,7 @@ def bayes(
     from probative.reporting.crossval_report import (
         crossval_document,
         crossval_drawings,
-        densities_figure,
+        crossval_figure,
     )
 
     check_format(form)
@@ -103,7 +103,7 @@ def bayes(
             f"prior:{prior:g}",
             *([f"rope:{rope:g}"] if rope else []),
         ]
-        drawn = (figure, densities_figure(found)) if figure else None
+        drawn = (figure, crossval_figure(found, plot)) if figure else None
         drawings = crossval_drawings(found) if html else []
         document = crossval_document(found, choices=choices, command="bayes", drawings=drawings)
         emit(document, form, html=html, figure=drawn, quiet=quiet)
@@ -135,11 +135,13 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
     """The names of A and B, and their folds; a single row is a single table."""
     from probative.errors import InputError
     from probative.reading.counts_files import read_folds
+    from probative.reading.source import refuse_repeats
 
     if len(files) not in (1, 2):
         raise InputError(
             f"FOLDS_A FOLDS_B: {len(files)} files; expected two, or one with a column named model"
         )
+    refuse_repeats(files)
     found = [read_folds(file) for file in files]
     if len(files) == 1:
         if len(found[0]) != 2:
@@ -185,25 +187,20 @@ def _draw(
     b: Any,
     how: dict[str, Any],
 ) -> Figure:
-    from probative.inference.bayes import difference_posterior
+    from probative.inference.effective import score_posteriors
     from probative.reporting.posterior_figures import density_figure, difference_figure
-    from probative.studies.bayes import density_curves
 
-    shared = {"prior": how["prior"], "beta": how["beta"]}
-    metrics = tuple(test.metric for test in tests)
     if plot == "difference":
-        curves = [
-            difference_posterior(a, b, name, weight=how["weight"], **shared).curve()
-            for name in metrics
-        ]
-        return difference_figure(tests, curves, models=models)
+        return difference_figure(tests, models=models)
     folds = {
         name: tables if isinstance(tables, list) else [tables]
         for name, tables in zip(models, (a, b), strict=True)
     }
     one_table = not isinstance(a, list)
     weights = (1.0,) if one_table else tuple(dict.fromkeys((how["weight"], "averaged")))
-    return density_figure(density_curves(folds, metrics=metrics, weights=weights, **shared))
+    shared = {"prior": how["prior"], "beta": how["beta"]}
+    metrics = tuple(test.metric for test in tests)
+    return density_figure(score_posteriors(folds, metrics, weights=weights, **shared))
 
 
 def _judged(

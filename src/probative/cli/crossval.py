@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from probative.cli import options
+from probative.cli.aside import output_aside
 from probative.cli.output import check_format, emit, progress, remark, warnings_as_remarks
 
 __all__ = ["crossval"]
@@ -67,7 +68,7 @@ def crossval(
     from probative.reporting.crossval_report import (
         crossval_document,
         crossval_drawings,
-        densities_figure,
+        crossval_figure,
     )
 
     check_format(form)
@@ -83,9 +84,14 @@ def crossval(
         comments=comments,
     ).chosen(only=kinds, ignore_type=ignore_type)
     found.check_size(m)
+    groups = found.groups(keep_documents=keep_documents)
     for note in found.notes:
         remark(note, quiet=quiet)
-    with progress("fits", quiet=quiet) as report, warnings_as_remarks(quiet=quiet):
+    with (
+        progress("fits", quiet=quiet) as report,
+        warnings_as_remarks(quiet=quiet),
+        output_aside(),
+    ):
         result = compare_models(
             model_of(a, "--a"),
             model_of(b, "--b"),
@@ -93,7 +99,7 @@ def crossval(
             found.spans,
             m=m,
             metric=options.words(metric, ()) or None,
-            groups=found.documents if keep_documents else None,
+            groups=groups,
             random_state=seed,
             names=(a, b),
             n_jobs=jobs,
@@ -118,7 +124,7 @@ def crossval(
         f"prior:{prior:g}",
         f"seed:{result.seed}",
     ]
-    drawn = (figure, densities_figure(result)) if figure else None
+    drawn = (figure, crossval_figure(result)) if figure else None
     drawings = crossval_drawings(result) if html else ()
     document = crossval_document(result, choices=choices, drawings=drawings)
     emit(document, form, html=html, figure=drawn, quiet=quiet)

@@ -9,6 +9,7 @@ import typer
 
 from probative.cli import options
 from probative.cli.output import check_format, emit, remark
+from probative.errors import InputError
 
 __all__ = ["demo"]
 
@@ -17,6 +18,9 @@ def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write files.")
     ] = Path("probative-demo"),
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over files that were edited there.")
+    ] = False,
     level: options.Level = 0.95,
     form: options.Format = "text",
     html: options.Html = None,
@@ -29,29 +33,27 @@ def demo(
     cross-validation, two word segmenters are scored; and a small set of files is written that you
     can edit.
     """
-    from probative.demonstration import SMALL_FILES, demonstrate
+    from probative.demonstration import SMALL_FILES, check_small_files, demonstrate
+    from probative.files import check_target, make_folder, write_whole
     from probative.reporting.demo_report import demo_document
-    from probative.reporting.files import write_whole
-    from probative.reporting.render import as_html
+    from probative.reporting.render import as_html, is_page
 
     check_format(form)
+    report = html or output / "report.html"
+    make_folder(output)
+    if not force:
+        check_small_files(output)
+        if html is None and not is_page(check_target(report)):
+            raise InputError("is no page of this program; --force writes over it", report)
     shown = demonstrate(level=level)
     document, page = demo_document(shown.comparison, shown.models, shown.tests, shown.segmentation)
-    folder = Path(output)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        from probative.errors import InputError
-
-        raise InputError(f"cannot be made: {error.strerror}", folder) from None
     for name, content in SMALL_FILES.items():
-        write_whole(folder / name, content)
-    report = Path(html) if html else folder / "report.html"
+        write_whole(output / name, content)
     write_whole(report, as_html(page))
     emit(document, form, quiet=quiet)
     remark(
         f"The page of the comparison: {report.resolve()}\n"
-        f"Files to play with: {', '.join(str(folder / name) for name in SMALL_FILES)}\n"
-        f"Edit them and run: probative compare {' '.join(str(folder / n) for n in SMALL_FILES)}",
+        f"Files to play with: {', '.join(str(output / name) for name in SMALL_FILES)}\n"
+        f"Edit them and run: probative compare {' '.join(str(output / n) for n in SMALL_FILES)}",
         quiet=quiet,
     )

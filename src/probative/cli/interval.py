@@ -84,11 +84,16 @@ def interval(
         for name in names
         for chosen in (methods_for(name, beta) if method == "all" else (method,))
     ]
+    weighed = any(result.method in ("bayes", "logit") for result in found)
+    if prior != 1 and not weighed:
+        raise InputError(
+            "--prior: means nothing to these methods; expected --method bayes or logit"
+        )
     choices = [
         ",".join(names),
         ",".join(dict.fromkeys(result.method for result in found)),
         f"level:{level:g}",
         *([f"beta:{beta:g}"] if "fbeta" in names else []),
-        *([f"prior:{prior:g}"] if any(r.method in ("bayes", "logit") for r in found) else []),
+        *([f"prior:{prior:g}"] if weighed else []),
     ]
     emit(intervals_document(counts, found, choices=choices), form, html=html, quiet=quiet)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Set
 
 __all__ = [
     "Align",
@@ -43,33 +48,96 @@ __all__ = [
     "UnitColumn",
     "Weight",
     "averaged_labels",
+    "check_needs",
     "column_numbers",
     "fold_weight",
     "integer",
     "number",
     "numbers",
+    "seed",
+    "steps",
     "whole",
+    "whole_numbers",
     "words",
+    "workers",
 ]
 
 
+# what the command line takes for a number: no underscores, no digits of other scripts, no "nan"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)  # what 64 bits hold
+
+
 def number(text: str | float) -> float:
-    """Read a number from the command line."""
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number") from None
+    """Read a finite number from the command line."""
+    value = float(text) if _NUMBER.fullmatch(str(text)) else math.nan
+    if not math.isfinite(value):
+        raise typer.BadParameter(f"{_shortened(text)} is not a number")
+    return value
+
+
+def integer(text: str | int, *, least: int | None = None, most: int | None = None) -> int:
+    """Read a whole number from the command line, within limits that are named if it is not."""
+    limit = "" if least is None else f" >= {least}"
+    value = int(text) if _INTEGER.fullmatch(str(text)) else None
+    if value is None and re.fullmatch(r"[+]?\d{19,}", str(text), re.ASCII):
+        raise typer.BadParameter(f"{_shortened(text)} is too large")
+    if value is None or (least is not None and value < least):
+        raise typer.BadParameter(f"{_shortened(text)} is not a whole number{limit}")
+    if most is not None and value > most:
+        raise typer.BadParameter(f"{value} is too large; expected at most {most}")
+    return value
 
 
 def whole(text: str | int) -> int:
     """Read a whole number >= 0 from the command line."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise typer.BadParameter(f"{text!r} is not a whole number >= 0")
+    return integer(text, least=0)
+
+
+def seed(text: str | int) -> int:
+    """Read a seed: what all generators of random numbers take."""
+    return integer(text, least=0, most=2**32 - 1)
+
+
+def steps(text: str | int) -> int:
+    """Read a number of steps from 0 to 1; each is a row of a table."""
+    return integer(text, least=1, most=10_000)
+
+
+def workers(text: str | int) -> int:
+    """Read a number of processes, or -1 for as many as there are cores."""
+    value = integer(text)
+    if value == 0 or value < -1:
+        raise typer.BadParameter(f"{value} is not a number of fits at once; expected 1, 2, … or -1")
     return value
+
+
+def whole_numbers(
+    parameter: str, values: list[str] | None, *, what: str = "whole number >= 1"
+) -> list[int]:
+    """Read whole numbers >= 1 of an option that may be repeated or hold a list with commas."""
+    found = words(values, ())
+    for word in found:
+        if not _INTEGER.fullmatch(word) or int(word) < 1:
+            raise InputError(f"{parameter}: {_shortened(word)} is not a {what}")
+    return [int(word) for word in found]
+
+
+def numbers(
+    parameter: str, values: list[str] | None, default: tuple[float, ...] = ()
+) -> tuple[float, ...]:
+    """Read numbers of an option that may be repeated or hold a list with commas."""
+    try:
+        return (
+            tuple(number(x.strip()) for value in values or () for x in value.split(",")) or default
+        )
+    except typer.BadParameter as error:
+        raise InputError(f"{parameter}: {error.message}") from None
+
+
+def _shortened(text: object) -> str:
+    shown = str(text)
+    return repr(shown if len(shown) <= 40 else f"{shown[:40]}…")
 
 
 Format = Annotated[
@@ -93,7 +161,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no r
 Seed = Annotated[
     int | None,
     typer.Option(
-        "--seed", metavar="N", parser=whole, help="Seed of whatever is random in this command."
+        "--seed", metavar="N", parser=seed, help="Seed of whatever is random in this command."
     ),
 ]
 Beta = Annotated[
@@ -127,22 +195,6 @@ def words(values: list[str] | None, default: tuple[str, ...]) -> tuple[str, ...]
     """Return the names of an option that may be repeated or hold a list with commas."""
     found = [word.strip() for value in values or () for word in value.split(",") if word.strip()]
     return tuple(dict.fromkeys(found)) or default
-
-
-def numbers(name: str, values: list[str] | None, default: tuple[float, ...]) -> tuple[float, ...]:
-    """Read numbers that come several times, or separated by commas."""
-    try:
-        return tuple(float(word) for word in words(values, ())) or default
-    except ValueError as error:
-        raise InputError(f"{name}: {str(error).split(': ')[-1]} is not a number") from None
-
-
-def integer(text: str | int) -> int:
-    """Read a whole number from the command line."""
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a whole number") from None
 
 
 # How to read and match files; what is not given is recognised.
@@ -257,7 +309,7 @@ Repetitions = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", metavar="N", parser=integer, help="Fits at once; -1 for all cores."),
+    typer.Option("--jobs", metavar="N", parser=workers, help="Fits at once; -1 for all cores."),
 ]
 KeepDocuments = Annotated[
     bool, typer.Option("--keep-documents", help="Never cut a document that the corpus marks.")
@@ -290,21 +342,50 @@ Weight = Annotated[
 def fold_weight(text: str) -> str | float | tuple[float, float]:
     """Read a weight of folds: a name, a number, or two correlations with a comma between."""
     try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
+        values = numbers("--weight", text)
+    except InputError:
         return text
     return values[0] if len(values) == 1 else tuple(values)  # type: ignore[return-value]
 
 
 def column_numbers(parameter: str, text: str | None) -> list[int]:
     """Read the numbers of columns, from 1, separated by commas."""
-    found = words([text] if text else None, ())
-    for word in found:
-        if not word.isdecimal() or int(word) < 1:
-            raise typer.BadParameter(f"{word!r} is not a column number", param_hint=parameter)
-    return [int(word) for word in found]
+    return whole_numbers(parameter, [text] if text else None, what="column number")
 
 
 Replicates = Annotated[
     int, typer.Option("--replicates", metavar="N", parser=whole, help="Test sets to draw.")
 ]
+
+
+# what an option means nothing without: it is refused then, not ignored
+_NEEDS = {"plot": "figure"}
+
+
+def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> None:
+    """Refuse options that were given and that nothing would look at.
+
+    Parameters
+    ----------
+    command
+        The words that call the command.
+    given
+        The names of the parameters that stand on the command line.
+    values
+        The values of all, by name.
+    """
+    needs = _NEEDS | ({"task": "figure"} if command.endswith("study bayes") else {})
+    for name, other in needs.items():
+        if name in given and not values.get(other):
+            raise InputError(f"{_flag(name)}: means nothing without {_flag(other)}; expected both")
+    metric = values.get("metric")
+    metrics = words([metric] if isinstance(metric, str) else metric, ())
+    if "beta" in given and "fbeta" not in metrics:
+        raise InputError("--beta: means nothing without --metric fbeta; expected both")
+    for name in ("html", "figure"):
+        if name in given and values.get("form") == "conlleval":
+            raise InputError(f"{_flag(name)}: cannot be combined with --format conlleval")
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

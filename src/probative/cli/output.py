@@ -9,7 +9,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import typer
+from probative.cli.streams import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
 
-__all__ = ["check_format", "emit", "progress", "remark", "warnings_as_remarks"]
+__all__ = ["check_format", "emit", "plain_warnings", "progress", "remark", "warnings_as_remarks"]
 
 
 def check_format(form: str) -> None:
@@ -39,7 +39,7 @@ def emit(
     quiet: bool = False,
 ) -> None:
     """Write the files that were asked for, then print the document."""
-    from probative.reporting.files import write_whole
+    from probative.files import write_whole
     from probative.reporting.render import UNLIMITED, as_html, render
 
     if figure:
@@ -52,7 +52,7 @@ def emit(
         remark(f"wrote {html}", quiet=quiet)
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else UNLIMITED
-    typer.echo(render(document, form, colour=terminal and _colour_wanted(), width=width), nl=False)
+    say(render(document, form, colour=terminal and _colour_wanted(), width=width), sys.stdout)
 
 
 def remark(message: str, *, quiet: bool = False) -> None:
@@ -61,7 +61,7 @@ def remark(message: str, *, quiet: bool = False) -> None:
         from probative.reporting.escape import plain
 
         for line in message.split("\n"):
-            typer.echo(plain(line), err=True)
+            say(plain(line) + "\n", sys.stderr)
 
 
 @contextmanager
@@ -88,6 +88,18 @@ def warnings_as_remarks(*, quiet: bool = False) -> Iterator[None]:
         yield
     for message in dict.fromkeys(str(w.message) for w in caught):
         remark(f"warning: {message}", quiet=quiet)
+
+
+@contextmanager
+def plain_warnings(*, quiet: bool = False) -> Iterator[None]:
+    """Tell warnings that nobody has caught without the place in the source where they arose."""
+
+    def tell(message: Warning | str, *_: object, **__: object) -> None:
+        remark(f"warning: {' '.join(str(message).split())}", quiet=quiet)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = tell
+        yield
 
 
 def _colour_wanted() -> bool:

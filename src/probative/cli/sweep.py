@@ -27,7 +27,7 @@ def sweep(
     ],
     steps: Annotated[
         int,
-        typer.Option("--steps", metavar="N", parser=options.integer, help="Steps from 0 to 1."),
+        typer.Option("--steps", metavar="N", parser=options.steps, help="Steps from 0 to 1."),
     ] = 20,
     input_format: options.InputFormat = None,
     encoding: options.Encoding = None,
@@ -42,10 +42,12 @@ def sweep(
 
     Example: probative sweep gold.txt probabilities.jsonl --steps 20 --figure sweep.png
     """
+    from probative.reading.source import refuse_repeats
     from probative.reporting.sweep_report import sweep_document, sweep_figure
     from probative.sweep import segmentation_sweep, segmented
 
     check_format(form)
+    refuse_repeats((gold, probabilities))
     answer = segmented(gold, "gold", input_format=input_format, encoding=encoding)
     for note in answer.notes:
         remark(note, quiet=quiet)

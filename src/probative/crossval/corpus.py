@@ -12,9 +12,9 @@ from probative.crossval.blocks import number_of_blocks
 from probative.errors import InputError, suggestion
 from probative.matching.schemes import decode
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
-from probative.reading.columns import column_of, layout, tagged
-from probative.reading.recognise import Options, format_of, read
-from probative.reading.source import Source, load
+from probative.reading.columns import column_of, tagged
+from probative.reading.opening import Input, Options, open_input
+from probative.reading.recognise import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.reading.columns import Layout
+    from probative.reading.source import Source
 
 __all__ = ["REGULARIZED", "Corpus", "read_corpora", "read_corpus"]
 
@@ -102,6 +103,18 @@ class Corpus:
                 self.name,
             )
 
+    def groups(self, *, keep_documents: bool) -> NDArray[Any] | None:
+        """The documents that a split shall not cut, or None.
+
+        Parameters
+        ----------
+        keep_documents
+            Whether there shall be such; a corpus that marks none is refused.
+        """
+        if keep_documents and self.documents is None:
+            raise InputError("marks no documents that could be kept whole", self.name)
+        return self.documents if keep_documents else None
+
     def units(self, regularize: Sequence[str]) -> dict[str, list[int]] | list[str]:
         """Counts of units, an entry a sentence; or the classes of labels.
 
@@ -124,13 +137,13 @@ class Corpus:
         return units
 
 
-def read_corpora(paths: Sequence[Path | str], **how: Any) -> Corpus:
+def read_corpora(paths: Sequence[Path | str | Input], **how: Any) -> Corpus:
     """Read several files of one kind as one corpus.
 
     Parameters
     ----------
     paths
-        The files.
+        The files, or what `probative.reading.opening.open_input` made of them.
     **how
         As for `read_corpus`.
     """
@@ -158,7 +171,7 @@ def read_corpora(paths: Sequence[Path | str], **how: Any) -> Corpus:
 
 
 def read_corpus(
-    path: Path | str,
+    path: Path | str | Input,
     *,
     scheme: str | None = None,
     features: Sequence[int] = (),
@@ -169,7 +182,7 @@ def read_corpus(
     Parameters
     ----------
     path
-        The file.
+        The file, or what `probative.reading.opening.open_input` made of it.
     scheme
         The tag scheme of a column file; by default the one recognised.
     features
@@ -179,17 +192,17 @@ def read_corpus(
         `task`, `input_format`, `encoding`, `tag_column`, `comments` and `column`, as
         `probative.reading.Options` has them.
     """
-    options = Options(**how)
-    source = load(path, encoding=options.encoding)
-    form = options.input_format or format_of(source, options.task)
-    if form in _COLUMNS and options.task in (None, "entities"):
-        shape = layout(source, comments=options.comments)
-        return _tagged_corpus(source, form, shape, options.tag_column, scheme, features)
+    opened = path if isinstance(path, Input) else open_input(path, Options(**how))
+    source, form = opened.source, opened.kind
+    if form in _COLUMNS and opened.options.task in (None, "entities"):
+        return _tagged_corpus(
+            source, form, opened.layout, opened.options.tag_column, scheme, features
+        )
     if features:
         raise source.error(
             f"features: column numbers apply to column files with tags, not to {form}"
         )
-    found = read(path, replace(options, input_format=form))
+    found = read(opened)
     if isinstance(found, Segmented):
         return _segmented_corpus(source, form, found)
     if isinstance(found, Labels):

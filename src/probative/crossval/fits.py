@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import copy
+import math
+import signal
 import time
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +19,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from probative.crossval.folder import ResultsFolder
     from probative.crossval.tasks import LabelTask, SpanTask
+    from probative.resume import ResumableFolder
 
     Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+    Outcome = dict[str, Any]
 
-__all__ = ["MODELS", "check_model", "outcomes"]
+__all__ = ["MODELS", "Fits", "check_jobs", "check_model", "outcomes"]
 
 MODELS = ("a", "b")
 
@@ -37,78 +42,175 @@ def check_model(parameter: str, model: Any) -> None:
             )
 
 
-def outcomes(
-    models: tuple[Any, Any],
-    X: Any,
-    y: Any,
-    folds: Sequence[Fold],
-    task: LabelTask | SpanTask,
-    *,
-    seed: int,
-    n_jobs: int | None,
-    folder: ResultsFolder | None,
-    report: Callable[[int, int], None],
-) -> dict[tuple[int, str], dict[str, Any]]:
-    """Predictions and seconds by fold (from 1) and model; what a folder has is not done again."""
-    from joblib import Parallel, delayed
-
-    found: dict[tuple[int, str], dict[str, Any]] = {}
-    todo = []
-    for fold in range(1, len(folds) + 1):
-        for which in MODELS:
-            kept = folder.kept(fold, which) if folder else None
-            if kept is None:
-                todo.append((fold, which))
-            else:
-                found[fold, which] = kept
-    report(len(found), 2 * len(folds))
-    jobs = (
-        delayed(_fit_and_predict)(
-            models[MODELS.index(which)], X, y, folds[fold - 1], task, seed, fold, which
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what is no number of jobs."""
+    if n_jobs is not None and (
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0
+    ):
+        raise InputError(
+            f"n_jobs: {n_jobs!r}; expected a whole number >= 1, or -1 for all cores, -2 for all "
+            f"but one, …"
         )
-        for fold, which in todo
-    )
-    for fold, which, outcome in _run(Parallel, jobs, n_jobs):
+
+
+@dataclass(frozen=True)
+class Fits:
+    """What there is to train and to ask.
+
+    Attributes
+    ----------
+    models
+        The baseline and the challenger.
+    X, y
+        All instances, and what is known of them.
+    folds
+        Positions to train on and to validate on.
+    task
+        What predictions are.
+    seed
+        For models that leave theirs open.
+    """
+
+    models: tuple[Any, Any]
+    X: Any
+    y: Any
+    folds: Sequence[Fold]
+    task: LabelTask | SpanTask
+    seed: int
+
+    def asked(self, fold: int) -> Any:
+        """The instances that a fold (from 1) validates on."""
+        return _rows(self.X, self.folds[fold - 1][1])
+
+    def fit_and_predict(self, fold: int, which: str) -> tuple[int, str, Outcome]:
+        """Train a copy of a model on a fold, and ask it for the rest."""
+        train, _ = self.folds[fold - 1]
+        start = time.perf_counter()
+        doing = "fit"
+        try:
+            fresh = _fresh(self.models[MODELS.index(which)], self.seed)
+            fresh.fit(_rows(self.X, train), _rows(self.y, train))
+            doing = "predict"
+            asked = self.asked(fold)
+            predictions = self.task.checked(fresh.predict(asked), asked)
+        except (Exception, SystemExit) as error:  # a model must not end the program
+            what = (
+                str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            )
+            raise InputError(f"fold {fold}, model {which.upper()}, {doing}: {what}") from error
+        seconds = round(time.perf_counter() - start, 3)
+        return fold, which, {"seconds": seconds, "predictions": predictions}
+
+
+def outcomes(
+    fits: Fits,
+    *,
+    n_jobs: int | None,
+    folder: ResumableFolder | None,
+    split: str,
+    report: Callable[[int, int], None],
+) -> dict[tuple[int, str], Outcome]:
+    """Predictions and seconds by fold (from 1) and model; what a folder has is not done again."""
+    numbers = range(1, len(fits.folds) + 1)
+    wanted = [(fold, which) for fold in numbers for which in MODELS]
+    found: dict[tuple[int, str], Outcome] = {}
+    if folder:
+        for fold, which in wanted:
+            kept = folder.kept(*_part(fold, which, split))
+            if kept is not None:
+                found[fold, which] = _restored(folder, fits, fold, which, kept)
+    report(len(found), len(wanted))
+    todo = [part for part in wanted if part not in found]
+    if folder and todo:
+        folder.check_writable()
+    for fold, which, outcome in _run(fits, todo, n_jobs):
         if folder:
-            folder.keep(fold, which, outcome)
+            folder.keep(*_part(fold, which, split), outcome)
         found[fold, which] = outcome
-        report(len(found), 2 * len(folds))
+        report(len(found), len(wanted))
     return found
 
 
-def _run(parallel: Any, jobs: Iterator[Any], n_jobs: int | None) -> Iterator[Any]:
-    """What comes of the jobs, each as soon as it is done."""
-    running = parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs)
+def _part(fold: int, which: str, split: str) -> tuple[str, dict[str, Any]]:
+    """The name of what is kept of a fold and model, and what it belongs to."""
+    return f"fold-{fold}-{which}", {"fold": fold, "model": which, "split": split}
+
+
+def _restored(folder: ResumableFolder, fits: Fits, fold: int, which: str, kept: Any) -> Outcome:
+    """What a folder kept, if it is what a model may predict."""
+    name = _part(fold, which, "")[0]
+    if not isinstance(kept, dict) or set(kept) != {"seconds", "predictions"}:
+        raise folder.damaged(name, "it has no seconds and predictions")
+    seconds, predictions = kept["seconds"], kept["predictions"]
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise folder.damaged(name, f"seconds: {seconds!r:.40} is no number")
+    if not 0 <= seconds < math.inf:
+        raise folder.damaged(name, f"seconds: {seconds!r:.40} is not finite and >= 0")
+    if not isinstance(predictions, list):
+        raise folder.damaged(name, f"predictions: {predictions!r:.40} is no list")
     try:
+        checked = fits.task.checked(predictions, fits.asked(fold))
+    except InputError as error:
+        raise folder.damaged(name, str(error)) from None
+    return {"seconds": seconds, "predictions": checked}
+
+
+def _run(
+    fits: Fits, todo: Sequence[tuple[int, str]], n_jobs: int | None
+) -> Iterator[tuple[int, str, Outcome]]:
+    """What comes of the fits, each as soon as it is done."""
+    from pickle import PicklingError
+
+    from joblib import Parallel, delayed, effective_n_jobs
+    from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+
+    if not todo:
+        return
+    workers = effective_n_jobs(n_jobs)
+    if workers > len(todo):
+        n_jobs = len(todo)  # a worker without work would be started for nothing
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    running = None
+    try:
+        with _interrupts_waiting() if workers > 1 else nullcontext():
+            running = parallel(delayed(fits.fit_and_predict)(*part) for part in todo)
         yield from running
+    except TerminatedWorkerError:
+        raise InputError(
+            "a process that trained a model ended by itself (killed, crashed, or out of memory); "
+            "expected models that fit into memory, or fewer jobs at once"
+        ) from None
+    except (PicklingError, BrokenProcessPool) as error:
+        raise InputError(
+            f"the models or the data cannot be sent to other processes ({error}); expected what "
+            f"pickle can store, or one job"
+        ) from error
     finally:
-        running.close()  # after a failure the others need not go on
+        if running is not None:
+            running.close()  # after a failure the others need not go on
 
 
-def _fit_and_predict(
-    model: Any,
-    X: Any,
-    y: Any,
-    fold: Fold,
-    task: LabelTask | SpanTask,
-    seed: int,
-    number: int,
-    which: str,
-) -> tuple[int, str, dict[str, Any]]:
-    train, validation = fold
-    start = time.perf_counter()
-    doing = "fit"
+@contextmanager
+def _interrupts_waiting() -> Iterator[None]:
+    """Hold Ctrl-C back while workers start.
+
+    They inherit that: it is for the one who started them to end them, and a worker that is
+    interrupted while it imports modules would tell so with a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (resource_tracker, loky_tracker):
+        tracker.ensure_running()  # starting one later would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        fresh = _fresh(model, seed)
-        fresh.fit(_rows(X, train), _rows(y, train))
-        doing = "predict"
-        asked = _rows(X, validation)
-        predictions = task.checked(fresh.predict(asked), asked)
-    except Exception as error:
-        what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        raise InputError(f"fold {number}, model {which.upper()}, {doing}: {what}") from error
-    seconds = round(time.perf_counter() - start, 3)
-    return number, which, {"seconds": seconds, "predictions": predictions}
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _fresh(model: Any, seed: int) -> Any:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._validation import one_of
 from probative._version import __version__
 from probative.crossval.blocks import splits
 from probative.crossval.splitter import BlockRegularizedCV
 from probative.errors import InputError
-from probative.reporting.files import write_whole
+from probative.files import write_whole
+from probative.reading.opening import TASKS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.crossval.corpus import Corpus
+    from probative.reading.source import Source
 
 __all__ = ["MANIFEST", "read_manifest", "sha256", "write_folds"]
 
@@ -66,13 +70,13 @@ def write_folds(
         raise InputError(
             "cannot be split into files; expected a corpus in a text file", corpus.name
         )
-    if keep_documents and corpus.documents is None:
-        raise InputError("marks no documents that could be kept whole", corpus.name)
+    groups = corpus.groups(keep_documents=keep_documents)
     corpus.check_size(m)
+    encoding = (reading or {}).get("encoding")
+    _check_encoding(corpus.source, encoding)
     _new_folder(target)
     seed = int(np.random.default_rng().integers(2**31)) if random_state is None else random_state
     cv = BlockRegularizedCV(m, random_state=seed, regularize=corpus.units(regularize))
-    groups = corpus.documents if keep_documents else None
     block = cv.blocks(corpus.sentences, groups=groups)
     folds = []
     width = len(str(2 * m))
@@ -81,7 +85,7 @@ def write_folds(
         fold: dict[str, Any] = {"fold": number}
         for part, positions in zip(("train", "validation"), halves, strict=True):
             path = target / f"fold-{number:0{width}d}-{part}{suffix}"
-            content = _joined(corpus, positions, (reading or {}).get("encoding"))
+            content = _joined(corpus, positions, encoding)
             write_whole(path, content)
             fold[part] = {
                 "file": path.name,
@@ -105,6 +109,22 @@ def write_folds(
     }
     write_whole(target / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
     return manifest
+
+
+def _check_encoding(source: Source, encoding: str | None) -> None:
+    """Refuse an encoding in which the corpus cannot be written as it was read."""
+    if encoding is None:
+        return
+    text = source.data.decode()
+    try:
+        same = text.encode(encoding).decode(encoding).removeprefix("\ufeff") == text
+    except UnicodeError:
+        same = False
+    if not same:
+        raise InputError(
+            f"encoding: {encoding!r} cannot write this corpus as it reads it; expected a text "
+            f"encoding such as utf-8, latin-1, gb18030"
+        )
 
 
 def _new_folder(target: Path) -> None:
@@ -136,6 +156,7 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
     path = Path(folder) / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
+        _check_manifest(manifest)
         for fold in manifest["folds"]:
             validation = fold["validation"]
             if sha256(path.parent / validation["file"]) != validation["sha256"]:
@@ -145,16 +166,49 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
                     path.parent / validation["file"],
                 )
     except OSError as error:
-        where = error.filename or path
         raise InputError(
             f"cannot be read ({error.strerror}); expected a folder that 'probative split' wrote",
-            where,
+            error.filename or path,
         ) from None
-    except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError("is no manifest of folds", path) from None
+    except InputError as error:
+        raise error if error.path else _no_manifest(path, str(error)) from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _no_manifest(path, f"{type(error).__name__}: {error}") from None
     return dict(manifest)
+
+
+def _no_manifest(path: Path, why: str) -> InputError:
+    return InputError(
+        f"is no manifest of folds ({why:.100}); expected the file that 'probative split' wrote",
+        path,
+    )
+
+
+def _check_manifest(manifest: Any) -> None:
+    """Check all that is used later: KeyError, TypeError, ValueError, or InputError for options."""
+    folds = manifest["folds"]
+    one_of("task", manifest["task"], TASKS)
+    _whole(manifest["seed"])
+    if not isinstance(folds, list) or len(folds) < 2 or len(folds) % 2:
+        raise ValueError("there are no two folds a repetition")
+    for fold in folds:
+        _whole(fold["fold"])
+        for part in ("train", "validation"):
+            _whole(fold[part]["sentences"])
+            name = fold[part]["file"]
+            if Path(name).name != name:
+                raise ValueError(f"{name!r} is no file of this folder")
+    options = Options(**manifest["reading"])
+    for entry in fields(options):
+        value = getattr(options, entry.name)
+        kind = {"tag_column": int, "comments": bool}.get(entry.name, str)
+        if value is not None and type(value) is not kind:
+            raise ValueError(f"{entry.name}: {value!r}")
+
+
+def _whole(value: Any) -> None:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r} is not a whole number >= 0")
 
 
 def sha256(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,19 +9,20 @@ import numpy as np
 from probative._validation import one_of, open_probability
 from probative._validation import positive as positive_number
 from probative.crossval.blocks import splits
-from probative.crossval.fits import MODELS, check_model, outcomes
-from probative.crossval.folder import ResultsFolder, digest, recorded_seed
+from probative.crossval.fits import MODELS, Fits, check_jobs, check_model, outcomes
 from probative.crossval.splitter import BlockRegularizedCV
 from probative.crossval.tasks import LabelTask, task_for
 from probative.errors import InputError
+from probative.identity import code_digest, digest
 from probative.metrics import METRICS
 from probative.results.crossval import FoldCounts, ModelComparison
+from probative.resume import ResumableFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from probative.counts import Counts, PairedCounts
+    from probative.counts import PairedCounts
     from probative.crossval.tasks import SpanTask
 
 __all__ = ["compare_models", "judged"]
@@ -80,7 +80,8 @@ def compare_models(
         How many fits run at once, as in joblib; ``joblib.parallel_config`` chooses where. The
         result depends on neither.
     folder
-        A folder for what is done. A run that was stopped continues there.
+        A folder for what is done. A run that was stopped continues there, with the same data,
+        options, models and code of models; anything else is refused.
     rope, prior, level, beta, weight
         As for `bayes_test`.
     report
@@ -89,8 +90,8 @@ def compare_models(
     Returns
     -------
     ModelComparison
-        Counts of every fold, and for every metric a Bayes test with the paired posterior and
-        one with independent posteriors.
+        Counts of every fold, and for every metric a Bayes test with the paired posterior, one
+        with independent posteriors, and one that allows for the training variance.
 
     Examples
     --------
@@ -110,27 +111,31 @@ def compare_models(
     """
     check_model("model_a", model_a)
     check_model("model_b", model_b)
+    check_jobs(n_jobs)
     how = {"rope": rope, "prior": prior, "level": level, "beta": beta, "weight": weight}
     _check_options(**how)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
 
-    seed = _seed(random_state, recorded_seed(folder))
     units = task.units(X, y) if regularize is None else regularize
+    seed = _seed(random_state)
+    kept = None
+    if folder is not None:
+        run = {"task": task.name, "m": m, "seed": seed, "data": digest("X, y", (X, y))}
+        run |= {"regularize": digest("regularize", units), "groups": digest("groups", groups)}
+        for parameter, model in (("model_a", model_a), ("model_b", model_b)):
+            run[parameter] = digest(parameter, model)
+            run[f"the code of {parameter}"] = code_digest(parameter, model)
+        kept = ResumableFolder(folder, run, adopt=("seed",) if random_state is None else ())
+        seed = _seed(kept.run["seed"])
     cv = BlockRegularizedCV(m, random_state=seed, regularize=units)
     block = cv.blocks(X, y, groups)
-    run = {"task": task.name, "m": m, "seed": seed, "data": digest((X, y)), "split": digest(block)}
-    run |= {"model_a": digest(model_a), "model_b": digest(model_b)}
     folds = list(splits(block, m))
     found = outcomes(
-        (model_a, model_b),
-        X,
-        y,
-        folds,
-        task,
-        seed=seed,
+        Fits((model_a, model_b), X, y, folds, task, seed),
         n_jobs=n_jobs,
-        folder=None if folder is None else ResultsFolder(folder, run),
+        folder=kept,
+        split=digest("split", block),
         report=report,
     )
     cases, records = [], []
@@ -172,15 +177,18 @@ def judged(
 ) -> ModelComparison:
     """Judge two models by the cases of their folds."""
     from probative.inference.bayes import bayes_test
-    from probative.inference.effective import effective_counts
+    from probative.inference.effective import effective_counts, score_posteriors
+    from probative.inference.training_variance import with_training_variance
 
     how = {key: known.pop(key) for key in ("rope", "prior", "level", "beta") if key in known}
     a, b = [table.a for table in paired], [table.b for table in paired]
-    tests = []
+    tests, adjusted = [], []
     for metric in metrics:
-        tests.append(bayes_test(list(paired), metric=metric, weight=weight, **how))
-        tests.append(bayes_test(a, b, metric, weight=weight, **how))
-    shape = {key: how[key] for key in ("prior", "beta") if key in how} | {"weight": weight}
+        test = bayes_test(list(paired), metric=metric, weight=weight, **how)
+        adjusted.append(with_training_variance(test, paired, weight, how.get("beta", 1.0)))
+        tests += [test, bayes_test(a, b, metric, weight=weight, **how)]
+    shape = {key: how[key] for key in ("prior", "beta") if key in how}
+    weights = tuple(dict.fromkeys((weight, "averaged")))
     return ModelComparison(
         a=names[0],
         b=names[1],
@@ -191,25 +199,10 @@ def judged(
         effective_a=effective_counts(a, weight=weight),
         effective_b=effective_counts(b, weight=weight),
         tests=tuple(tests),
-        densities=partial(_densities, {names[0]: a, names[1]: b}, tuple(metrics), **shape),
-        differences=partial(_differences, list(paired), tuple(metrics), **shape),
+        adjusted_tests=tuple(adjusted),
+        scores=score_posteriors({names[0]: a, names[1]: b}, metrics, weights=weights, **shape),
         **known,
     )
-
-
-def _densities(
-    folds: dict[str, list[Counts]], metrics: tuple[str, ...], *, weight: Any, **shape: Any
-) -> Any:
-    from probative.studies.bayes import density_curves
-
-    weights = tuple(dict.fromkeys((weight, "averaged")))
-    return density_curves(folds, metrics=metrics, weights=weights, **shape)
-
-
-def _differences(paired: list[PairedCounts], metrics: tuple[str, ...], **shape: Any) -> Any:
-    from probative.inference.bayes import difference_posterior
-
-    return [difference_posterior(paired, metric=metric, **shape).curve() for metric in metrics]
 
 
 def _check_options(rope: float, prior: float, level: float, beta: float, weight: Any) -> None:
@@ -235,9 +228,10 @@ def _metrics(metric: str | Sequence[str] | None, task: LabelTask | SpanTask) -> 
     return names
 
 
-def _seed(random_state: Any, recorded: int | None) -> int:
+def _seed(random_state: Any) -> int:
+    """The seed that was given, or a new one."""
     if random_state is None:
-        return int(np.random.default_rng().integers(2**31)) if recorded is None else recorded
+        return int(np.random.default_rng().integers(2**31))
     if (
         isinstance(random_state, bool)
         or not isinstance(random_state, (int, np.integer))

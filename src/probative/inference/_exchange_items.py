@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.inference._half_binomial import half_binomial
+from probative.inference._huge_exchange import HugeExchange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ __all__ = ["ItemExchange"]
 # In standard deviations: what lies beyond the first has a probability of 1e-19, what lies beyond
 # the second cannot be written as a double.
 _NEAR, _FAR = 9.5, 39.0
+_HUGE = 10**8  # exchanged items from which on a p-value is found by `HugeExchange`
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class ItemExchange:
 
     def tail(self, threshold: Fraction) -> float:
         """P(difference >= threshold)."""
+        if self.is_huge:
+            return HugeExchange(self.cases, self.contest).tail(threshold)
         pvalue = self._tail_within(_NEAR, threshold)
         left_out = 4 * math.exp(-(_NEAR**2) / 2)
         return pvalue if left_out < 1e-15 * pvalue else self._tail_within(_FAR, threshold)
@@ -47,6 +51,19 @@ class ItemExchange:
     def tails(self) -> Callable[[Fraction], float]:
         """The function `tail`, for many thresholds."""
         return self.tail
+
+    @property
+    def is_huge(self) -> bool:
+        """Whether the values of both U and V that matter are too many to go through one by one."""
+        return bool(self.cases[:4].sum() > _HUGE)
+
+    @property
+    def note(self) -> str | None:
+        """What is to be said of the p-value's accuracy."""
+        error = HugeExchange(self.cases, self.contest).error if self.is_huge else 0.0
+        if error < 1e-8:
+            return None
+        return f"so many items that their exchanges were sampled: relative error below {error:.0e}"
 
     def deviation(self) -> float:
         """About the standard deviation of the difference."""

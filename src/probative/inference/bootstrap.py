@@ -95,7 +95,8 @@ def bootstrap_difference(
     )
     if math.isnan(b - a):
         return result(low=-1.0, high=1.0, note="undefined: the denominator of a score is 0")
-    if any(number[sums[:, k] > 0].sum() < 2 for k in (1, 3)):
+    least = min(int(number[sums[:, k] > 0].sum()) for k in (1, 3)) if paired.has_units else 2
+    if min(least, number.sum()) < 2:
         return result(low=-1.0, high=1.0, note=clusters.ONE_UNIT)
     drawn = _resampled_differences(sums, number, n_resamples, generator)
     undefined = int(np.count_nonzero(np.isnan(drawn)))
@@ -164,6 +165,8 @@ def _bca_tails(
     below = (np.mean(drawn < estimate) + np.mean(drawn <= estimate)) / 2
     bias = special.ndtri(np.clip(below, 1 / (2 * len(drawn)), 1 - 1 / (2 * len(drawn))))
     usable = ~np.isnan(without)
+    if not usable.any():
+        return np.asarray(special.ndtr(2 * bias + special.ndtri(tails)))
     deviation = np.average(without[usable], weights=number[usable]) - without[usable]
     spread = float(number[usable] @ deviation**2)
     skew = float(number[usable] @ deviation**3) / (6 * spread**1.5) if spread > 0 else 0.0

@@ -10,14 +10,13 @@ effective number of units, less one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.inference.proportions import normal_quantile
 from probative.metrics import ratio
 
 if TYPE_CHECKING:
@@ -31,17 +30,15 @@ __all__ = [
     "correlation",
     "dependence_of_difference",
     "dependence_of_score",
-    "design_effects",
-    "effective_divisor",
     "student_quantile",
 ]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
 # Below so many independent mistakes (or hits, or items in dispute) a design effect is estimated
 # from too little: simulated intervals cover less than they say. Units of one item hide nothing.
-_FEW, _LARGE = 10, 1.5
+FEW, LARGE = 10, 1.5
 _FEW_WRONG, _FEW_RIGHT, _FEW_DISPUTED = (
-    f"{what} of these units are worth fewer than {_FEW} independent ones: the interval may be too "
+    f"{what} of these units are worth fewer than {FEW} independent ones: the interval may be too "
     f"short"
     for what in ("the mistakes", "the hits", "the items in dispute")
 )
@@ -83,14 +80,6 @@ class Dependence:
     def quantile(self, level: float) -> float:
         """How many standard errors an interval reaches to either side: Student's quantile."""
         return float(student_quantile(level, self.degrees_of_freedom))
-
-
-class DesignEffects(NamedTuple):
-    """What `Dependence` says of one score, for arrays of tables."""
-
-    design_effect: Array
-    divisor: Array
-    degrees_of_freedom: Array
 
 
 def student_quantile(level: float, degrees_of_freedom: Any) -> Any:
@@ -193,7 +182,7 @@ def _dependence(
     if independent > 0:
         effect = _jackknife_variance(rows, totals, number) / independent
     divisor = float(max(1.0, items if np.isnan(effect) else effect))
-    hidden = items >= _LARGE and telling < _FEW * divisor
+    hidden = items >= LARGE and telling < FEW * divisor
     return Dependence(effect, divisor, freedom, units, few if hidden else None)
 
 
@@ -230,52 +219,6 @@ def _zip(a: list[Any], b: list[Any]) -> Any:
     return zip(a, b, strict=True)
 
 
-def design_effects(
-    tables: Counts, products: Array, n_units: int, metric: str = "f1"
-) -> DesignEffects:
-    """The design effects of many tables, from sums over their units instead of the units.
-
-    The variance is the linearised one, n/(n-1)·sum of (x - F·y)², because sums of products do not
-    tell what leaving out a unit would change; with hundreds of units the two agree.
-
-    Parameters
-    ----------
-    tables
-        The counts of all units together, an array of tables with tn.
-    products
-        For each table the 4 × 4 sums over the units of tp², tp·fp and so on, in the order tp, fp,
-        fn, tn.
-    n_units
-        How many units there are.
-    metric
-        The score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import probative as pv
-    >>> from probative.inference.clusters import design_effects
-    >>> units = np.array([[4, 0, 0, 1], [0, 2, 3, 2], [5, 0, 1, 9], [1, 0, 0, 0.0]])
-    >>> table = pv.Counts(*units.sum(axis=0)[:, None])
-    >>> design_effects(table, (units.T @ units)[None], 4, "f1").design_effect.round(2)
-    array([4.88])
-    """
-    rows = np.stack([tables.tp, tables.fp, tables.fn, tables.tn], axis=1)
-    item_x, item_y = ratio(Counts(*np.eye(4)), metric)
-    total = rows @ item_y
-    with np.errstate(invalid="ignore", divide="ignore"):
-        by_item = item_x - (rows @ item_x / total)[:, None] * item_y  # but for a factor
-        independent = (rows * by_item**2).sum(axis=1)
-        by_unit = np.einsum("ti,tij,tj->t", by_item, products, by_item)
-        effect = n_units / max(1, n_units - 1) * by_unit / independent
-        freedom = total**2 / np.einsum("i,tij,j->t", item_y, products, item_y) - 1
-    freedom = np.where(total > 0, np.maximum(freedom, 0), 0.0)
-    effect = np.where((n_units > 1) & (independent > 0), effect, np.nan)
-    items = rows[:, item_y > 0].sum(axis=1) / n_units
-    divisor = np.maximum(1.0, np.where(np.isnan(effect), items, effect))
-    return DesignEffects(effect, divisor, freedom)
-
-
 def contributions(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
 ) -> tuple[list[tuple[Array, Array]], Array]:
@@ -306,25 +249,6 @@ def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float
         influence[system] = _influence(x, y, cases @ x, cases @ y)
     aa, ab, bb = (float(cases @ (influence[s] * influence[t])) for s, t in ("aa", "ab", "bb"))
     return ab / float(np.sqrt(aa * bb))
-
-
-def effective_divisor(effect: Any, n_units: int, level: float) -> Any:
-    """What to divide the counts by: max(1, design effect)·(t/z)², and 1 where it is undefined.
-
-    The quantiles t of Student's distribution and z of the normal one allow for the design effect
-    being an estimate from a limited number of units.
-    """
-    t = special.stdtrit(n_units - 1, (1 + level) / 2)
-    widened = np.maximum(1, effect) * (t / normal_quantile(level)) ** 2
-    divisor = np.where(np.isnan(effect), 1.0, widened)
-    return float(divisor) if divisor.ndim == 0 else divisor
-
-
-def undefined_note(effect: float) -> str | None:
-    """What must be said where there is no design effect."""
-    if not np.isnan(effect):
-        return None
-    return "the design effect is undefined here, and the items count as independent"
 
 
 def _contributions(

@@ -66,7 +66,7 @@ def difference(
     >>> import probative as pv
     >>> paired = pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300])
     >>> print(pv.difference(paired, "f1"))
-    f1, B - A: +0.0606 [-0.0126, +0.1391], 0.95 mover interval
+    f1, B - A: +0.0606 [-0.0140, +0.1404], 0.95 mover interval
     """
     if not isinstance(paired, PairedCounts):
         raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")

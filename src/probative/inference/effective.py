@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from probative._validation import one_of, positive
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
+from probative.inference.posteriors import posterior
+from probative.results import ScorePosteriors
 
-__all__ = ["Weight", "effective_counts", "fold_weight"]
+__all__ = ["Weight", "checked_folds", "effective_counts", "fold_weight", "score_posteriors"]
 
 Weight = str | float | tuple[float, float]
 Table = TypeVar("Table", Counts, PairedCounts)
@@ -55,7 +57,7 @@ def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") ->
     >>> pv.effective_counts(folds, weight="averaged")
     Counts(tp=89, fp=11, fn=11)
     """
-    tables = _checked_folds(folds)
+    tables = checked_folds(folds)
     return sum(tables[1:], start=tables[0]) * fold_weight(len(tables) // 2, weight)
 
 
@@ -76,6 +78,47 @@ def fold_weight(m: int, weight: Weight = "effective") -> float:
     if isinstance(weight, (tuple, list)):
         return _weight_of_correlations(m, weight)
     return positive("weight", weight)
+
+
+def score_posteriors(
+    folds: Mapping[str, Sequence[Counts]],
+    metrics: Sequence[str] = ("precision", "recall", "f1"),
+    *,
+    weights: Sequence[Weight] = WEIGHTS,
+    prior: float = 1.0,
+    beta: float = 1.0,
+) -> tuple[ScorePosteriors, ...]:
+    """Return the posteriors of each score of some models, given the counts of their folds.
+
+    Parameters
+    ----------
+    folds
+        By the names of the models, the counts of their folds; a single table stays as it is.
+    metrics, prior, beta
+        As for `posterior`.
+    weights
+        The ways to add up the folds; see `effective_counts`.
+    """
+    counts = {
+        model: {
+            str(weight): effective_counts(tables, weight=weight) if len(tables) > 1 else tables[0]
+            for weight in weights
+        }
+        for model, tables in folds.items()
+    }
+    return tuple(
+        ScorePosteriors(
+            metric,
+            {
+                model: {
+                    weight: posterior(table, metric, prior=prior, beta=beta)
+                    for weight, table in by_weight.items()
+                }
+                for model, by_weight in counts.items()
+            },
+        )
+        for metric in metrics
+    )
 
 
 def _average_weight(m: int) -> float:
@@ -109,7 +152,8 @@ def _weight_of_correlations(m: int, correlations: Sequence[float]) -> float:
     return 1 / inflation
 
 
-def _checked_folds(folds: Sequence[Table]) -> list[Table]:
+def checked_folds(folds: Sequence[Table]) -> list[Table]:
+    """Return the folds of a cross-validation, each as one table, or say why they are none."""
     if isinstance(folds, (Counts, PairedCounts)) or not isinstance(folds, Sequence):
         raise InputError(
             f"folds: found {type(folds).__name__}; expected a list of Counts or PairedCounts, "

@@ -67,9 +67,9 @@ class FBetaPosterior(Posterior):
     def log_odds_rule(self) -> tuple[Array, Array]:
         """Return nodes and weights (along a new last axis) that average over the log odds."""
         # the shift may end abruptly, so only the Beta variate makes the density smooth
-        y = _log_odds.nodes(*self.log_odds_window(), self.log_odds_spread(), np.inf)
+        y, length = _log_odds.nodes(*self.log_odds_window(), self.log_odds_spread(), np.inf)
         log_weight = self.at_nodes("log_odds_logpdf", y)
-        weight = np.exp(log_weight - log_weight.max(axis=-1, keepdims=True))
+        weight = length * np.exp(log_weight - log_weight.max(axis=-1, keepdims=True))
         return y, weight / weight.sum(axis=-1, keepdims=True)
 
     def at_nodes(self, function: str, y: Array) -> Array:

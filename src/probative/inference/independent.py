@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import open_probability, positive
+from probative._validation import fraction, open_probability
 from probative.inference import _log_odds
 from probative.inference.beta_posterior import plain
 
@@ -78,7 +78,7 @@ class IndependentPosterior:
 
         Differences of at most `rope` either way count as equivalent.
         """
-        rope = positive("rope", rope, zero=True)
+        rope = fraction("rope", rope)
         a_better = np.asarray(self.cdf(-rope))
         if rope == 0:
             return plain(a_better), plain(np.zeros(self.shape)), plain(self._rest(a_better))
@@ -316,21 +316,26 @@ def quantile_search(
     target = special.ndtri(q)
     found = start.copy()
     low, high = np.full_like(start, -1.0), np.full_like(start, 1.0)
+    last = np.full_like(start, np.inf)
     at = np.arange(len(start))
-    for _ in range(100):
+    for _ in range(200):
         d = found[at]
         below, density = tails(d, at)
         z = special.ndtri(below)
         low[at] = np.where(z <= target[at], d, low[at])
         high[at] = np.where(z >= target[at], d, high[at])
+        gap = np.abs(target[at] - z)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             newton = d + (target[at] - z) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) / density
-        inside = (newton >= low[at]) & (newton <= high[at])
-        found[at] = np.where(inside, newton, (low[at] + high[at]) / 2)
+        # a density that rises without end, at 0 or at an end, makes the steps too short
+        good = (newton >= low[at]) & (newton <= high[at]) & (gap <= 0.5 * last[at])
+        last[at] = np.where(good, gap, np.inf)
+        found[at] = np.where(good, newton, (low[at] + high[at]) / 2)
         # Newton's method squares the error, times a factor that heavy tails make large: a move of
         # 1e-6 of what the distribution spans leaves 1e-10 of it all the same
         span = np.minimum(sd[at], 1 - np.abs(d))
-        at = at[np.abs(found[at] - d) > 1e-6 * span]
+        near = np.where(good, 1e-6 * span, 1e-15 * np.maximum(span, np.abs(d)))
+        at = at[(np.abs(found[at] - d) > near) & (gap > 0)]
         if not len(at):
             break
     return found

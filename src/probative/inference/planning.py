@@ -1,13 +1,13 @@
 """How much data would settle it?
 
-The exchange test compares the difference with what exchanging A and B in every unit would give:
-its standard error under the null hypothesis, s0 for one unit, comes from z0 = (dx - F·dy)/Y with
-F and Y of both systems pooled. Under the alternative the difference varies by s1, from the units'
-moves of the difference. A difference d then shows with power 1 - b on
+Exchanging A and B in every unit, the exact test compares the difference with its standard error
+under the null hypothesis: s0/sqrt(n), s0² the mean square of a unit's u = (dx - F·dy)/Y, with F and
+Y of both systems pooled. A difference d then shows with power 1 - b on
 
     n = ((z_a·s0 + z_b·s1)/d)²
 
-units, and never on fewer than the exact test needs to reject at all.
+units, where s1 is how far the difference varies about z_a standard errors that vary with it: the
+deviation of u - ½·d·u²/s0². Never on fewer than the exact test needs to reject at all.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from scipy import special
 
 from probative._validation import one_of, open_probability, positive, whole_number
@@ -93,7 +94,7 @@ def plan(
     >>> import probative as pv
     >>> pilot = pv.PairedCounts([30, 20, 45, 18, 400, 60, 70])
     >>> print(pv.plan(pilot, "f1", difference=0.02))
-    f1: a difference of 0.02 needs 1,452 units to show with power 0.8 at level 0.95 (643 observed)
+    f1: a difference of 0.02 needs 1,442 units to show with power 0.8 at level 0.95 (643 observed)
     >>> round(pv.plan(pilot, "f1", difference=0.02, units=1000).power, 2)
     0.64
     """
@@ -111,14 +112,14 @@ def plan(
     pilot = _Pilot.of(paired, metric, beta)
     if units is not None and power is not None:
         smallest, note = pilot.smallest_difference(power, units, level)
-        return Plan(metric, smallest, power, level, units, pilot.units, note)
+        return Plan(metric, smallest, power, level, units, int(pilot.units), note)
     wanted = _wanted_difference(paired, metric, difference, beta)
     if units is not None:
         reached, note = pilot.power_of(wanted, units, level)
-        return Plan(metric, wanted, reached, level, units, pilot.units, note)
+        return Plan(metric, wanted, reached, level, units, int(pilot.units), note)
     power = 0.8 if power is None else power
     needed, note = pilot.units_for(wanted, power, level)
-    return Plan(metric, wanted, power, level, needed, pilot.units, note)
+    return Plan(metric, wanted, power, level, needed, int(pilot.units), note)
 
 
 def _wanted_difference(
@@ -128,8 +129,8 @@ def _wanted_difference(
         wanted = positive("difference", abs(float(difference)), zero=True)
         if wanted > 1:
             raise InputError(
-                f"difference: {difference!r} is more than 1; expected a fraction, as 0.02 for two "
-                f"points"
+                f"difference: {difference!r} is more than 1{' in size' if difference < 0 else ''}; "
+                f"expected a fraction, as 0.02 for two points"
             )
         return wanted
     table = paired.total()
@@ -145,40 +146,41 @@ class _Pilot:
     ----------
     units
         How many there are, empty ones included.
-    null, alternative
-        The variance of a unit's move of the difference: its share in the exchange test's (but for
-        the square of the difference itself), and that of the difference on new test sets.
+    moments
+        The second, third and fourth central moments of what a unit adds to the difference, in
+        the direction of the observed one.
     informative
         The share of the units in which exchanging A and B changes anything.
     trouble
         Why nothing can be planned with it, or None.
     """
 
-    units: int
-    null: float
-    alternative: float
+    units: float
+    moments: tuple[float, float, float]
     informative: float
     trouble: str | None
 
     @classmethod
     def of(cls, paired: PairedCounts, metric: str, beta: float) -> _Pilot:
         (a, b), number = contributions(paired, metric, beta=beta)
-        units = int(paired.n_units if paired.has_units else paired.cases.sum())
+        units = float(paired.n_units if paired.has_units else paired.cases.sum())
         (x_a, y_a), (x_b, y_b) = ((number @ x, number @ y) for x, y in (a, b))
-        n = float(number.sum())
+        unknown = (math.nan, math.nan, math.nan)
         if not (y_a > 0 and y_b > 0):
-            return cls(units, math.nan, math.nan, math.nan, _UNDEFINED)
+            return cls(units, unknown, math.nan, _UNDEFINED)
         dx, dy = b[0] - a[0], b[1] - a[1]
         informative = float(number[(dx != 0) | (dy != 0)].sum())
-        trouble = _BLIND if not informative > 0 else _ALONE if n < 2 else None
+        trouble = _BLIND if not informative > 0 else _ALONE if number.sum() < 2 else None
         if trouble:
-            return cls(units, math.nan, math.nan, math.nan, trouble)
-        # each of all units, empty ones included, moves the difference by 1/units on average
-        exchanged = units * (dx - (x_a + x_b) / (y_a + y_b) * dy) / ((y_a + y_b) / 2)
-        moved = units * ((b[0] - x_b / y_b * b[1]) / y_b - (a[0] - x_a / y_a * a[1]) / y_a)
-        null = number @ exchanged**2 / units - (number @ exchanged / units) ** 2
-        alternative = n / (n - 1) * (number @ moved**2) / units
-        return cls(units, max(0.0, float(null)), float(alternative), informative / units, None)
+            return cls(units, unknown, math.nan, trouble)
+        # empty units add nothing, and are there all the same: others will have to be collected
+        added = units * (dx - (x_a + x_b) / (y_a + y_b) * dy) / ((y_a + y_b) / 2)
+        added, number = np.append(added, 0.0), np.append(number, units - number.sum())
+        mean = number @ added / units
+        second, third, fourth = (float(number @ (added - mean) ** k) / units for k in (2, 3, 4))
+        third = math.copysign(1, mean) * third if mean else -abs(third)
+        second *= units / (units - 1)
+        return cls(units, (second, third, fourth), informative / units, None)
 
     def power_of(
         self, difference: float, units: int, level: float
@@ -229,8 +231,19 @@ class _Pilot:
 
     def _normal_power(self, difference: float, units: float, level: float) -> float:
         """The probability that the difference leaves ±z·s0 when it is centred on its true value."""
-        threshold = normal_quantile(level) * math.sqrt(self.null + difference**2)
-        shift, spread = difference * math.sqrt(units), math.sqrt(self.alternative)
+        second, third, fourth = self.moments
+        if difference == 0 and second == 0:
+            return 0.0
+        d, null = difference, second + difference**2  # s0²
+        spread = math.sqrt(
+            max(
+                0.0,
+                second
+                - d / null * (third + 2 * d * second)
+                + (d / null) ** 2 / 4 * (fourth + 4 * d * third + (4 * d**2 - second) * second),
+            )
+        )
+        threshold, shift = normal_quantile(level) * math.sqrt(null), d * math.sqrt(units)
         if not spread > 0:
             return float(shift > threshold)
         above, below = (side * shift - threshold for side in (1, -1))

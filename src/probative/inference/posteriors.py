@@ -19,7 +19,7 @@ from probative.metrics import METRICS, NEEDS_TN
 if TYPE_CHECKING:
     from probative.counts import Counts
 
-__all__ = ["FBetaPosterior", "Posterior", "posterior"]
+__all__ = ["FBetaPosterior", "Posterior", "posterior", "prior_weight", "recall_weight"]
 
 # What the two shapes of a metric's Beta variate count, and the factor between its odds and the
 # score's; the prior adds its weight once for every count.
@@ -34,6 +34,32 @@ _SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...], float]] = {
 }
 # Accuracy is a share of all items, not of two kinds of them: its prior is Beta(prior, prior).
 _SINGLE_PRIOR = ("accuracy",)
+
+
+_PRIORS = (0.001, 1e12)
+_BETAS = (1e-6, 1e6)
+
+
+def prior_weight(prior: float) -> float:
+    """Return the weight of a prior, if a posterior can be worked out with it."""
+    weight = positive("prior", prior)
+    if not _PRIORS[0] <= weight <= _PRIORS[1]:
+        raise InputError(
+            f"prior: {prior!r} is out of range; expected {_PRIORS[0]} (below it, all that was not "
+            f"seen is as good as impossible) to {_PRIORS[1]:g}"
+        )
+    return weight
+
+
+def recall_weight(beta: float) -> float:
+    """Return the weight of recall in F-beta, if its square can be reckoned with."""
+    weight = positive("beta", beta)
+    if not _BETAS[0] <= weight <= _BETAS[1]:
+        raise InputError(
+            f"beta: {beta!r} is out of range; expected {_BETAS[0]} to {_BETAS[1]:g}, beyond which "
+            f"F-beta is precision or recall"
+        )
+    return weight
 
 
 def posterior(
@@ -85,8 +111,8 @@ def posterior(
     [0.6648, 0.7981]
     """
     one_of("metric", metric, METRICS)
-    prior = positive("prior", prior)
-    beta = positive("beta", beta)
+    prior = prior_weight(prior)
+    beta = recall_weight(beta)
     if metric in NEEDS_TN and counts.tn is None:
         raise InputError(f"metric: {metric} needs tn, and these counts have none")
     if metric == "fbeta":

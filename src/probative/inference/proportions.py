@@ -34,7 +34,7 @@ def wald(x: Any, n: Any, z: float) -> Limits:
     return share - reach, share + reach
 
 
-def wilson(x: Any, n: Any, z: float) -> Limits:
+def wilson(x: Any, n: Any, z: Any) -> Limits:
     """Invert the score test: roots of (1+k)p² - (2p̂+k)p + p̂² = 0 with k = z²/n."""
     k = z**2 / n
     share, rest = x / n, (n - x) / n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ import numpy as np
 
 from probative._validation import one_of
 from probative.errors import InputError
+from probative.files import write_whole
+from probative.learners.archives import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -199,8 +202,6 @@ def weights(net: Any) -> dict[str, Any]:
 
 def save(path: Path | str, net: Any, parameters: dict[str, Any], ngrams: list[list[str]]) -> None:
     """Write weights, parameters and n-grams to a file, whole or not at all."""
-    from probative.reporting.files import write_whole
-
     out = io.BytesIO()
     state = {name: value.cpu() for name, value in weights(net).items()}
     content = {"format": _FORMAT, "parameters": parameters, "ngrams": ngrams, "weights": state}
@@ -212,9 +213,14 @@ def read(path: Path | str) -> tuple[dict[str, Any], Any, dict[str, Any]]:
     """What `save` wrote; a file that holds anything but data is refused."""
     torch = _torch()
     try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                check_size(archive, path)
         content = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise InputError("there is no such file", path) from None
+    except InputError:
+        raise
     except Exception:  # damaged files make the unpickler fail in every way there is
         content = None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import json
 import tempfile
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from probative._validation import one_of, positive
 from probative.errors import InputError
+from probative.files import write_whole
 from probative.learners.features import columns_of, window_features
 from probative.matching.schemes import SCHEMES, decode_tags, encode
 
@@ -184,31 +182,29 @@ class CRFChunker:
 
     def save(self, path: Path | str) -> None:
         """Write the trained chunker to a file, whole or not at all."""
-        from probative.reporting.files import write_whole
+        from probative.learners.crf_file import pack
 
         if self._model is None:
             raise InputError("this chunker is not trained; expected fit() before save()")
-        parameters = {name: getattr(self, name) for name in _PARAMETERS}
-        out = io.BytesIO()
-        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("chunker.json", json.dumps(parameters))
-            archive.writestr("model.crfsuite", self._model)
-        write_whole(path, out.getvalue())
+        write_whole(path, pack({name: getattr(self, name) for name in _PARAMETERS}, self._model))
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a chunker that `save` wrote."""
+        """Read a chunker that `save` wrote.
+
+        A file whose checksum does not fit is refused. One without a checksum, of an older version
+        or from elsewhere, is tried in a process of its own first: CRFsuite does not survive
+        damaged models.
+        """
+        from probative.learners.crf_file import unpack
+
+        parameters, model = unpack(path)
         try:
-            with zipfile.ZipFile(path) as archive:
-                parameters = json.loads(archive.read("chunker.json"))
-                model = archive.read("model.crfsuite")
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror or error}", path) from None
-        except (zipfile.BadZipFile, KeyError, ValueError):
+            chunker = cls(**parameters)
+        except (TypeError, InputError) as error:
             raise InputError(
-                "is no saved chunker; expected a file that save() wrote", path
+                f"is a damaged chunker ({error}); expected a file that save() wrote", path
             ) from None
-        chunker = cls(**parameters)
         chunker._model = model
         return chunker
 

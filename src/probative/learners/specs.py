@@ -112,11 +112,17 @@ def _own(module: str, factory: str, parameter: str) -> Any:
         make = getattr(import_module(module), factory)
     except ImportError as error:
         raise InputError(f"{parameter}: module {module!r} cannot be imported: {error}") from None
-    except AttributeError:
-        raise InputError(f"{parameter}: module {module!r} has no {factory!r}") from None
+    except AttributeError as error:
+        if hasattr(sys.modules.get(module), "__name__"):
+            raise InputError(f"{parameter}: module {module!r} has no {factory!r}") from None
+        raise _failed(parameter, f"module {module!r}", error) from error
+    except (Exception, SystemExit) as error:  # a module must not end the program
+        raise _failed(parameter, f"module {module!r}", error) from error
     try:
         return make()
-    except Exception as error:
-        raise InputError(
-            f"{parameter}: {module}:{factory}() failed: {type(error).__name__}: {error}"
-        ) from error
+    except (Exception, SystemExit) as error:
+        raise _failed(parameter, f"{module}:{factory}()", error) from error
+
+
+def _failed(parameter: str, what: str, error: BaseException) -> InputError:
+    return InputError(f"{parameter}: {what} failed: {type(error).__name__}: {error}")

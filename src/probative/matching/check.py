@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._validation import one_of
 from probative.errors import InputError
 from probative.matching.schemes import (
     SCHEMES,
@@ -18,10 +19,9 @@ from probative.reading.annotations import Tagged
 from probative.reading.columns import layout, ragged_line, tagged
 from probative.reading.jsonlines import problems_of, read_spans
 from probative.reading.labels import read_labels
-from probative.reading.recognise import Options, format_of, read
+from probative.reading.opening import Options, open_input
+from probative.reading.recognise import read
 from probative.reading.segmented import read_forms, read_segmented
-from probative.reading.source import load
-from probative.reading.tables import is_parquet
 from probative.results import FileCheck
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probative.reading.annotations import Segmented
+    from probative.reading.opening import Input
     from probative.reading.source import Source
 
 __all__ = ["check"]
@@ -51,13 +52,13 @@ def check(
     scheme
         Its tag scheme; by default the one recognised.
     """
+    if scheme is not None:
+        one_of("scheme", scheme, SCHEMES)
     options = options or Options()
-    if options.input_format == "table" or is_parquet(path):
-        return _table(path, options)
-    source = load(path, encoding=options.encoding)
-    kind = options.input_format or format_of(source, options.task)
+    found = open_input(path, options)
+    source, kind = found.source, found.kind
     if kind == "table":
-        return _table(path, options)
+        return _table(found)
     if kind in ("columns", "conllu"):
         return _columns(source, kind, options, scheme)
     if kind == "jsonl":
@@ -65,11 +66,11 @@ def check(
     return _segmented(source) if kind == "segmented" else _labels(source)
 
 
-def _table(path: str | Path, options: Options) -> FileCheck:
-    labels: Any = read(path, options)
+def _table(found: Input) -> FileCheck:
+    labels: Any = read(found)
     times = np.bincount(labels.codes, minlength=len(labels.names)).tolist()
     return FileCheck(
-        str(path),
+        found.source.name,
         "table",
         "labels",
         {"items": len(labels)},

@@ -15,6 +15,8 @@ import numpy as np
 from probative.counts import Counts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from probative.reading.annotations import Segmented
@@ -34,9 +36,11 @@ class Cuts:
     ----------
     totals
         tp, fp, fn and tn of the corpus, a row a cut: cut k accepts k positions.
-    at, products
-        Some cuts, and the sums over the sentences of the products of two of their counts there,
-        4 × 4 a cut: what design effects are made of.
+    at
+        Some cuts, in ascending order.
+    events
+        What changes the counts of a sentence, in the order of the cuts: the cut, the sentence, and
+        what is added to its tp, fp, fn and tn.
     ranked
         The probabilities in the order in which the cuts accept them.
     n_sentences
@@ -45,7 +49,7 @@ class Cuts:
 
     totals: Floats
     at: Ints
-    products: Floats
+    events: tuple[Ints, Ints, Floats]
     ranked: Floats
     n_sentences: int
 
@@ -63,6 +67,16 @@ class Cuts:
     def there(self) -> Counts:
         """The counts of the cuts of `at`."""
         return Counts(*self.totals[self.at].T)
+
+    def by_sentence(self) -> Iterator[Counts]:
+        """The counts of every sentence at each of the cuts of `at`."""
+        cut, sentence, step = self.events
+        counts = np.zeros((self.n_sentences, 4))
+        start = 0
+        for end in np.searchsorted(cut, self.at, side="right").tolist():
+            np.add.at(counts, sentence[start:end], step[start:end])
+            start = end
+            yield Counts(*counts.T.copy())
 
 
 def flat_probabilities(gold: Segmented, probabilities: Probabilities) -> Floats:
@@ -103,7 +117,7 @@ def all_cuts(gold: Segmented, probabilities: Floats, at: Ints) -> Cuts:
         Of a boundary at every inner position, in the order of the text. Of equal ones the first
         in the text is accepted first.
     at
-        The cuts whose sums of products are wanted.
+        The cuts that are wanted sentence by sentence, in ascending order.
     """
     order = np.argsort(-probabilities, kind="stable")
     positions = len(order)
@@ -145,7 +159,7 @@ def _right_between(gold: Segmented, begins_by: Ints, positions: int) -> tuple[In
 def _accumulated(
     gold: Segmented, events: list[tuple[Any, Any, str]], ranked: Floats, at: Ints
 ) -> Cuts:
-    """Add up what the events change, sentence by sentence and for the corpus."""
+    """Add up what the events change."""
     words = np.bincount(gold.sentence, minlength=gold.n_sentences).astype(np.float64)
     substrings = gold.lengths * (gold.lengths + 1.0) / 2
     one = (gold.lengths > 0).astype(np.float64)  # what splits nothing returns one word a sentence
@@ -160,21 +174,11 @@ def _accumulated(
             for cuts, _, name in events
         ]
     )
-    order = np.lexsort((cut, sentence))  # stable: the state of a sentence stays its first event
+    order = np.argsort(cut, kind="stable")
     cut, sentence, step = cut[order], sentence[order], step[order]
-    after = np.cumsum(step, axis=0)
-    first = np.flatnonzero(np.diff(sentence, prepend=-1))
-    after -= np.repeat(after[first] - step[first], np.diff(first, append=len(cut)), axis=0)
-    before = after - step
     size = len(ranked) + 2
-
-    def curve(weights: Floats) -> Floats:
-        return np.asarray(np.cumsum(np.bincount(cut, weights, size), dtype=np.float64)[:-1])
-
-    totals = np.stack([curve(step[:, i]) for i in range(4)], axis=1)
-    products = np.empty((len(at), 4, 4))
-    for i in range(4):
-        for j in range(i, 4):
-            grown = step[:, i] * after[:, j] + before[:, i] * step[:, j]
-            products[:, i, j] = products[:, j, i] = curve(grown)[at]
-    return Cuts(totals, at, products, ranked, int(np.count_nonzero(one)))
+    totals = np.stack(
+        [np.cumsum(np.bincount(cut, step[:, i], size), dtype=np.float64)[:-1] for i in range(4)],
+        axis=1,
+    )
+    return Cuts(totals, at, (cut, sentence, step), ranked, gold.n_sentences)

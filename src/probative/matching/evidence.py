@@ -25,6 +25,7 @@ from probative.reading.alignment import ALIGNMENTS, align
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
 from probative.reading.inputs import annotations_of, both_of, is_path, task_of
 from probative.reading.recognise import Options
+from probative.reading.source import refuse_repeats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,6 +167,7 @@ def gather(
     one_of("repair", repair, REPAIRS)
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
+    refuse_repeats((gold, *systems, train_words))
     options = Options(task, input_format, encoding, tag_column, comments, unit=unit_column)
     if systems:
         answer, outputs, found_names = _separate(gold, systems, options, gold_column, columns)

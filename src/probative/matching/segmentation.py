@@ -9,8 +9,8 @@ import numpy as np
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.matching.spans import match_spans
-from probative.reading.fields import hashes
-from probative.reading.source import Source
+from probative.reading.fields import distinct
+from probative.reading.source import LARGEST, Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,12 +112,20 @@ def _boundaries(words: Segmented) -> NDArray[np.bool_]:
 
 def known_words(words: Segmented, lexicon: Segmented) -> NDArray[np.bool_]:
     """Whether every word of a segmentation is in a lexicon (the words of a training file)."""
-    return np.isin(_word_hashes(words), np.unique(_word_hashes(lexicon)))
+    sides = [_byte_ranges(side) for side in (words, lexicon)]
+    text = b"".join(side.characters.tobytes() for side in (words, lexicon))
+    if len(text) > LARGEST:
+        raise InputError("train_words: more than 2 GiB with the text itself; expected less")
+    behind = np.int32(len(words.characters))
+    start, end = (np.append(mine, theirs + behind) for mine, theirs in zip(*sides, strict=True))
+    codes, _ = distinct(Source(words.name, text), start, end)
+    there, known = np.split(codes, [len(words.start)])
+    return np.isin(there, np.unique(known))
 
 
-def _word_hashes(words: Segmented) -> NDArray[np.uint64]:
+def _byte_ranges(words: Segmented) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Where every word begins and ends among the bytes of the characters."""
     byte_at = np.flatnonzero((words.characters & 0xC0) != 0x80).astype(np.int32)
     byte_at = np.append(byte_at, np.int32(len(words.characters)))
     first = words.first[words.sentence]
-    source = Source(words.name, words.characters.tobytes())
-    return hashes(source, byte_at[words.start + first], byte_at[words.end + first])
+    return byte_at[words.start + first], byte_at[words.end + first]

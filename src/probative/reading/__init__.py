@@ -1,17 +1,22 @@
 """Files, frames and sequences to annotations; every error names file, line and remedy."""
 
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged, Text
-from probative.reading.recognise import FORMATS, TASKS, Options, read, read_pair
+from probative.reading.opening import FORMATS, TASKS, Input, Options, open_input
+from probative.reading.recognise import read, read_pair
+from probative.reading.source import refuse_repeats
 
 __all__ = [
     "FORMATS",
     "TASKS",
+    "Input",
     "Labels",
     "Options",
     "Segmented",
     "Spans",
     "Tagged",
     "Text",
+    "open_input",
     "read",
     "read_pair",
+    "refuse_repeats",
 ]

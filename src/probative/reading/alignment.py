@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.fields import hashes
+from probative.reading.fields import equal
 from probative.reading.source import snippet
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
     if gold.start is None or other.start is None:
         return ()
     if by == "position":
-        number = int(np.count_nonzero(hashes(*gold.tokens()) != hashes(*other.tokens())))
+        number = int(np.count_nonzero(~equal(*gold.tokens(), other.tokens())))
         plural = "s differ" if number != 1 else " differs"
         return (f"{other.name}: {number} token{plural} from {gold.name}",) if number else ()
     differ = _first_difference(gold, other)

@@ -6,16 +6,22 @@ import csv
 import io
 import json
 import math
-import sys
+import re
 from pathlib import Path
 from typing import Any
 
+from probative._validation import MOST
 from probative.counts import Counts
 from probative.errors import InputError, suggestion
+from probative.reading.source import load
 
-__all__ = ["read_counts", "read_folds", "read_rows", "read_text"]
+__all__ = ["LIMIT", "read_counts", "read_folds", "read_rows"]
+
+# The most bytes that a file of counts may hold.
+LIMIT = 1 << 26
 
 _NEEDED = ("tp", "fp", "fn")
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?\s*", re.ASCII)
 
 
 def read_counts(path: Path | str) -> Counts:
@@ -62,41 +68,28 @@ def read_folds(path: Path | str) -> dict[str, list[Counts]]:
 
 def read_rows(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
     """Read the rows of a CSV, TSV or JSON file, each with the line on which it stands."""
-    text = read_text(path)
-    if not text.strip():
-        raise InputError("the file is empty; expected a header with tp, fp, fn and a row", path)
-    rows = _json_rows(text, path) if text.lstrip()[0] in "[{" else _delimited_rows(text, path)
+    source = load(path, limit=LIMIT, expected="a header with tp, fp, fn and a row")
+    if source.is_parquet:
+        raise source.error("is a Parquet file; expected CSV, TSV or JSON")
+    text = source.data.decode()
+    is_json = text.lstrip()[0] in "[{"
+    rows = _json_rows(text, source.name) if is_json else _delimited_rows(text, source.name)
     if not rows:
-        raise InputError("there is a header, but no row of counts below it", path)
+        raise source.error("there is a header, but no row of counts below it")
     return rows
 
 
-def read_text(path: Path | str) -> str:
-    """Read a whole text file, or standard input for ``-``."""
-    try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path) from None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"byte {data[error.start]:#04x} is not UTF-8; expected a text file", path, line
-        ) from None
-
-
 def _delimited_rows(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
-    lines = text.splitlines()
-    first = next(i for i, line in enumerate(lines) if line.strip())
-    delimiter = max("\t,;", key=lines[first].count)  # a tie, as in one column, does not matter
-    reader = csv.reader(io.StringIO("\n".join(lines[first:])), delimiter=delimiter)
+    first = text.lstrip().split("\n", 1)[0]
+    delimiter = max("\t,;", key=first.count)  # a tie, as in one column, does not matter
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        header = [name.strip().lower() for name in next(reader)]
-        _check_columns(header, path, first + 1)
+        header = next(cells for cells in reader if any(cell.strip() for cell in cells))
+        header = [name.strip().lower() for name in header]
+        _check_columns(header, path, reader.line_num)
         rows = []
         for cells in reader:
-            line = first + reader.line_num
+            line = reader.line_num
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(header):
@@ -105,7 +98,7 @@ def _delimited_rows(text: str, path: Path | str) -> list[tuple[int, dict[str, An
                 )
             rows.append((line, dict(zip(header, cells, strict=True))))
     except csv.Error as error:
-        raise InputError(f"{error}; expected CSV or TSV", path, first + reader.line_num) from None
+        raise InputError(f"{error}; expected CSV or TSV", path, reader.line_num) from None
     return rows
 
 
@@ -113,7 +106,7 @@ def _json_rows(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
     """Read a JSON list of objects, an object with a list under "rows" or "folds", or JSON lines."""
     try:
         whole = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # a line may tell more
         return _json_lines(text, path)
     if isinstance(whole, dict):
         lists = [whole[key] for key in ("rows", "folds") if isinstance(whole.get(key), list)]
@@ -123,14 +116,14 @@ def _json_rows(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
 
 def _json_lines(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
     rows = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(
-                f"not JSON ({getattr(error, 'msg', 'nested too deeply')}); expected a list of "
+                f"not JSON ({getattr(error, 'msg', 'too deep or too large')}); expected a list of "
                 f"objects, or an object a line",
                 path,
                 number,
@@ -158,16 +151,21 @@ def _check_columns(names: list[str], path: Path | str, line: int) -> None:
             path,
             line,
         )
+    twice = next((name for name in (*_NEEDED, "tn", "model") if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{names.count(twice)} columns {twice!r}; expected one", path, line)
 
 
 def _amount(row: dict[str, Any], name: str, path: Path | str, line: int) -> float:
     cell = row.get(name)
-    try:
-        if isinstance(cell, bool) or cell is None:
-            raise ValueError
-        value = float(cell)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is {cell!r:.40}; expected a number", path, line) from None
-    if not math.isfinite(value) or value < 0:
+    is_number = isinstance(cell, (int, float)) and not isinstance(cell, bool)
+    if not is_number and not (isinstance(cell, str) and _NUMBER.fullmatch(cell)):
         raise InputError(f"{name} is {cell!r:.40}; expected a number >= 0", path, line)
+    try:
+        value = float(cell)  # type: ignore[arg-type]
+    except OverflowError:
+        value = math.inf
+    if not 0 <= value <= MOST:
+        most = " of at most 2**53" if math.isfinite(value) and value > 0 else ""
+        raise InputError(f"{name} is {cell!r:.40}; expected a number >= 0{most}", path, line)
     return value

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from probative.reading.source import Source
 
     Ints = NDArray[np.int32]
+    Fields = tuple[Source, Ints, Ints]
 
 __all__ = [
     "Table",
     "bytes_of",
     "distinct",
+    "equal",
     "first_eight",
     "hashes",
     "is_space",
@@ -263,6 +265,29 @@ def _mixed(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.asarray(value ^ (value >> np.uint64(29)), dtype=np.uint64)
 
 
+def equal(source: Source, start: Ints, end: Ints, other: Fields) -> NDArray[np.bool_]:
+    """Which fields have the bytes of their partners, in this file or in another one.
+
+    Parameters
+    ----------
+    source, start, end
+        The fields.
+    other
+        The partner of every field: its file, and where it begins and ends.
+    """
+    theirs, begin, stop = other
+    length = np.asarray(end - start)
+    same = np.asarray(length == stop - begin)
+    for level in range(0, min(int(length.max(initial=0)), _LONG), 8):
+        rows = np.flatnonzero(same & (length > level))
+        step, rest = np.int32(level), length[rows] - np.int32(level)
+        mine = first_eight(source, start[rows] + step, rest)
+        same[rows] = mine == first_eight(theirs, begin[rows] + step, rest)
+    for row in np.flatnonzero(same & (length > _LONG)):
+        same[row] = source.data[start[row] : end[row]] == theirs.data[begin[row] : stop[row]]
+    return same
+
+
 def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes, ...]]:
     """Number the distinct fields.
 
@@ -271,6 +296,14 @@ def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes,
     codes, values
         A number a field, and the bytes that every number stands for.
     """
+    codes, first = _grouped(source, start, end)
+    if not _holds_together(source, start, end, first[codes]):
+        codes, first = _grouped_by_bytes(source, start, end)
+    return codes, _values(source, start, end, first.tolist())
+
+
+def _grouped(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Number the fields by their hashes; return the numbers and the first field of each."""
     # Few distinct values are the rule: a small hash table without a sort finds them.
     bucket = np.empty(len(start), dtype=np.uint16)
     owner = np.full(_BUCKETS, -1, dtype=np.int32)
@@ -283,18 +316,51 @@ def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes,
         owner[here[fresh]] = fresh + row
         value_of[here[fresh]] = value[fresh]
         if (value_of[here] != value).any():
-            return _distinct_by_sorting(source, start, end)
+            return _grouped_by_sorting(source, start, end)
         bucket[block] = here
     used = np.flatnonzero(owner >= 0)
     number = np.zeros(_BUCKETS, dtype=np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
-    return number[bucket], _values(source, start, end, owner[used].tolist())
+    return number[bucket], owner[used]
 
 
-def _distinct_by_sorting(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes, ...]]:
+def _grouped_by_sorting(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     value = hashes(source, start, end)
     _, first, inverse = np.unique(value, return_index=True, return_inverse=True)
-    return inverse.astype(np.int32), _values(source, start, end, first.tolist())
+    return inverse.astype(np.int32), first.astype(np.int32)
+
+
+def _holds_together(source: Source, start: Ints, end: Ints, first: Ints) -> bool:
+    """Whether every field has the bytes of the one that stands for its group.
+
+    Fields of one length up to eight bytes have equal hashes only if they are equal, so most need
+    their lengths compared and no more.
+    """
+    for row in range(0, len(start), _ROWS):
+        block = slice(row, row + _ROWS)
+        begin, stop, chosen = start[block], end[block], first[block]
+        length = stop - begin
+        if (length != end[chosen] - start[chosen]).any():
+            return False
+        rows = np.flatnonzero(length > 8)
+        if len(rows):
+            of = chosen[rows]
+            other = (source, start[of], end[of])
+            if not equal(source, begin[rows], stop[rows], other).all():
+                return False
+    return True
+
+
+def _grouped_by_bytes(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """The same field by field, for texts made to have equal hashes."""
+    code: dict[bytes, int] = {}
+    first: list[int] = []
+    codes = np.empty(len(start), dtype=np.int32)
+    for row, (i, j) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+        codes[row] = number = code.setdefault(source.data[i:j], len(code))
+        if number == len(first):
+            first.append(row)
+    return codes, np.array(first, dtype=np.int32)
 
 
 def _values(source: Source, start: Ints, end: Ints, rows: list[int]) -> tuple[bytes, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
 from probative.reading.columns import TAG
@@ -63,6 +64,11 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
         return labels_from_frame(name, data, options.column, options.unit)
     if isinstance(data, np.ndarray) or _is_series(data):
         return labels_from_array(name, data)
+    if isinstance(data, (Set, Mapping, bytes, bytearray)):
+        raise InputError(
+            f"{name}: {type(data).__name__}, in which sentences and items have no places; expected "
+            f"a list"
+        )
     if not isinstance(data, Collection):
         raise InputError(
             f"{name}: {type(data).__name__} is no input; expected a path, a sequence of "
@@ -80,9 +86,15 @@ def _from_sequence(sentences: list[Any], name: str, task: str | None) -> Annotat
         return labels_from_array(name, sentences)
     for number, sentence in enumerate(sentences, start=1):
         if not _is_nested(sentence):
-            raise InputError(f"{name}: sentence {number} is {sentence!r}; expected a list")
+            raise InputError(f"{name}: sentence {number} is {shown(sentence)}; expected a list")
     example = next((item for sentence in sentences for item in sentence), None)
     if isinstance(example, str):
+        unordered = next((s for s in sentences if isinstance(s, (Set, Mapping))), None)
+        if unordered is not None:
+            raise InputError(
+                f"{name}: {shown(unordered)} has no order; expected a list of tags or words a "
+                f"sentence"
+            )
         tags = all(TAG.fullmatch(tag) for s in sentences[:100] for tag in s if isinstance(tag, str))
         if tags or task == "entities":
             return tagged_from_lists(name, sentences)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from probative.errors import InputError
 from probative.reading.annotations import Segmented
 from probative.reading.fields import is_space, lines_of, words_of
-from probative.reading.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.reading.columns import Layout
+    from probative.reading.source import Source
 
 __all__ = ["read_forms", "read_segmented", "segmented_from_lists"]
 
 _WIDE_SPACE = "\u3000".encode()
+_SPACES = re.compile("[ \t\n\x0b\x0c\r\u3000]+")  # what separates words in a file
 
 
 def read_segmented(source: Source) -> Segmented:
@@ -150,23 +152,48 @@ def _number_in(
 
 
 def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
-    """Take words from Python: a list of words, or a string with spaces, a sentence."""
-    lines = []
+    """Take words from Python: a list of words, or a string with spaces, a sentence.
+
+    Spaces inside a word are left out, as everywhere, and it stays one word.
+    """
+    words, n_words = [], []
     for number, sentence in enumerate(sentences, start=1):
-        parts = sentence.split() if isinstance(sentence, str) else list(sentence)
+        if isinstance(sentence, (Set, Mapping)):
+            raise InputError(f"{name}: sentence {number} has no order; expected a list of words")
+        parts = _SPACES.split(sentence) if isinstance(sentence, str) else list(sentence)
         if not all(isinstance(word, str) for word in parts):
             raise InputError(f"{name}: sentence {number} holds something else than words (str)")
-        lines.append(" ".join("".join(word.split()) for word in parts))
-    if not any(lines):
+        kept = [bare for word in parts if (bare := _SPACES.sub("", word))]
+        words += kept
+        n_words.append(len(kept))
+    if not words:
         raise InputError(f"{name}: no words; expected at least one")
-    words = read_segmented(Source(name, "\n".join(lines).encode("utf-8", "replace")))
-    missing = len(lines) - words.n_sentences  # empty ones at the end, which a file would not count
-    return replace(
-        words,
-        byte_first=np.append(words.byte_first, np.repeat(words.byte_first[-1], missing)),
-        first=np.append(words.first, np.repeat(words.first[-1], missing)),
-        line=None,
-        source=None,
-        block=None,
-        notes=(),
+    word_first = _offsets(np.array(n_words))
+    length = _offsets(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
+    first = length[word_first]
+    sentence = np.repeat(np.arange(len(n_words), dtype=np.int32), n_words)
+    text = "".join(words)
+    return Segmented(
+        name=name,
+        characters=np.frombuffer(_utf8(name, text), np.uint8),
+        byte_first=first if text.isascii() else _byte_places(text, first),
+        first=first,
+        sentence=sentence,
+        start=length[:-1] - first[sentence],
+        end=length[1:] - first[sentence],
     )
+
+
+def _utf8(name: str, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{name}: {text[error.start]!r} is half a character; expected text"
+        ) from None
+
+
+def _byte_places(text: str, places: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The bytes in UTF-8 before the given characters."""
+    code = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    return _offsets(1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF))[places]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._labels import items_of, labels_of
 from probative.errors import InputError
 from probative.reading.annotations import Labels, Spans, Tagged, Text
 
@@ -105,42 +106,31 @@ def _span(
 
 
 def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
-    """Take a label an item from a list or an array.
+    """Take a label an item from a list, an array or a column of any kind.
 
     Parameters
     ----------
     name
         What messages call it.
     values
-        The labels: strings, whole numbers or booleans, none missing.
+        The labels: text, numbers or truth values, none missing. Labels are compared by their
+        text, and numbers by value: 1, 1.0 and True are one label.
     units
         The unit of every item, if items belong together.
     """
-    array = np.asarray(values)
-    if array.ndim != 1 or not array.size:
-        raise InputError(f"{name}: shape {array.shape}; expected a label an item")
-    if array.dtype.kind == "O":
-        missing = [i for i, v in enumerate(array.tolist()) if v is None or v != v]
-        if missing:
-            raise InputError(f"{name}: item {missing[0] + 1} has no label")
-        array = np.array([str(value) for value in array.tolist()])
-    if array.dtype.kind == "f":
-        if not np.isfinite(array).all() or np.any(array != np.round(array)):
-            raise InputError(f"{name}: holds numbers that are no labels; expected whole numbers")
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "USbiu":
-        raise InputError(f"{name}: holds {array.dtype}; expected labels")
-    names, codes = np.unique(array, return_inverse=True)
-    shown = tuple(str(value) for value in names.tolist())
-    group = None if units is None else _units(name, units, len(array))
-    return Labels(name, codes.reshape(-1).astype(np.int32), shown, group)
+    items = items_of(name, values)
+    if not items:
+        raise InputError(f"{name}: is empty; expected a label an item")
+    codes, names = labels_of(items, lambda text: InputError(f"{name}: {text}"))
+    return Labels(name, codes, names, None if units is None else _units(name, units, len(items)))
 
 
 def _units(name: str, units: Any, size: int) -> Any:
-    array = np.asarray(units)
-    if array.shape != (size,):
-        raise InputError(f"units: shape {array.shape}; expected one a label of {name}, ({size},)")
-    _, first, group = np.unique(array.astype(str), return_index=True, return_inverse=True)
+    items = items_of("units", units)
+    if len(items) != size:
+        raise InputError(f"units: {len(items)} of them; expected one a label of {name}, {size}")
+    codes, _ = labels_of(items, lambda text: InputError(f"units: {text}"))
+    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int32)
     rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
     return rank[group.reshape(-1)]
@@ -160,13 +150,21 @@ def labels_from_frame(name: str, frame: Any, column: str, units: str | None = No
     """
     import narwhals as nw
 
-    table = nw.from_native(frame, eager_only=True)
+    try:
+        table = nw.from_native(frame, eager_only=True)
+        there = list(table.columns)
+    except (TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{name}: is no data frame that can be read: {reason:.200}") from None
     for wanted in [column] if units is None else [column, units]:
-        if wanted not in table.columns:
-            raise InputError(
-                f"{name}: there is no column {wanted!r}; expected one of {', '.join(table.columns)}"
-            )
-    if table[column].null_count():
-        raise InputError(f"{name}: column {column!r} has missing labels")
-    group = None if units is None else table[units].to_numpy()
-    return labels_from_array(column, table[column].to_numpy(), group)
+        if wanted not in there:
+            listed = ", ".join(map(str, there[:20])) + (", …" if len(there) > 20 else "")
+            raise InputError(f"{name}: there is no column {wanted!r}; expected one of {listed}")
+    items = table[column].to_list()
+    if not items:
+        raise InputError(f"{name}: the table has no rows; expected at least one")
+    codes, names = labels_of(
+        items, lambda text: InputError(f"{name}: column {column!r} {text}"), "row"
+    )
+    group = None if units is None else _units(column, table[units].to_list(), len(items))
+    return Labels(column, codes, names, group)

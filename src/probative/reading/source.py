@@ -6,20 +6,28 @@ import codecs
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from probative.errors import InputError
 
-__all__ = ["LARGEST", "Source", "load", "snippet"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["LARGEST", "Source", "load", "refuse_repeats", "snippet"]
 
 # Byte positions are kept in 32-bit integers.
 LARGEST = 2**31 - 64
 
 _GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
+_PIECE = 1 << 24
+# Codecs that Python counts among the text encodings, but in which no file is written.
+_NO_FILES = {"idna", "punycode", "undefined"}
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -41,11 +49,20 @@ class Source:
         The content: valid UTF-8 without byte-order mark, lines ended by ``\n`` or ``\r\n``.
     notes
         What was done to get there and the reader should know.
+    path
+        For a Parquet file on disk, where it is: `data` is then its opening only. None for
+        everything that `data` holds.
     """
 
     name: str
     data: bytes = field(repr=False)
     notes: tuple[str, ...] = ()
+    path: Path | None = None
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether this is a Parquet file, and so no text."""
+        return self.data.startswith(_PARQUET)
 
     def error(self, message: str, line: int | None = None) -> InputError:
         """An error at a line of this file; lines count from 1."""
@@ -58,8 +75,14 @@ def snippet(raw: bytes, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
-def load(path: str | Path, *, encoding: str | None = None) -> Source:
-    """Read a file, a compressed file or standard input (``-``).
+def load(
+    path: str | Path,
+    *,
+    encoding: str | None = None,
+    limit: int = LARGEST,
+    expected: str = "at least one line",
+) -> Source:
+    """Read a file, a compressed file, a pipe or standard input (``-``), opening it once.
 
     Parameters
     ----------
@@ -67,69 +90,130 @@ def load(path: str | Path, *, encoding: str | None = None) -> Source:
         Where to read. Content that begins like a gzip file is unpacked, whatever its name.
     encoding
         The name of its encoding. By default UTF-8, or what a byte-order mark says.
+    limit
+        The most bytes that it may hold.
+    expected
+        What an empty file should have held.
     """
     name = "standard input" if str(path) == "-" else str(path)
-    data = _unpacked(name, _raw(path))
+    data, place = _raw(path, name, limit)
+    data = _unpacked(name, data, limit)
+    if data.startswith(_PARQUET):
+        return Source(name, data, path=place)
     data, notes = _as_utf8(name, data, encoding)
+    if len(data) > LARGEST:  # another encoding may need fewer bytes than UTF-8
+        raise _too_large(name, LARGEST)
     if b"\x00" in data:
         raise InputError(
             "is a binary file (it holds NUL bytes); expected text", name, _line(data, b"\x00")
         )
     if not data or data.isspace():
-        raise InputError("is empty; expected at least one line", name)
+        raise InputError(f"is empty; expected {expected}", name)
     if b"\r" in data and b"\n" not in data:
         data = data.replace(b"\r", b"\n")
     return Source(name, data, notes)
+
+
+def refuse_repeats(paths: Iterable[object]) -> None:
+    """Refuse a pipe, or standard input, that is named twice: it can be read only once.
+
+    Parameters
+    ----------
+    paths
+        Everything that is to be read; what is no path is passed over.
+    """
+    names: dict[object, str] = {}
+    for path in paths:
+        if not isinstance(path, (str, Path)):
+            continue
+        stream = _stream(path)
+        if stream is None:
+            continue
+        if stream in names:
+            also = "" if names[stream] == str(path) else f" (also called {names[stream]})"
+            raise InputError(
+                f"is named twice{also}, but can be read only once; expected another input, or a "
+                f"file",
+                "standard input" if str(path) == "-" else path,
+            )
+        names[stream] = str(path)
+
+
+def _stream(path: str | Path) -> object:
+    """What tells a stream from others: its device and number; None for what is no stream."""
+    try:
+        found = os.fstat(0) if str(path) == "-" else Path(path).stat()
+    except (OSError, ValueError):
+        return "-" if str(path) == "-" else None
+    if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
+        return "-" if str(path) == "-" else None
+    return found.st_dev, found.st_ino
 
 
 def _line(data: bytes, what: bytes) -> int:
     return data.count(b"\n", 0, data.index(what)) + 1
 
 
-def _raw(path: str | Path) -> bytes:
+def _raw(path: str | Path, name: str, limit: int) -> tuple[bytes, Path | None]:
+    """The bytes of a file; for a Parquet file on disk its first ones, and where it is."""
     try:
         if str(path) == "-":
-            data = _limited(sys.stdin.buffer)
-        elif Path(path).is_dir():
-            raise InputError("is a directory; expected a file", path)
-        else:
-            with Path(path).open("rb") as file:
-                data = _limited(file)
+            if sys.stdin is None:
+                raise InputError("is closed; expected something to read", name)
+            return _limited(sys.stdin.buffer, name, limit), None
+        if Path(path).is_dir():
+            raise InputError("is a directory; expected a file", name)
+        with Path(path).open("rb") as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                opening = file.read(len(_PARQUET))
+                if opening == _PARQUET:
+                    return opening, Path(path)
+                file.seek(0)
+            return _limited(file, name, limit), None
+    except InputError:
+        raise
     except FileNotFoundError:
-        raise InputError("there is no such file", path) from None
-    except (OSError, ValueError) as error:
+        raise InputError("there is no such file", name) from None
+    except (OSError, ValueError, AttributeError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"cannot be read: {reason}", path) from None
-    return _not_too_large(str(path), data)
+        raise InputError(f"cannot be read: {reason}", name) from None
 
 
-def _limited(file: IO[bytes] | gzip.GzipFile) -> bytes:
-    """The content of a file, or a little more than the most that is allowed."""
-    if isinstance(file, io.BufferedReader) and file.seekable():
-        size = os.fstat(file.fileno()).st_size
-        if size:  # not a pipe, not a file of /proc
-            return file.read(min(size, LARGEST) + 1)
-    parts, size = [], 0
-    while size <= LARGEST and (part := file.read(1 << 24)):
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts)
+def _limited(file: IO[bytes] | gzip.GzipFile, name: str, limit: int) -> bytes:
+    """The content of a file, if it is not too large and has an end."""
+    content = io.BytesIO()  # hands its bytes over without a copy
+    if isinstance(file, io.BufferedReader):
+        status = os.fstat(file.fileno())
+        device = stat.S_ISBLK(status.st_mode) or stat.S_ISCHR(status.st_mode)
+        if device and not file.isatty():
+            if file.read(1):  # /dev/null gives nothing; the others may have no end
+                raise InputError("is a device; expected a file", name)
+            return b""
+        if stat.S_ISREG(status.st_mode) and status.st_size <= limit:
+            content = io.BytesIO(file.read(status.st_size + 1))
+            content.seek(0, io.SEEK_END)
+    while content.tell() <= limit and (part := file.read(_PIECE)):
+        content.write(part)
+    if content.tell() > limit:
+        raise _too_large(name, limit)
+    return content.getvalue()
 
 
-def _unpacked(name: str, data: bytes) -> bytes:
+def _too_large(name: str, limit: int) -> InputError:
+    shown = f"{limit / 2**30:.0f} GiB" if limit >= 2**30 else f"{limit / 2**20:.0f} MiB"
+    return InputError(f"holds more than {shown}; expected less: split it", name)
+
+
+def _unpacked(name: str, data: bytes, limit: int) -> bytes:
     if not data.startswith(_GZIP):
         return data
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            return _not_too_large(name, _limited(file))
+            return _limited(file, name, limit)
+    except InputError:
+        raise
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"is a damaged gzip file: {str(error).lower()}", name) from None
-
-
-def _not_too_large(name: str, data: bytes) -> bytes:
-    if len(data) > LARGEST:
-        raise InputError("holds more than 2 GiB; expected less: split it", name)
-    return data
 
 
 def _as_utf8(name: str, data: bytes, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
@@ -168,9 +252,11 @@ def _checked(name: str, data: bytes) -> bytes:
 
 def _transcoded(name: str, data: bytes, encoding: str) -> bytes:
     try:
+        if codecs.lookup(encoding).name in _NO_FILES:
+            raise LookupError
         text = data.decode(encoding)
         return text.removeprefix("\ufeff").encode()
-    except LookupError:
+    except (LookupError, TypeError):
         raise InputError(
             f"encoding: unknown {encoding!r}; expected a text encoding such as utf-8, latin-1, "
             f"gb18030"

@@ -1,59 +1,49 @@
-"""Label tables (CSV, TSV, JSON lines, Parquet) through DuckDB."""
+"""Label tables: CSV and TSV, JSON lines, Parquet."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._labels import Column, named
+from probative._validation import shown
 from probative.errors import InputError, suggestion
 from probative.reading.annotations import Labels
-from probative.reading.source import LARGEST, load
+from probative.reading.source import LARGEST, snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import duckdb
+    from numpy.typing import NDArray
 
     from probative.reading.source import Source
 
-__all__ = ["is_parquet", "read_table"]
+    Ints = NDArray[np.int32]
+    # of every column, a number a row and the values that the numbers stand for
+    Read = dict[str, tuple[Ints, list[Any]]]
 
-_READERS = {
-    "csv": "read_csv(?, header = true, all_varchar = true, delim = ',', quote = '\"')",
-    "tsv": "read_csv(?, header = true, all_varchar = true, delim = '\t', quote = '')",
-    "jsonl": "read_json(?, format = 'newline_delimited')",
-    "parquet": "read_parquet(?)",
-}
-_LOAD = {kind: f"CREATE TABLE source AS SELECT * FROM {how}" for kind, how in _READERS.items()}  # noqa: S608
+__all__ = ["read_table"]
+
 _GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer")
 _PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *_GOLD_NAMES)
 
 
-def is_parquet(path: str | Path) -> bool:
-    """Whether a file begins as Parquet files do."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(4) == b"PAR1"
-    except (OSError, ValueError):
-        return False
-
-
 def read_table(
-    path: str | Path,
-    columns: Sequence[str | None],
-    *,
-    unit: str | None = None,
-    encoding: str | None = None,
-    source: Source | None = None,
+    source: Source, columns: Sequence[str | None], *, unit: str | None = None
 ) -> list[Labels]:
     """Read labels from the columns of a table.
 
     Parameters
     ----------
-    path
+    source
         A file with a header (CSV, TSV) or with named fields (JSON lines, Parquet).
     columns
         The columns to read. None stands for the one that holds labels by its name: the first
@@ -61,113 +51,247 @@ def read_table(
         predictions.
     unit
         The column that says which items belong together.
-    encoding
-        As for `load`; Parquet has none.
-    source
-        The file's content, where it has been read already.
     """
-    import duckdb
+    if source.is_parquet:
+        kind, (names, found) = "parquet", _parquet(source, columns, unit)
+    elif source.data[:1000].lstrip().startswith(b"{"):
+        kind, (names, found) = "jsonl", _json_lines(source, columns, unit)
+    else:
+        kind, (names, found) = _delimited(source, columns, unit)
+    if not len(found[names[0]][0]):
+        raise source.error("the table has no rows; expected at least one")
 
-    with tempfile.TemporaryDirectory() as folder, duckdb.connect(":memory:") as database:
-        try:
-            database.execute("SET memory_limit = '700MB'; SET threads = 2")
-            kind, place = _placed(path, Path(folder), encoding, source)
-            database.execute(_LOAD[kind], [str(place)])
-            there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
-            names = _chosen(path, there, columns)
-            units = None if unit is None else _codes(database, path, _one(path, there, unit))[0]
-            return [
-                _labels(database, path, name, units, kind, single=len(columns) == 1)
-                for name in names
-            ]
-        except duckdb.Error as error:
-            reason = str(error).strip().splitlines()[0].replace(str(folder), "")
-            raise InputError(f"is no table that can be read: {reason}", path) from None
-        except UnicodeError as error:
-            raise InputError(f"is no table that can be read: {error}", path) from None
+    def labels(name: str) -> tuple[Ints, tuple[str, ...]]:
+        return named(*found[name], lambda text: source.error(f"column {name!r} {text}"), "row")
 
-
-def _placed(
-    path: str | Path, folder: Path, encoding: str | None, source: Source | None
-) -> tuple[str, Path]:
-    """The kind of table, and a copy (or link) under a name that DuckDB takes as it is."""
-    if source is None and is_parquet(path):
-        place = folder / "table.parquet"
-        place.symlink_to(Path(path).resolve())
-        return "parquet", place
-    source = source or load(path, encoding=encoding)
-    opening = source.data[:1000].lstrip()
-    header = opening.splitlines()[0]
-    kind = "jsonl" if opening.startswith(b"{") else "tsv" if b"\t" in header else "csv"
-    place = folder / f"table.{kind}"
-    place.write_bytes(source.data)
-    return kind, place
+    units = None if unit is None else labels(unit)[0]
+    single = len(columns) == 1
+    return [
+        Labels(source.name if single else name, *labels(name), units, (_note(source, kind, name),))
+        for name in names
+    ]
 
 
-def _one(path: str | Path, there: list[str], name: str) -> str:
-    if name not in there:
-        shown = ", ".join(there[:20]) + (", …" if len(there) > 20 else "")
-        raise InputError(
-            f"there is no column {name!r}; expected one of {shown}{suggestion(name, there)}", path
-        )
-    return name
+def _note(source: Source, kind: str, name: str) -> str:
+    return f"{source.name}: {kind} table, labels in column {name!r}"
 
 
-def _chosen(path: str | Path, there: list[str], columns: Sequence[str | None]) -> list[str]:
+# --- which columns ----------------------------------------------------------------------------
+
+
+def _chosen(
+    source: Source, there: list[str], columns: Sequence[str | None], unit: str | None
+) -> tuple[list[str], list[str]]:
+    """The names of the columns of labels, and of all columns that are read."""
     names: list[str] = []
     for place, name in enumerate(columns):
-        if name is not None:
-            names.append(_one(path, there, name))
-            continue
-        usual: tuple[str, ...] = _PREDICTED_NAMES if place else _GOLD_NAMES
-        if len(columns) == 1:
-            usual = _GOLD_NAMES + _PREDICTED_NAMES
-        found = [n for n in usual if n in there and n not in names]
-        if not found and len(there) == 1:
-            found = there
-        if not found:
-            shown = ", ".join(there[:20]) + (", …" if len(there) > 20 else "")
-            raise InputError(
-                f"which column holds the labels? There are {shown}; expected them to be named "
-                f"(--gold-column, --columns)",
-                path,
+        names.append(_usual(source, there, names, len(columns), place) if name is None else name)
+    wanted = dict.fromkeys([*names, *([] if unit is None else [unit])])
+    for name in wanted:
+        if name not in there:
+            raise source.error(
+                f"there is no column {name!r}; expected one of {_listed(there)}"
+                + suggestion(name, there)
             )
-        names.append(found[0])
-    return names
+        if there.count(name) > 1:
+            raise source.error(f"{there.count(name)} columns are called {name!r}; expected one")
+    return names, list(wanted)
 
 
-def _codes(database: duckdb.DuckDBPyConnection, path: str | Path, name: str) -> tuple[Any, Any]:
+def _usual(source: Source, there: list[str], taken: list[str], number: int, place: int) -> str:
+    """The column that holds labels by its name."""
+    usual: tuple[str, ...] = _PREDICTED_NAMES if place else _GOLD_NAMES
+    if number == 1:
+        usual = _GOLD_NAMES + _PREDICTED_NAMES
+    found = [name for name in usual if name in there and name not in taken]
+    if not found and len(there) == 1:
+        found = there
+    if not found:
+        raise source.error(
+            f"which column holds the labels? There are {_listed(there)}; expected them to be named "
+            f"(--gold-column, --columns)"
+        )
+    return found[0]
+
+
+def _listed(names: list[str]) -> str:
+    shown = [name if len(name) <= 40 else name[:40] + "…" for name in names[:20]]
+    return ", ".join(shown) + (", …" if len(names) > 20 else "")
+
+
+# --- CSV and TSV ------------------------------------------------------------------------------
+
+
+def _delimited(
+    source: Source, columns: Sequence[str | None], unit: str | None
+) -> tuple[str, tuple[list[str], Read]]:
+    """Every row as Python's reader sees it; nothing is skipped, guessed or converted."""
+    kind, dialect = _dialect(source)
+    text = io.TextIOWrapper(io.BytesIO(source.data), encoding="utf-8", newline="")
+    limit = csv.field_size_limit(LARGEST)
+    reader = csv.reader(text, **dialect)
+    try:
+        header = next(cells for cells in reader if cells)
+        _check_header(source, header, reader.line_num)
+        names, wanted = _chosen(source, header, columns, unit)
+        found = {name: Column() for name in wanted}
+        takers = [(header.index(name), column.add) for name, column in found.items()]
+        for cells in _rows(source, reader, len(header)):
+            for place, add in takers:
+                add(cells[place])
+    except csv.Error as error:
+        raise source.error(f"{error}; expected {kind.upper()}", reader.line_num) from None
+    finally:
+        csv.field_size_limit(limit)
+    return kind, (names, _codes_and_values(found))
+
+
+def _codes_and_values(columns: dict[str, Column]) -> Read:
+    return {name: (column.codes, column.values) for name, column in columns.items()}
+
+
+def _dialect(source: Source) -> tuple[str, dict[str, Any]]:
+    """What separates the cells, as the header tells it; TSV knows no quotes."""
+    head = source.data[: 1 << 16].lstrip().split(b"\n", 1)[0]
+    outside = b"".join(head.split(b'"')[::2])
+    suffix = Path(source.name.removesuffix(".gz")).suffix.lower()
+    tabs = b"\t" in (head if suffix == ".tsv" else outside)
+    if tabs and not (suffix == ".csv" and b"," in outside):
+        return "tsv", {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+    delimiter = ";" if b";" in outside and b"," not in outside else ","
+    return "csv", {"delimiter": delimiter, "strict": True}
+
+
+def _check_header(source: Source, header: list[str], line: int) -> None:
+    twice = next((n for n, times in Counter(header).items() if n and times > 1), None)
+    if twice is not None:
+        raise source.error(f"two columns are called {twice!r}; expected different names", line)
+
+
+def _rows(source: Source, reader: Any, width: int) -> Iterator[list[str]]:
+    """The rows below the header, all of its width; empty lines may stand at the end only."""
+    empty = 0  # the first line of a run of empty ones
+    for cells in reader:
+        if not cells:
+            empty = empty or reader.line_num
+            continue
+        if empty:
+            raise source.error("the line is empty; expected a row, as there is one below", empty)
+        if len(cells) != width:
+            raise source.error(
+                f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}, as in the header",
+                reader.line_num,
+            )
+        yield cells
+
+
+# --- JSON lines -------------------------------------------------------------------------------
+
+
+def _json_lines(
+    source: Source, columns: Sequence[str | None], unit: str | None
+) -> tuple[list[str], Read]:
+    try:
+        names, wanted = _chosen(source, list(next(_objects(source))), columns, unit)
+    except InputError:  # a column may be missing in the first row
+        keys: dict[str, None] = {}
+        for record in _objects(source):
+            keys.update(dict.fromkeys(record))
+        names, wanted = _chosen(source, list(keys), columns, unit)
+    found = {name: Column() for name in wanted}
+    for number, record in enumerate(_objects(source), start=1):
+        for name, column in found.items():
+            value = record.get(name)
+            if isinstance(value, (list, dict)):
+                raise source.error(
+                    f"column {name!r} row {number} is {shown(value)}; expected text, a number or "
+                    f"a truth value"
+                )
+            column.add(value)
+    return names, _codes_and_values(found)
+
+
+def _objects(source: Source) -> Iterator[dict[str, Any]]:
+    decode = json.JSONDecoder(object_pairs_hook=_without_doubles).decode
+    for number, line in enumerate(source.data.decode().split("\n"), start=1):
+        if not line or line.isspace():
+            continue
+        try:
+            record = decode(line)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", None) or str(error).split(";", maxsplit=1)[0]
+            raise source.error(
+                f"{snippet(line.encode())} is not JSON ({reason}); expected an object a line",
+                number,
+            ) from None
+        if not isinstance(record, dict):
+            raise source.error(
+                f"{snippet(line.encode())} is not a JSON object; expected one a line", number
+            )
+        yield record
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise ValueError(f"the key {twice!r:.60} stands there twice")
+    return record
+
+
+# --- Parquet ----------------------------------------------------------------------------------
+
+
+def _parquet(
+    source: Source, columns: Sequence[str | None], unit: str | None
+) -> tuple[list[str], Read]:
+    """DuckDB numbers the distinct values of the wanted columns, and sees nothing else."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "table.parquet"  # a name that DuckDB takes as it is
+        if source.path is None:
+            place.write_bytes(source.data)
+        else:
+            place.symlink_to(source.path.resolve())
+        try:
+            with _connected(place) as database:
+                there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
+                names, wanted = _chosen(source, there[:-1], columns, unit)
+                return names, {name: _numbered(database, name) for name in wanted}
+        except (duckdb.Error, UnicodeError) as error:
+            reason = str(error).strip().splitlines()[0].replace(str(place), "it")
+            raise source.error(f"is no table that can be read: {reason}") from None
+
+
+def _numbered(database: duckdb.DuckDBPyConnection, name: str) -> tuple[Ints, list[Any]]:
     column = '"' + name.replace('"', '""') + '"'
-    missing = database.execute(
-        f"SELECT min(rowid) FROM source WHERE {column} IS NULL"  # noqa: S608
-    ).fetchone()
-    if missing is not None and missing[0] is not None:
-        raise InputError(f"row {missing[0] + 1}: column {name!r} is empty; expected a label", path)
     database.execute(
-        f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER (ORDER BY v) - 1 AS code "  # noqa: S608
-        f"FROM (SELECT DISTINCT CAST({column} AS VARCHAR) AS v FROM source)"
+        f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "  # noqa: S608
+        f"FROM (SELECT DISTINCT {column} AS v FROM source)"
     )
-    names = [row[0] for row in database.execute("SELECT v FROM names ORDER BY code").fetchall()]
+    values = [row[0] for row in database.execute("SELECT v FROM names ORDER BY code").fetchall()]
     codes = database.execute(
-        f"SELECT names.code FROM source JOIN names ON CAST({column} AS VARCHAR) = names.v "  # noqa: S608
-        f"ORDER BY source.rowid"
+        f"SELECT code FROM source JOIN names ON {column} IS NOT DISTINCT FROM v "  # noqa: S608
+        f"ORDER BY file_row_number"
     ).fetchnumpy()["code"]
-    return np.asarray(codes, dtype=np.int32), names
+    return np.asarray(codes, dtype=np.int32), values
 
 
-def _labels(
-    database: duckdb.DuckDBPyConnection,
-    path: str | Path,
-    column: str,
-    units: Any,
-    kind: str,
-    *,
-    single: bool,
-) -> Labels:
-    codes, names = _codes(database, path, column)
-    if not len(codes):
-        raise InputError("the table has no rows; expected at least one", path)
-    if len(codes) > LARGEST:
-        raise InputError("the table has more than 2^31 rows", path)
-    note = f"{path}: {kind} table, labels in column {column!r}"
-    return Labels(str(path) if single else column, codes, tuple(names), units, (note,))
+def _connected(place: Path) -> duckdb.DuckDBPyConnection:
+    """A database that reads this file, and has no other way out of its memory."""
+    import duckdb
+
+    settings: dict[str, Any] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "memory_limit": "700MB",
+        "threads": "2",
+    }
+    database = duckdb.connect(":memory:", config=settings)
+    quoted = str(place).replace("'", "''")
+    database.execute(f"SET allowed_paths = ['{quoted}']; SET enable_external_access = false")
+    database.execute(
+        f"CREATE VIEW source AS SELECT * FROM read_parquet('{quoted}', file_row_number = true)"  # noqa: S608
+    )
+    return database

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative.bayes_verdict import outcome_sentence, training_sentence
 from probative.reporting.document import Document, Table, number, payload, points, signature
 
 if TYPE_CHECKING:
@@ -28,20 +29,30 @@ def bayes_document(
     return Document(
         title=f"Is {models[1]} better than {models[0]}?",
         payload=payload("bayes", signed, tests=records, a=models[0], b=models[1]),
-        tables=(tests_table(tests, models),),
+        tables=(tests_table(tests, models, ()),),
         records=tuple({"a": models[0], "b": models[1], **_flat(record)} for record in records),
         notes=(*_sentences(tests, models), signed),
         drawings=tuple(drawings),
     )
 
 
-def tests_table(tests: Sequence[BayesTest], models: tuple[str, str]) -> Table:
-    """Intervals, probabilities and decisions, a row a score and, if there are two, a posterior."""
+def tests_table(tests: Sequence[BayesTest], models: tuple[str, str], kinds: Sequence[str]) -> Table:
+    """Intervals, probabilities and decisions, one row per test.
+
+    Parameters
+    ----------
+    tests
+        The tests.
+    models
+        What A and B are called.
+    kinds
+        What each test rests on, where that differs; else nothing.
+    """
     rope = any(test.rope > 0 for test in tests)
-    both = len({test.posterior for test in tests}) > 1
+    effects = any(test.fold_design_effect is not None for test in tests)
     columns = (
         "metric",
-        *(("posterior",) if both else ()),
+        *(("posterior",) if kinds else ()),
         "A low",
         "A high",
         "B low",
@@ -52,29 +63,30 @@ def tests_table(tests: Sequence[BayesTest], models: tuple[str, str]) -> Table:
         "P(H0)",
         "P(H1)",
         *(("P(A better)", "P(equal)", "P(B better)") if rope else ()),
+        *(("fold effect",) if effects else ()),
         "decision",
     )
     rows = [
         (
             test.metric,
-            *((test.posterior,) if both else ()),
+            *((kinds[i],) if kinds else ()),
             *(points(limit) for limit in (*test.interval_a, *test.interval_b)),
             *(points(value) for value in (test.difference, test.low, test.high)),
             number(test.p_h0, 4),
             number(test.p_h1, 4),
             *(number(p, 4) for p in (test.p_a_better, test.p_equivalent, test.p_b_better) if rope),
+            *((number(test.fold_design_effect, 2),) if effects else ()),
             test.decision,
         )
-        for test in tests
+        for i, test in enumerate(tests)
     ]
+    scores = f"scores in points with {100 * tests[0].level:g} % intervals"
+    who = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
     return Table(
         columns,
         tuple(rows),
-        title=(
-            f"A = {models[0]}, B = {models[1]}: scores in points with "
-            f"{100 * tests[0].level:g} % intervals"
-        ),
-        text_columns=2 if both else 1,
+        title=f"{who}{scores}" if who else scores.capitalize(),
+        text_columns=2 if kinds else 1,
         closing_words=True,
     )
 
@@ -214,14 +226,5 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sentences(tests: Sequence[BayesTest], models: tuple[str, str]) -> list[str]:
-    sentences = []
-    for test in tests:
-        outcomes = [(models[1], test.p_b_better), (models[0], test.p_a_better)]
-        better, chance = max(outcomes, key=lambda outcome: outcome[1])
-        beyond = f" by more than {points(test.rope)} points" if test.rope > 0 else ""
-        shown = "above 0.9999" if chance > 0.9999 else number(chance, 4)
-        sentence = f"{test.metric}: {better} is better{beyond} with probability {shown}"
-        if test.rope > 0 and test.p_equivalent > chance:
-            sentence += f"; most probably ({number(test.p_equivalent, 4)}) neither is"
-        sentences.append(f"{sentence}.")
-    return sentences
+    told = [outcome_sentence(test, *models) for test in tests]
+    return told + [sentence for test in tests if (sentence := training_sentence(test))]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from probative.reporting.curves import density_curve
 from probative.reporting.document import Table, points
 from probative.reporting.svg import Bar, density, forest, histogram
-from probative.verdict import STRENGTHS
+from probative.verdict import STRENGTHS, no_verdict
 from probative.wording import counted, metric_name, probability
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def page_content(
     drawn = [
         {"title": f"{c.b} against {c.a}", "drawings": _pair_drawings(c)}
         for c in first
-        if not c.identical and c.difference == c.difference
+        if not c.identical and no_verdict(c) is None
     ]
     by_label = [label_differences(c) for c in first if c.by_label]
     return {
@@ -190,8 +190,8 @@ def _shown(example: Example) -> dict[str, Any]:
     lines.append((example.a, _marked(example, example.spans_a, right)))
     lines.append((example.b, _marked(example, example.spans_b, right)))
     head = (
-        f"Sentence {example.sentence:,}: {example.errors_a} errors of {example.a}, "
-        f"{example.errors_b} of {example.b}"
+        f"Sentence {example.sentence:,}: {counted(example.errors_a, 'error')} of {example.a}, "
+        f"{example.errors_b:,} of {example.b}"
     )
     return {"head": head, "lines": lines}
 

@@ -154,7 +154,8 @@ def _differences(found: Comparisons) -> Table:
     several = any(c.p_adjusted is not None for c in found.comparisons)
     rope = found.comparisons[0].rope
     equivalent = (f"P(within {100 * rope:.4g})",) if rope > 0 else ()
-    noted = any(c.note for c in found.comparisons)
+    notes = {c.note for c in found.comparisons}
+    noted = len(notes) > 1  # what holds for all of them is said once, below
     columns = (
         "comparison",
         "score",
@@ -191,7 +192,7 @@ def _differences(found: Comparisons) -> Table:
         columns,
         rows,
         title=f"Differences in points with {100 * found.level:g} % intervals",
-        notes=(note,),
+        notes=(note, *(f"Note: {same}." for same in notes if same and not noted)),
         text_columns=2,
         closing_words=noted,
     )

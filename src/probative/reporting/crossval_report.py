@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative.bayes_verdict import model_verdicts
 from probative.metrics import score
 from probative.reporting.bayes_report import tests_table
 from probative.reporting.document import Document, Table, number, payload, points, signature
@@ -14,13 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from probative.reporting.document import Drawing
-    from probative.results import ModelComparison
+    from probative.results import BayesTest, ModelComparison
 
 __all__ = [
     "balance_table",
     "crossval_document",
     "crossval_drawings",
-    "densities_figure",
+    "crossval_figure",
     "folds_table",
     "split_document",
 ]
@@ -35,14 +36,19 @@ def crossval_document(
 ) -> Document:
     """Show which of two models is better, and the folds on which that rests."""
     signed = signature(*choices)
-    tests = [test.to_dict() for test in found.tests]
+    shown, kinds = _all_tests(found)
     folds = [fold.to_dict() for fold in found.folds]
-    content: dict[str, Any] = {"tests": tests, "folds": folds, "seed": found.seed}
+    content: dict[str, Any] = {
+        "tests": [test.to_dict() for test in found.tests],
+        "adjusted_tests": [test.to_dict() for test in found.adjusted_tests],
+        "folds": folds,
+        "seed": found.seed,
+    }
     content |= {
         "effective_a": found.effective_a.to_dict(),
         "effective_b": found.effective_b.to_dict(),
     }
-    tables = [tests_table(found.tests, (found.a, found.b)), folds_table(found)]
+    tables = [tests_table(shown, (found.a, found.b), kinds), folds_table(found)]
     if found.balance is not None:
         content["balance"] = found.balance.to_dict()
         tables.append(balance_table(found.balance.to_dict()))
@@ -50,34 +56,35 @@ def crossval_document(
         title=f"Is {found.b} better than {found.a}, whatever the training set?",
         payload=payload(command, signed, **content),
         tables=tuple(tables),
-        records=tuple({"a": found.a, "b": found.b, **test} for test in tests),
-        notes=(*_verdicts(found), signed),
+        records=tuple(
+            {"a": found.a, "b": found.b, **test.to_dict(), **found.adjusted_outcome(test)}
+            for test in found.tests
+        ),
+        notes=(*model_verdicts(found), signed),
         drawings=tuple(drawings),
     )
 
 
-def densities_figure(found: ModelComparison) -> Figure:
-    """The posterior densities of the scores of both models."""
-    from probative.reporting.posterior_figures import density_figure
+def crossval_figure(found: ModelComparison, plot: str = "densities") -> Figure:
+    """The posteriors of both models' scores ("densities"), or of their paired "difference"."""
+    from probative.reporting.posterior_figures import density_figure, difference_figure
 
-    if found.densities is None:
-        raise ValueError("this comparison has no densities")
-    return density_figure(found.densities())
+    if plot == "difference":
+        return difference_figure(found.paired_tests, models=(found.a, found.b))
+    return density_figure(found.scores)
 
 
 def crossval_drawings(found: ModelComparison) -> list[Drawing]:
     """The figures of the page: the scores' posteriors, and those of the paired differences."""
     from probative.reporting.figures import to_drawing
-    from probative.reporting.posterior_figures import difference_figure
 
-    scores = "Posterior densities of the scores of both models"
-    drawings = [to_drawing(densities_figure(found), scores, f"{scores}.")]
-    if found.differences is not None:
-        paired = [test for test in found.tests if test.posterior == "paired"]
-        figure = difference_figure(paired, found.differences(), models=(found.a, found.b))
-        words = "Posterior densities of the paired differences of the scores"
-        drawings.append(to_drawing(figure, words, f"{words}."))
-    return drawings
+    told = {
+        "densities": "Posterior densities of the scores of both models",
+        "difference": "Posterior densities of the paired differences of the scores",
+    }
+    return [
+        to_drawing(crossval_figure(found, plot), words, f"{words}.") for plot, words in told.items()
+    ]
 
 
 def folds_table(found: ModelComparison) -> Table:
@@ -140,29 +147,13 @@ def balance_table(balance: Mapping[str, Any]) -> Table:
     )
 
 
-def _verdicts(found: ModelComparison) -> list[str]:
-    """What the paired tests say, in words no stronger than their numbers."""
-    half = found.folds[0].train
-    sentences = []
+def _all_tests(found: ModelComparison) -> tuple[list[BayesTest], list[str]]:
+    """The tests metric by metric, first those that the verdict rests on, and their kinds."""
+    tests = {test.metric: [("adjusted", test)] for test in found.adjusted_tests}
     for test in found.tests:
-        if test.posterior != "paired":
-            continue
-        better, chance = max(
-            (found.b, test.p_b_better), (found.a, test.p_a_better), key=lambda pair: pair[1]
-        )
-        beyond = f" by more than {points(test.rope)} points" if test.rope > 0 else ""
-        sentences.append(
-            f"{test.metric}: {better} is better{beyond} with probability {_probability(chance)}."
-        )
-    sentences.append(
-        f"These probabilities speak of training on about {half:,} instances of this kind, not of "
-        f"one trained model."
-    )
-    return sentences
-
-
-def _probability(value: float) -> str:
-    return "above 0.9999" if value > 0.9999 else number(value, 4)
+        tests[test.metric].append((test.posterior.kind, test))
+    rows = [row for of_metric in tests.values() for row in of_metric]
+    return [test for _, test in rows], [kind for kind, _ in rows]
 
 
 def split_document(manifest: Mapping[str, Any], folder: str, *, choices: Sequence[str]) -> Document:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
+from probative.files import write_whole
 from probative.reporting.document import Drawing
-from probative.reporting.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "figure_bytes", "new_figure", "save_figure", "to_drawing"]
+__all__ = ["COLOURS", "figure_bytes", "figure_format", "new_figure", "save_figure", "to_drawing"]
 
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -59,13 +59,18 @@ def figure_bytes(figure: Figure, form: str) -> bytes:
 
 def save_figure(figure: Figure, path: Path | str) -> None:
     """Write a figure; the ending of the file's name says in which form."""
+    write_whole(path, figure_bytes(figure, figure_format(path)))
+
+
+def figure_format(path: Path | str) -> str:
+    """Return the form that the ending of a file's name asks for."""
     form = Path(path).suffix.lower().lstrip(".")
     if form not in FIGURE_FORMATS:
         raise InputError(
             f"a figure cannot be written as {form!r}; expected a name ending in .png, .svg or .pdf",
             path,
         )
-    write_whole(path, figure_bytes(figure, form))
+    return form
 
 
 def to_drawing(figure: Figure, title: str, description: str) -> Drawing:

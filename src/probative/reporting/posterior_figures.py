@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from probative.reporting.curves import density_curve
 from probative.reporting.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
@@ -13,7 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from probative.results import BayesTest
+    from probative.results import BayesTest, ScorePosteriors
+
+    Array = NDArray[np.float64]
 
 __all__ = ["density_figure", "difference_figure"]
 
@@ -22,24 +27,24 @@ _STYLES = {"effective": "-", "averaged": "-."}
 _NAMES = {"precision": "Precision", "recall": "Recall", "f1": "F1", "fbeta": "F-beta"}
 
 
-def density_figure(panels: Sequence[Any], *, title: str = "") -> Figure:
+def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Figure:
     """Draw posterior densities, a panel a score, a colour a model.
 
     Parameters
     ----------
     panels
-        Objects with a `metric` and `curves`, by model and by weight, of scores and densities.
+        For each score, its posteriors by model and by weight.
     title
         The head of the figure.
     """
     from matplotlib.lines import Line2D
 
     figure, axes = new_figure(len(panels), squeeze=False, width=3.4, height=2.9)
-    models = list(panels[0].curves)
+    models = list(panels[0].posteriors)
+    weights = list(panels[0].posteriors[models[0]])
     for axis, panel in zip(axes[0], panels, strict=True):
-        for colour, model in zip(COLOURS, models, strict=False):
-            for style, curve in zip(_styles(panels), panel.curves[model].values(), strict=True):
-                scores, density = curve
+        for colour, curves in zip(COLOURS, panel.curves().values(), strict=False):
+            for style, (scores, density) in zip(_styles(weights), curves.values(), strict=True):
                 axis.plot(100 * scores, density, color=colour, linestyle=style, linewidth=1.6)
         axis.set_xlabel(f"{_NAMES.get(panel.metric, panel.metric)} (points)")
         axis.set_ylim(bottom=0)
@@ -51,9 +56,8 @@ def density_figure(panels: Sequence[Any], *, title: str = "") -> Figure:
         figure.suptitle(title, fontsize=11)
     handles = [Line2D([], [], color=c) for c, _ in zip(COLOURS, models, strict=False)]
     labels = [_plain(model) for model in models]
-    weights = list(panels[0].curves[models[0]])
     if len(weights) > 1:
-        handles += [Line2D([], [], color="0.3", linestyle=s) for s in _styles(panels)]
+        handles += [Line2D([], [], color="0.3", linestyle=s) for s in _styles(weights)]
         labels += [f"{weight} counts" for weight in weights]
     figure.legend(
         handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9
@@ -63,7 +67,6 @@ def density_figure(panels: Sequence[Any], *, title: str = "") -> Figure:
 
 def difference_figure(
     tests: Sequence[BayesTest],
-    densities: Sequence[tuple[NDArray[Any], NDArray[Any]]],
     *,
     models: tuple[str, str] = ("A", "B"),
 ) -> Figure:
@@ -73,39 +76,23 @@ def difference_figure(
     ----------
     tests
         The tests, a panel each.
-    densities
-        For each of them, differences and the posterior's density there.
     models
         The names of A and B.
     """
     figure, axes = new_figure(len(tests), squeeze=False, width=3.4, height=3.1)
-    for axis, test, curve in zip(axes[0], tests, densities, strict=True):
-        _draw_difference(axis, test, curve, models)
+    for axis, test in zip(axes[0], tests, strict=True):
+        _draw_difference(axis, test, models)
     axes[0][0].set_ylabel("posterior density")
     return figure
 
 
-def _draw_difference(
-    axis: Axes,
-    test: BayesTest,
-    curve: tuple[NDArray[Any], NDArray[Any]],
-    models: tuple[str, str],
-) -> None:
-    import numpy as np
-
-    edges = np.clip([-test.rope, test.rope], curve[0][0], curve[0][-1])
-    grid = np.union1d(curve[0], edges)  # so that the shaded parts meet
-    differences, density = 100 * grid, np.interp(grid, *curve)
+def _draw_difference(axis: Axes, test: BayesTest, models: tuple[str, str]) -> None:
+    axis.axvline(0, color="0.35", linewidth=1, linestyle=(0, (4, 3)))
     if test.rope > 0:
         axis.axvspan(-100 * test.rope, 100 * test.rope, color="0.88", zorder=0, linewidth=0)
-    axis.axvline(0, color="0.35", linewidth=1, linestyle=(0, (4, 3)))
-    for colour, side in (
-        (COLOURS[0], grid <= -test.rope),
-        (COLOURS[1], grid >= test.rope),
-    ):
-        axis.fill_between(differences, density, where=side, color=colour, alpha=0.3, linewidth=0)
-    axis.plot(differences, density, color="0.15", linewidth=1.4)
-    axis.set_ylim(0, 1.08 * density.max())
+    curve = density_curve(test.posterior)
+    if curve is not None:
+        _draw_shaded(axis, np.asarray(curve[0]), np.asarray(curve[1]), test.rope)
     axis.set_yticks([])
     axis.margins(x=0)
     axis.locator_params(axis="x", nbins=5)
@@ -129,8 +116,18 @@ def _draw_difference(
         )
 
 
-def _styles(panels: Sequence[Any]) -> list[Any]:
-    weights = next(iter(panels[0].curves.values()))
+def _draw_shaded(axis: Axes, differences: Array, density: Array, rope: float) -> None:
+    """The curve, and below it in colour the sides on which A and B are better."""
+    edges = np.clip([-rope, rope], differences[0], differences[-1])
+    grid = np.union1d(differences, edges)  # so that the shaded parts meet
+    height = np.interp(grid, differences, density)
+    for colour, side in ((COLOURS[0], grid <= -rope), (COLOURS[1], grid >= rope)):
+        axis.fill_between(100 * grid, height, where=side, color=colour, alpha=0.3, linewidth=0)
+    axis.plot(100 * grid, height, color="0.15", linewidth=1.4)
+    axis.set_ylim(0, 1.08 * height.max())
+
+
+def _styles(weights: Sequence[str]) -> list[Any]:
     return [_STYLES.get(weight, "-") for weight in weights]
 
 

@@ -14,11 +14,13 @@ from probative.reporting import escape
 from probative.reporting.document import Strong
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from jinja2 import Environment
 
     from probative.reporting.document import Document, Table
 
-__all__ = ["FORMATS", "UNLIMITED", "as_html", "render"]
+__all__ = ["FORMATS", "UNLIMITED", "as_html", "is_page", "render"]
 
 UNLIMITED = 200  # columns where no terminal sets a limit: tables fit, sentences stay on one line
 
@@ -151,6 +153,18 @@ def as_html(document: Document) -> str:
     """One page, nothing loaded from anywhere, no script."""
     template = _templates().get_template(document.page)
     return template.render(document=document, **document.content())
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page of this program, which it may replace, or is not there yet."""
+    try:
+        with path.open("rb") as file:
+            return _GENERATOR in file.read(2000) or path.stat().st_size == 0
+    except FileNotFoundError:
+        return True
+
+
+_GENERATOR = b'<meta name="generator" content="probative '  # as in templates/base.html
 
 
 @cache

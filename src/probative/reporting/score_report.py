@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.reporting.document import Document, Table, number, payload, points, signature
+from probative.reporting.escape import plain
 from probative.wording import counted, metric_words
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def conlleval_report(found: Scores) -> str:
     blocks = []
     for system, (right, tokens) in zip(found.systems, found.token_accuracy, strict=True):
         counts = system.counts
-        lines = [f"{system.name}:"] if len(found.systems) > 1 else []
+        lines = [f"{plain(system.name)}:"] if len(found.systems) > 1 else []
         lines.append(
             f"processed {tokens} tokens with {counts.positives:.0f} phrases; "
             f"found: {counts.predicted:.0f} phrases; correct: {counts.tp:.0f}."
@@ -219,7 +220,8 @@ def conlleval_report(found: Scores) -> str:
         share = 100 * right / tokens if tokens else 0.0
         lines.append(f"accuracy: {share:6.2f}%; {_conlleval_scores(counts)}")
         lines += [
-            f"{entry.label:>17s}: {_conlleval_scores(entry.counts)}  {entry.counts.predicted:.0f}"
+            f"{plain(entry.label):>17s}: {_conlleval_scores(entry.counts)}  "
+            f"{entry.counts.predicted:.0f}"
             for entry in system.by_label
             if entry.label != _UNTYPED  # the script names no type that is none
         ]

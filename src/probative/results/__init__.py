@@ -7,7 +7,12 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 from probative.results.base import Interval, Result, jsonable
 from probative.results.bayes import BayesTest
 from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
-from probative.results.crossval import FoldCounts, ModelComparison, SplitBalance
+from probative.results.crossval import (
+    FoldCounts,
+    ModelComparison,
+    ScorePosteriors,
+    SplitBalance,
+)
 from probative.results.gates import GateVerdict
 from probative.results.plans import Plan
 from probative.results.posteriors import DifferencePosterior
@@ -48,6 +53,7 @@ __all__ = [
     "RandomizationTest",
     "Result",
     "Reversal",
+    "ScorePosteriors",
     "Scores",
     "SegmentationStudy",
     "SegmentationSweep",

@@ -26,7 +26,7 @@ _PLAIN = frozenset((str, int, bool, type(None)))  # what JSON has as it is
 
 
 @cache
-def _shown_fields(kind: type[Result]) -> tuple[str, ...]:
+def _shown_fields(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a kind of result that its users see."""
     return tuple(f.name for f in fields(kind) if f.repr)
 
@@ -37,7 +37,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; fields that do not apply are left out."""
-        values = ((name, getattr(self, name)) for name in _shown_fields(type(self)))
+        kind: Any = type(self)
+        values = ((name, getattr(self, name)) for name in _shown_fields(kind))
         return {name: jsonable(value) for name, value in values if value is not None}
 
     def records(self) -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from probative.results.base import Result, jsonable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from probative.results.posteriors import DifferencePosterior
 
 __all__ = ["BayesTest"]
 
@@ -41,7 +40,9 @@ class BayesTest(Result):
     rope
         Half the width of the region of practical equivalence.
     posterior
-        "independent": the two systems' own posteriors; "paired": that of the eight cases.
+        The posterior of the difference, with ``cdf``, ``sf``, ``pdf`` and ``interval``. Its
+        ``kind`` is "independent", of the two systems' own posteriors, or "paired", of the eight
+        cases; JSON has the kind alone.
     weight
         The factor by which the summed counts of folds were multiplied; 1 for single tables.
     prior, level
@@ -50,6 +51,13 @@ class BayesTest(Result):
         "exact" or "sampled".
     error
         The standard error of p_h0 where it was sampled, or an estimate of the numerical error.
+    fold_design_effect
+        How many times more the differences of folds vary than their items explain; NaN where that
+        is undefined, None for single tables.
+    degrees_of_freedom
+        Those of the training variance, where it was measured and allowed for.
+    note
+        What the reader must know, or None.
 
     For many tables the numbers are arrays, and the intervals have a row of two a table.
     """
@@ -64,18 +72,21 @@ class BayesTest(Result):
     p_a_better: Any
     p_equivalent: Any
     p_b_better: Any
-    posterior: str
+    posterior: DifferencePosterior
     weight: float
     rope: float = 0.0
     prior: float = 1.0
     level: float = 0.95
     method: str = "exact"
     error: Any = 0.0
-    limits: Callable[[], tuple[Any, Any]] = field(default=lambda: (nan, nan), repr=False)
+    fold_design_effect: Any = None
+    degrees_of_freedom: float | None = None
+    note: str | None = None
+    limits: tuple[Any, Any] | None = field(default=None, repr=False)  # where they were drawn
 
     @cached_property
     def _interval(self) -> tuple[Any, Any]:
-        return self.limits()
+        return self.posterior.interval(self.level) if self.limits is None else self.limits
 
     @property
     def low(self) -> Any:
@@ -91,7 +102,7 @@ class BayesTest(Result):
         """Return the fields by name, ready for JSON, the limits after the difference."""
         content: dict[str, Any] = {}
         for name, value in super().to_dict().items():
-            content[name] = value
+            content[name] = self.posterior.kind if name == "posterior" else value
             if name == "difference":
                 content |= {"low": jsonable(self.low), "high": jsonable(self.high)}
         return content

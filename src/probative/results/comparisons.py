@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.results.base import Result
 from probative.results.scores import Scores
+from probative.wording import number
 
 if TYPE_CHECKING:
     from probative.reporting.document import Document
@@ -124,7 +125,7 @@ class Comparison(Result):
         return (
             f"{self.metric}, {self.b} - {self.a}: {self.difference:+.4f} "
             f"[{self.low:+.4f}, {self.high:+.4f}], p = {self.pvalue:.4g}, "
-            f"P({self.b} better) = {self.p_b_better:.4f}"
+            f"P({self.b} better) = {number(self.p_b_better, 4)}"
         )
 
     def __str__(self) -> str:

@@ -10,11 +10,10 @@ import numpy as np
 from probative.results.base import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from probative.counts import Counts, PairedCounts
+    from probative.results.bayes import BayesTest
 
-__all__ = ["FoldCounts", "ModelComparison", "SplitBalance"]
+__all__ = ["FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +88,37 @@ class FoldCounts(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class ScorePosteriors(Result):
+    """The posteriors of one score of some models, by how their folds are added up.
+
+    Attributes
+    ----------
+    metric
+        The score.
+    posteriors
+        By model and by weight ("effective", "averaged"), what `probative.posterior` returns.
+    """
+
+    metric: str
+    posteriors: dict[str, dict[str, Any]] = field(repr=False)
+
+    def curves(self, points: int = 200) -> dict[str, dict[str, tuple[Any, Any]]]:
+        """Return scores from the 0.001 to the 0.999 quantile, and the densities there."""
+        return {
+            model: {weight: _curve(posterior, points) for weight, posterior in by_weight.items()}
+            for model, by_weight in self.posteriors.items()
+        }
+
+    def __str__(self) -> str:
+        return f"{self.metric}: posteriors of {', '.join(self.posteriors)}"
+
+
+def _curve(posterior: Any, points: int) -> tuple[Any, Any]:
+    scores = np.linspace(posterior.ppf(0.001), posterior.isf(0.001), points)
+    return scores, np.asarray(posterior.pdf(scores))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelComparison(Result):
     """Two ways of training a model, compared on the folds of a cross-validation.
 
@@ -106,13 +136,15 @@ class ModelComparison(Result):
         The counts of independent items to which the folds amount.
     tests
         For every metric, the Bayes test with the paired posterior and that with independent ones.
+    adjusted_tests
+        For every metric, the test with the paired posterior that allows for the training variance:
+        counts divided by the fold design effect, where it exceeds 1. The verdict rests on these.
     seed
         The seed of the split, or None where the folds were made elsewhere.
     balance
         How equal the halves are.
-    densities, differences
-        Called, they give the posterior densities of the scores and of their paired differences,
-        for figures.
+    scores
+        For every metric, the posteriors of the two models' scores.
     """
 
     a: str
@@ -123,26 +155,41 @@ class ModelComparison(Result):
     paired: tuple[PairedCounts, ...] = field(repr=False)
     effective_a: Counts
     effective_b: Counts
-    tests: tuple[Any, ...]
+    tests: tuple[BayesTest, ...]
+    adjusted_tests: tuple[BayesTest, ...] = ()
     seed: int | None = None
     balance: SplitBalance | None = None
-    densities: Callable[[], Any] | None = field(default=None, repr=False)
-    differences: Callable[[], Any] | None = field(default=None, repr=False)
+    scores: tuple[ScorePosteriors, ...] = field(default=(), repr=False)
+
+    @property
+    def paired_tests(self) -> tuple[BayesTest, ...]:
+        """The tests with the paired posterior."""
+        return tuple(test for test in self.tests if test.posterior.kind == "paired")
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary a test."""
-        return [record for test in self.tests for record in test.records()]
+        """Return a dictionary per test, with what allowing for training variance makes of it."""
+        return [
+            record | self.adjusted_outcome(test) for test in self.tests for record in test.records()
+        ]
+
+    def adjusted_outcome(self, test: BayesTest) -> dict[str, float]:
+        """Return the three probabilities of a paired test with training variance allowed for."""
+        if test.posterior.kind != "paired":
+            return {}
+        names = ("p_a_better", "p_equivalent", "p_b_better")
+        adjusted = next((t for t in self.adjusted_tests if t.metric == test.metric), None)
+        return {f"{name}_adjusted": getattr(adjusted, name) for name in names if adjusted}
 
     def plot(self) -> Any:
         """Draw the posterior densities of the scores of both models; returns matplotlib's axes."""
-        from probative.reporting.crossval_report import densities_figure
+        from probative.reporting.posterior_figures import density_figure
 
-        return densities_figure(self).axes
+        return density_figure(self.scores).axes
 
-    def __getitem__(self, metric: str) -> Any:
+    def __getitem__(self, metric: str) -> BayesTest:
         """Return the test of a metric with the paired posterior."""
-        for test in self.tests:
-            if test.metric == metric and test.posterior == "paired":
+        for test in self.paired_tests:
+            if test.metric == metric:
                 return test
         raise KeyError(metric)
 
@@ -152,4 +199,6 @@ class ModelComparison(Result):
         return {**super().to_dict(), **{key: c.to_dict() for key, c in effective.items()}}
 
     def __str__(self) -> str:
-        return "; ".join(str(test) for test in self.tests if test.posterior == "paired")
+        from probative.bayes_verdict import model_verdicts
+
+        return " ".join(model_verdicts(self)[:-1])

@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TASKS",
     "CredibilityResult",
-    "DensityCurves",
     "TaskTests",
-    "density_curves",
     "expected_f1",
     "published_folds",
     "simulate_credibility",
@@ -117,22 +115,6 @@ class CredibilityResult(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class DensityCurves(Result):
-    """Posterior densities of one score, from the 0.001 to the 0.999 quantile.
-
-    Attributes
-    ----------
-    metric
-        The score.
-    curves
-        By model and by weight, scores and densities.
-    """
-
-    metric: str
-    curves: dict[str, dict[str, tuple[Array, Array]]]
-
-
 def published_folds(task: str) -> tuple[list[Counts], list[Counts]]:
     """Return the fold counts of both models that were released with the paper.
 
@@ -175,40 +157,6 @@ def task_tests(
             )
         )
     return found
-
-
-def density_curves(
-    folds: dict[str, list[Counts]],
-    *,
-    metrics: tuple[str, ...] = METRICS,
-    weights: tuple[Weight, ...] = WEIGHTS,
-    prior: float = 1.0,
-    beta: float = 1.0,
-    points: int = 200,
-) -> list[DensityCurves]:
-    """Return the densities that the paper's figures show, for the folds of any models."""
-    return [
-        DensityCurves(
-            metric,
-            {
-                model: {
-                    str(weight): _curve(tables, metric, weight, prior, beta, points)
-                    for weight in weights
-                }
-                for model, tables in folds.items()
-            },
-        )
-        for metric in metrics
-    ]
-
-
-def _curve(
-    tables: list[Counts], metric: str, weight: Weight, prior: float, beta: float, points: int
-) -> tuple[Array, Array]:
-    counts = effective_counts(tables, weight=weight) if len(tables) > 1 else tables[0]
-    found = posterior(counts, metric, prior=prior, beta=beta)
-    scores = np.linspace(found.ppf(0.001), found.isf(0.001), points)
-    return scores, np.asarray(found.pdf(scores))
 
 
 def simulate_credibility(

@@ -15,14 +15,14 @@ from probative.crossval.corpus import read_corpora
 from probative.crossval.runner import compare_models
 from probative.errors import InputError
 from probative.learners.crf import CRFChunker
-from probative.reading.columns import layout
-from probative.reading.source import load
+from probative.reading.opening import Options, open_input
 from probative.results.base import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from probative.crossval.corpus import Corpus
+    from probative.reading.opening import Input
     from probative.results import ModelComparison
 
 __all__ = ["TAG_SETS", "ChunkingResult", "chunking_study"]
@@ -139,13 +139,13 @@ def _words(paths: Sequence[Path | str], encoding: str | None) -> Corpus:
 def _entities(
     paths: Sequence[Path | str], label: str, features: Sequence[int] | None, encoding: str | None
 ) -> list[tuple[str, Corpus]]:
+    opened = [open_input(path, Options(task="entities", encoding=encoding)) for path in paths]
     if features is None:
-        features = [2] if all(_has_part_of_speech(path, encoding) for path in paths) else []
-    corpus = read_corpora(paths, task="entities", features=features, encoding=encoding)
+        features = [2] if all(map(_has_part_of_speech, opened)) else []
+    corpus = read_corpora(opened, features=features)
     return [("ner", corpus.chosen(ignore_type=True)), ("org", corpus.chosen(only=[label]))]
 
 
-def _has_part_of_speech(path: Path | str, encoding: str | None) -> bool:
+def _has_part_of_speech(opened: Input) -> bool:
     """Whether a file has the four columns of CoNLL-2003: word, part of speech, chunk, entity."""
-    shape = layout(load(path, encoding=encoding))
-    return shape.width == 4 and not shape.numbered
+    return opened.kind == "columns" and opened.layout.width == 4 and not opened.layout.numbered

@@ -9,25 +9,26 @@ cases 0 to 3, and B is better by moving a part of case 0 to case 2.
 
 "Before" is what this package did at first: a linearised variance, as many degrees of freedom as
 units less one (empty ones included), and independence where all items are right or all wrong.
+
+All test sets of a condition are worked on at once; the tests see to it that the limits are those
+of `interval` and `difference`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import optimize
 
 from probative._validation import open_probability, whole_number
-from probative.counts import Counts, PairedCounts
-from probative.inference.clusters import contributions, student_quantile
-from probative.inference.differences import difference, mover
-from probative.inference.intervals import interval
-from probative.inference.proportions import normal_quantile
-from probative.metrics import ratio, score
-from probative.results import Interval, Result
+from probative.counts import PairedCounts
+from probative.inference.clusters import FEW, LARGE, student_quantile
+from probative.inference.proportions import normal_quantile, wilson
+from probative.metrics import f1_from_jaccard, ratio, score
+from probative.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -231,30 +232,32 @@ def draw(rng: np.random.Generator, condition: Condition, shares: Array) -> Array
 
 def _sizes(rng: np.random.Generator, condition: Condition) -> NDArray[np.int64]:
     n, mean = condition.units, condition.items
+    sizes = np.full(n, mean)
     if condition.sizes == "lognormal":
-        return np.maximum(1, np.rint(mean * np.exp(rng.standard_normal(n) - 0.5))).astype(np.int64)
-    if condition.sizes == "zipf":
-        sizes = np.arange(1, 10 * mean + 1)
-        weights = sizes**_ZIPF
-        return rng.choice(sizes, n, p=weights / weights.sum())
-    return np.full(n, mean)
+        sizes = np.maximum(1, np.rint(mean * np.exp(rng.standard_normal(n) - 0.5)))
+    elif condition.sizes == "zipf":
+        possible = np.arange(1, 10 * mean + 1)
+        weights = possible**_ZIPF
+        sizes = rng.choice(possible, n, p=weights / weights.sum())
+    return sizes.astype(np.int64)
 
 
 def _coverage(
     condition: Condition, level: float, replicates: int, rng: np.random.Generator
 ) -> Coverage:
     shares = case_shares(condition)
+    sets = np.stack([_filled(rng, condition, shares) for _ in range(replicates)])
+    if condition.sizes == "item":
+        sets = sets.sum(axis=1, keepdims=True)
+    kinds = _Kinds.of(condition.metric)
     if condition.question == "score":
         truth = float(score(PairedCounts(shares).a, condition.metric))
+        first, now = (scores(sets, kinds, level, first=which) for which in (True, False))
     else:
         truth = true_difference(shares, condition.metric)
-    outcomes = []
-    while len(outcomes) < replicates:
-        cases = draw(rng, condition, shares)
-        if cases.sum() > 0:  # else there is nothing to give an interval of
-            outcomes.append(_outcome(cases, condition, level, truth))
-    before, after, noted, length_before, length_after = np.array(outcomes, dtype=np.float64).T
-    share = float(after.mean())
+        first, now = (differences(sets, kinds, level, first=which) for which in (True, False))
+    held, noted = now.holds(truth), now.noted
+    share = float(held.mean())
     return Coverage(
         condition.question,
         condition.metric,
@@ -264,77 +267,155 @@ def _coverage(
         condition.items,
         condition.correlation,
         condition.disputed,
-        float(before.mean()),
+        float(first.holds(truth).mean()),
         share,
         math.sqrt(share * (1 - share) / replicates),
         float(noted.mean()),
-        float(np.mean((after == 0) & (noted == 0))),
-        float(length_before.mean()),
-        float(length_after.mean()),
+        float(np.mean(~held & ~noted)),
+        float(np.mean(first.high - first.low)),
+        float(np.mean(now.high - now.low)),
         replicates,
     )
 
 
-def _outcome(cases: Array, condition: Condition, level: float, truth: float) -> tuple[Any, ...]:
-    paired, metric = PairedCounts(cases), condition.metric
-    if condition.sizes == "item":
-        paired = paired.total()
-    found: Any
-    if condition.question == "score":
-        found = interval(paired.a, metric, level=level, clustered=True)
-        low, high = _first_score(paired.a, metric, level)
-    else:
-        found = difference(paired, metric, level=level)
-        low, high = _first_difference(paired, metric, level)
-    return (
-        low <= truth <= high,
-        found.low <= truth <= found.high,
-        found.note is not None,
-        high - low,
-        found.high - found.low,
-    )
+def _filled(rng: np.random.Generator, condition: Condition, shares: Array) -> Array:
+    """A test set that is not empty: an empty one has no interval."""
+    while not np.any(cases := draw(rng, condition, shares)):
+        pass
+    return cases
 
 
-def _first_score(units: Counts, metric: str, level: float) -> tuple[float, float]:
-    """The first recipe for a score."""
-    x, y = ratio(units, metric)
-    table = units.sum()
-    item_x, item_y = ratio(Counts(*np.eye(3)), metric)
-    number = np.array([table.tp, table.fp, table.fn])
-    moves = [part[0] - x.sum() / y.sum() * part[1] for part in ((x, y), (item_x, item_y))]
-    divisor = _first_divisor(moves[0], moves[1], number, level)
-    found = interval(table / divisor, metric, level=level)
-    return found.low, found.high
+@dataclass(frozen=True)
+class Limits:
+    """Limits of many test sets, and which of them carry a note."""
+
+    low: Array
+    high: Array
+    noted: NDArray[np.bool_]
+
+    def holds(self, truth: float) -> NDArray[np.bool_]:
+        """Whether the limits hold the truth."""
+        return (self.low <= truth) & (truth <= self.high)
 
 
-def _first_difference(paired: PairedCounts, metric: str, level: float) -> tuple[float, float]:
-    """The first recipe for a difference, with the correlation of the table as it is."""
-    table = paired.total()
-    kinds = [ratio(c, metric) for c in _both(PairedCounts(np.eye(7)))]
-    number = table.cases[:7]
-    totals = [(number @ x, number @ y) for x, y in kinds]
-    if min(y for _, y in totals) == 0:
-        return -1.0, 1.0
-    a, b = ((x - X / Y * y) / Y for (x, y), (X, Y) in zip(kinds, totals, strict=True))
-    if paired.has_units:
-        rows, _ = contributions(paired, metric)
-        by_unit = [(x - X / Y * y) / Y for (x, y), (X, Y) in zip(rows, totals, strict=True)]
-        empty = np.zeros(paired.n_units - len(by_unit[0]))
-        moves = np.concatenate([by_unit[1] - by_unit[0], empty])
-        table = table / _first_divisor(moves, b - a, number, level)
-    scale = math.sqrt(float((number @ a**2) * (number @ b**2)))
-    r = float(number @ (a * b)) / scale if scale > 0 else 0.0
-    singles: list[Interval] = [interval(c, metric, level=level) for c in _both(table)]
-    return mover(singles[0], singles[1], r)
+@dataclass(frozen=True)
+class _Kinds:
+    """What an item of each of the seven cases adds to A's score x/y and to B's.
+
+    `share` has the numerator and denominator of the binomial proportion behind each score.
+    """
+
+    x: Array
+    y: Array
+    share: tuple[Array, Array]
+    f1: bool
+
+    @classmethod
+    def of(cls, metric: str) -> _Kinds:
+        systems = [getattr(PairedCounts(np.eye(7)), system) for system in "ab"]
+        x, y = np.stack([ratio(c, metric) for c in systems], axis=1)
+        proportion = "jaccard" if metric == "f1" else metric
+        top, bottom = np.stack([ratio(c, proportion) for c in systems], axis=1)
+        return cls(x, y, (top, bottom), metric == "f1")
+
+    def wilson(self, table: Array, system: int, t: Array) -> tuple[Array, Array]:
+        """Limits of a system's score from tables of the seven cases."""
+        low, high = wilson(table @ self.share[0][system], table @ self.share[1][system], t)
+        return (f1_from_jaccard(low), f1_from_jaccard(high)) if self.f1 else (low, high)
 
 
-def _first_divisor(by_unit: Array, by_item: Array, items: Array, level: float) -> float:
-    n, independent = len(by_unit), float(items @ by_item**2)
-    if n < 2 or not independent > 0:
-        return 1.0
-    effect = n / (n - 1) * float(by_unit @ by_unit) / independent
-    return max(1.0, effect) * float(student_quantile(level, n - 1) / normal_quantile(level)) ** 2
+def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
+    """The intervals of A's score on many test sets, (sets, units, 7): `interval`, all at once."""
+    table = sets.sum(axis=1)
+    worth = _Worth.of(sets, kinds, [0], first=first)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = kinds.wilson(table / worth.divisor[:, None], 0, worth.quantile(level))
+    right = table[:, kinds.x[0] > 0].sum(axis=1)
+    wrong = table[:, (kinds.y[0] > 0) & (kinds.x[0] == 0)].sum(axis=1)
+    return worth.limits(low, high, 0.0, np.minimum(right, wrong))
 
 
-def _both(paired: PairedCounts) -> tuple[Counts, Counts]:
-    return paired.a, paired.b
+def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
+    """The intervals of B minus A on many test sets: `difference`, all at once."""
+    table = sets.sum(axis=1)
+    worth = _Worth.of(sets, kinds, [0, 1], first=first)
+    divided, t = table / worth.divisor[:, None], worth.quantile(level)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        a, b = (table @ kinds.x[k] / (table @ kinds.y[k]) for k in (0, 1))
+        (low_a, high_a), (low_b, high_b) = (kinds.wilson(divided, k, t) for k in (0, 1))
+        r = _correlation(divided if first else divided + 0.5, kinds)
+        low = b - a - _third_side(b - low_b, high_a - a, r)
+        high = b - a + _third_side(high_b - b, a - low_a, r)
+    disputed = (kinds.x[0] != kinds.x[1]) | (kinds.y[0] != kinds.y[1])
+    telling = table[:, disputed].sum(axis=1)
+    return worth.limits(np.maximum(low, -1), np.minimum(high, 1), -1.0, telling)
+
+
+@dataclass(frozen=True)
+class _Worth:
+    """What `Dependence` says, of many test sets: by the first recipe, or the present one."""
+
+    divisor: Array
+    freedom: Array
+    items: Array  # of a unit, on average
+
+    @classmethod
+    def of(cls, sets: Array, kinds: _Kinds, systems: list[int], *, first: bool) -> _Worth:
+        table = sets.sum(axis=1)
+        n_sets, n_units = sets.shape[:2]
+        if n_units == 1:  # single items, and no units known
+            return cls(np.ones(n_sets), np.full(n_sets, np.inf), np.zeros(n_sets))
+        size = sets @ kinds.y[systems].sum(axis=0)
+        there = size > 0
+        n = np.full(n_sets, n_units) if first else there.sum(axis=1)
+        moves, by_item = np.zeros(size.shape), np.zeros(table.shape)
+        alone = np.zeros(n_sets, dtype=bool)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for k in systems:
+                x, y = sets @ kinds.x[k], sets @ kinds.y[k]
+                alone |= np.count_nonzero(y, axis=1) < 2
+                total = y.sum(axis=1, keepdims=True)
+                ratio = x.sum(axis=1, keepdims=True) / total
+                sign = 1 if k == systems[-1] else -1
+                moves += sign * (x - ratio * y) / (total if first else total - y)
+                by_item += sign * (kinds.x[k] - ratio * kinds.y[k]) / total
+            independent = (table * by_item**2).sum(axis=1)
+            if first:
+                effect = n / (n - 1) * (moves**2).sum(axis=1) / independent
+                freedom = np.where(independent > 0, n - 1.0, np.inf)
+            else:
+                centred = (moves - moves.sum(axis=1, keepdims=True) / n[:, None]) * there
+                effect = (n - 1) / n * (centred**2).sum(axis=1) / independent
+                freedom = size.sum(axis=1) ** 2 / (size**2).sum(axis=1) - 1
+                freedom = np.where(alone, 0.0, freedom)
+            items = table[:, kinds.y[systems].sum(axis=0) > 0].sum(axis=1) / n
+        unknown = 1.0 if first else items
+        divisor = np.maximum(1, np.where(independent > 0, effect, unknown))
+        divisor = np.where(np.isfinite(divisor), divisor, 1.0)
+        return cls(divisor, freedom, np.zeros(n_sets) if first else items)
+
+    def quantile(self, level: float) -> Array:
+        return np.where(
+            np.isinf(self.freedom),
+            normal_quantile(level),
+            student_quantile(level, np.where(np.isinf(self.freedom), 1, self.freedom)),
+        )
+
+    def limits(self, low: Array, high: Array, least: float, telling: Array) -> Limits:
+        """The limits, or all there is; a note where there is little to tell from."""
+        nothing = ~(self.freedom > 0)
+        noted = nothing | ((self.items >= LARGE) & (telling < FEW * self.divisor))
+        return Limits(np.where(nothing, least, low), np.where(nothing, 1.0, high), noted)
+
+
+def _correlation(table: Array, kinds: _Kinds) -> Array:
+    moves = [
+        kinds.x[k] - (table @ kinds.x[k] / (table @ kinds.y[k]))[:, None] * kinds.y[k]
+        for k in (0, 1)
+    ]
+    aa, ab, bb = ((table * moves[i] * moves[j]).sum(axis=1) for i, j in ((0, 0), (0, 1), (1, 1)))
+    return np.asarray(np.where(aa * bb > 0, ab / np.sqrt(aa * bb), 0.0))
+
+
+def _third_side(x: Array, y: Array, r: Array) -> Array:
+    return np.asarray(np.sqrt(np.maximum(0.0, (x - y) ** 2 + 2 * (1 - r) * x * y)))

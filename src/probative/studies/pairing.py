@@ -133,5 +133,5 @@ def _posterior(
     kind: str, table: PairedCounts, metric: str
 ) -> PairedPosterior | IndependentPosterior:
     if kind == "paired":
-        return PairedPosterior(table, metric, rule="quadrature")
+        return PairedPosterior(table, metric)
     return IndependentPosterior(posterior(table.a, metric), posterior(table.b, metric))

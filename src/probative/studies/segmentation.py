@@ -9,7 +9,6 @@ the learning curve of its figure 2.
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative._validation import one_of, whole_number
@@ -22,6 +21,7 @@ from probative.sweep import segmentation_sweep, segmented
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from probative.results import Comparisons, SegmentationSweep, SegmenterRun
 
@@ -82,7 +82,8 @@ def segmentation_study(
     level
         Of the intervals.
     folder
-        Where finished runs are kept, so that they are not repeated.
+        Where finished runs are kept, so that they are not repeated. Systems and sizes may be added
+        later; other sentences, options or versions are refused.
     report
         Called with the number of runs done and of all, and what is being done.
 
@@ -113,6 +114,7 @@ def segmentation_study(
         Sentences.of(segmented(dev, "dev")),
         Sentences.of(gold),
     )
+    kept = None if folder is None else corpora.folder(folder)
     everything = len(corpora.train.words)
     smaller = sorted({min(whole_number("sizes", size), everything) for size in sizes})
     wanted = [(system, everything) for system in chosen]
@@ -130,7 +132,7 @@ def segmentation_study(
             corpora,
             size,
             options=network,
-            folder=None if folder is None else Path(folder),
+            folder=kept,
             report=lambda what, done=done: report(done, len(wanted), what),  # type: ignore[misc]  # bound at once
         )
     full = [runs[system, everything] for system in chosen]

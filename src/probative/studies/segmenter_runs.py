@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
+import math
 import platform
 import time
 from dataclasses import dataclass
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.errors import InputError
-from probative.learners.words import split
+from probative.identity import code_digest
+from probative.learners.words import split, without_spaces
 from probative.reading.rawtext import texts_of
-from probative.reporting.files import write_whole
 from probative.results import SegmenterRun
+from probative.resume import ResumableFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,6 +89,11 @@ class Corpora:
     dev: Sentences
     test: Sentences
 
+    def folder(self, path: Path | str) -> ResumableFolder:
+        """A folder for what is trained and tested on these sentences."""
+        run = {name: getattr(self, name).digest() for name in ("train", "dev", "test")}
+        return ResumableFolder(path, {"study": "segmentation", **run})
+
 
 def run_of(
     system: str,
@@ -95,7 +101,7 @@ def run_of(
     size: int,
     *,
     options: dict[str, Any],
-    folder: Path | None,
+    folder: ResumableFolder | None,
     report: Callable[[str], None],
 ) -> SegmenterRun:
     """Train a system on the first `size` sentences, or take what a folder kept of that.
@@ -117,19 +123,24 @@ def run_of(
     """
     train = corpora.train.first(size)
     segmenter = _segmenter(system, options)
-    key = {
+    if folder is None:
+        return _trained(system, segmenter, train, corpora, report)
+    name = f"{system}-{size}"
+    part = {
         "system": system,
+        "sentences": size,
         "model": repr(segmenter).split(", device=")[0],
-        "train": train.digest(),
-        "dev": corpora.dev.digest(),
-        "test": corpora.test.digest(),
+        "code": code_digest("systems", segmenter),
     }
-    path = None if folder is None else folder / f"{system}-{size}.json"
-    if path is not None and path.exists():
-        return _restored(path, key, corpora.test)
+    kept = folder.kept(name, part)
+    if kept is not None:
+        try:
+            return _restored(kept, system, size, corpora.test)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise folder.damaged(name, f"{type(error).__name__}: {error}") from None
+    folder.check_writable()
     run = _trained(system, segmenter, train, corpora, report)
-    if path is not None:
-        _keep(path, key, run)
+    folder.keep(name, part, _kept(run))
     return run
 
 
@@ -193,17 +204,14 @@ def _machine(segmenter: Any) -> str:
     return f"{where}, {platform.system()} {platform.machine()}"
 
 
-def _keep(path: Path, key: dict[str, Any], run: SegmenterRun) -> None:
-    content = {
-        "run": key,
+def _kept(run: SegmenterRun) -> dict[str, Any]:
+    """A run as it is kept: instead of the words, where they begin."""
+    rows = run.probabilities
+    return {
         **run.to_dict(),
         "boundaries": [_coded(words) for words in run.words],
-        "probabilities": None
-        if run.probabilities is None
-        else [row.tolist() for row in run.probabilities],
+        "probabilities": None if rows is None else [row.tolist() for row in rows],
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(content) + "\n")
 
 
 def _coded(words: Sequence[str]) -> str:
@@ -211,27 +219,45 @@ def _coded(words: Sequence[str]) -> str:
     return "1".join("0" * (len(word) - 1) for word in words)
 
 
-def _restored(path: Path, key: dict[str, Any], test: Sentences) -> SegmenterRun:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        recorded = content["run"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError("cannot be read; delete it to do its part again", path) from None
-    other = [name for name in key if recorded.get(name) != key[name]]
-    if other:
-        raise InputError(
-            f"is of another run ({', '.join(other)} differ); expected another folder, or delete it",
-            path,
-        )
-    rows = content["probabilities"]
-    coded = zip(test.texts, content["boundaries"], strict=True)
+def _restored(kept: Any, system: str, size: int, test: Sentences) -> SegmenterRun:
+    """The run that was kept; ValueError where it is none of this test set."""
+    _expect("system and sentences", (kept["system"], kept["sentences"]) == (system, size))
+    _expect("seconds", _is_number(kept["seconds"]) and kept["seconds"] >= 0)
+    _expect("machine", isinstance(kept["machine"], str))
+    positions = [max(0, len(without_spaces(text)) - 1) for text in test.texts]
+    boundaries, rows = kept["boundaries"], kept["probabilities"]
+    _expect("boundaries", [len(digits) for digits in boundaries] == positions)
+    _expect("boundaries", all(isinstance(row, str) and set(row) <= set("01") for row in boundaries))
+    _expect("probabilities", (rows is None) == (system == "maxmatch"))
+    if rows is not None:
+        _expect("probabilities", [len(row) for row in rows] == positions)
+        _expect("probabilities", all(_is_number(p) and 0 <= p <= 1 for row in rows for p in row))
+    losses = kept.get("losses")
+    if losses is not None:
+        _expect("losses", 1 <= kept["best_epoch"] <= len(losses))
+        # an undefined loss is null in JSON
+        losses = tuple((_loss(training), _loss(development)) for training, development in losses)
+    coded = zip(test.texts, boundaries, strict=True)
     return SegmenterRun(
-        system=content["system"],
-        sentences=content["sentences"],
-        seconds=content["seconds"],
-        machine=content["machine"],
-        losses=tuple(map(tuple, content["losses"])) if content.get("losses") else None,
-        best_epoch=content.get("best_epoch"),
+        system=system,
+        sentences=size,
+        seconds=kept["seconds"],
+        machine=kept["machine"],
+        losses=losses,
+        best_epoch=kept.get("best_epoch"),
         words=[split(text, [digit == "1" for digit in digits]) for text, digits in coded],
         probabilities=None if rows is None else [np.array(row, dtype=np.float64) for row in rows],
     )
+
+
+def _expect(what: str, right: bool) -> None:
+    if not right:
+        raise ValueError(f"{what} do not fit")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _loss(value: Any) -> float:
+    return math.nan if value is None else float(value)

@@ -171,8 +171,9 @@ def size_and_power(
         True differences of the F1 scores, B minus A; 0 gives the size of a test, others its power.
     methods
         "item-test" and "unit-test", the exact randomisation tests; "bootstrap", the percentile
-        interval by unit, and "bootstrap-bca"; "mover" and "bayes", the intervals of a difference with the design
-        effect, and "-items" without it. The posterior's limits come from draws here.
+        interval by unit, and "bootstrap-bca"; "mover" and "bayes", the intervals of a difference
+        with the design effect, and "-items" without it. The posterior's limits come from draws
+        here.
     units, items
         Sentences in a test set, and items a sentence on average (at least 1).
     replicates, level, n_resamples, seed

@@ -45,6 +45,7 @@ def bayes(
     """
     from probative._validation import one_of
     from probative.data import load
+    from probative.inference.effective import score_posteriors
     from probative.reporting.bayes_report import bayes_study_document
     from probative.reporting.posterior_figures import density_figure
     from probative.studies import bayes as study
@@ -74,6 +75,6 @@ def bayes(
     if figure:
         shown = next(found for found in tasks if found.task == task)
         folds = dict(zip((shown.a, shown.b), study.published_folds(task), strict=True))
-        curves = study.density_curves(folds, prior=prior)
-        drawn = (figure, density_figure(curves, title=shown.name))
+        scores = score_posteriors(folds, prior=prior)
+        drawn = (figure, density_figure(scores, title=shown.name))
     emit(document, form, html=html, figure=drawn, quiet=quiet)

@@ -57,7 +57,7 @@ def coverage(
 
     check_format(form)
     one_of("--plot", plot, ("coverage", "length", "heatmap"))
-    scenarios, sizes = _scenarios(cells), _sizes(options.words(n, ()))
+    scenarios, sizes = _scenarios(cells), options.whole_numbers("--n", n) or None
     methods = options.words(method, study.METHODS if metric == "f1" else ("wilson",))
     as_published = not (cells or n or metric != "f1" or level != 0.95) and set(methods) <= set(
         study.METHODS
@@ -84,26 +84,19 @@ def _draw(plot: str, results: list[Any], methods: tuple[str, ...], level: float)
     return coverage_report.coverage_figure(results)
 
 
-def _sizes(words: tuple[str, ...]) -> list[int] | None:
-    for word in words:
-        if not word.isdecimal() or int(word) < 1:
-            raise InputError(f"--n: {word!r} is not a whole number >= 1")
-    return [int(word) for word in words] or None
-
-
 def _scenarios(cells: list[str] | None) -> dict[str, dict[str, float]] | None:
     """Cell probabilities by the text that gave them; a missing p00 is what is left to 1."""
     scenarios = {}
     for text in cells or ():
         try:
-            values = [float(part) for part in text.split(",")]
-        except ValueError:
+            values = options.numbers("--cells", text)
+        except InputError:
             values = []
         if len(values) == 3:
             values.append(max(0.0, round(1 - sum(values), 12)))
         if len(values) != 4:
             raise InputError(
-                f"--cells: {text!r}; expected three or four numbers, P11,P10,P01[,P00]"
+                f"--cells: {text!r:.60}; expected three or four numbers, P11,P10,P01[,P00]"
             )
         scenarios[text] = dict(zip(("p11", "p10", "p01", "p00"), values, strict=True))
     return scenarios or None

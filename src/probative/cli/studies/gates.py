@@ -57,11 +57,11 @@ def gates(
         "standard_error": "s.e.",
     }
     broken = [result for result in found if not result.holds]
-    notes = [
+    allowed = (
         f"{replicates:,} test sets each, at the border of what the gate guards: a share of "
-        f"{1 - confidence:.4g} is allowed.",
-        f"More than that, by three standard errors: {'; '.join(map(str, broken)) or 'nowhere'}.",
-    ]
+        f"{1 - confidence:.4g} is allowed."
+    )
+    exceeded = f"More by three standard errors: {'; '.join(map(str, broken)) or 'nowhere'}."
     choices = [
         f"margins:{','.join(f'{m:g}' for m in margins)}",
         f"correlation:{correlation:g}",
@@ -70,6 +70,6 @@ def gates(
         f"seed:{seed or 0}",
     ]
     document = study_document(
-        "gates", found, columns, title="Errors of gates", notes=notes, choices=choices
+        "gates", found, columns, title="Errors of gates", notes=[allowed, exceeded], choices=choices
     )
     emit(document, form, html=html, quiet=quiet)

@@ -30,7 +30,7 @@ def pairing(
     from probative.studies.pairing import pairing_study
 
     check_format(form)
-    sizes = tuple(options.whole(word) for word in options.words(n, ("200", "1000", "5000")))
+    sizes = tuple(options.whole_numbers("--n", n)) or (200, 1000, 5000)
     metrics = options.words(metric, ("precision", "recall", "f1"))
     with progress("conditions", quiet=quiet) as report:
         found = pairing_study(

@@ -76,7 +76,7 @@ def segmentation(
     """
     from probative._validation import one_of
     from probative.data import load
-    from probative.reporting.files import write_whole
+    from probative.files import make_folder, write_whole
     from probative.reporting.segmentation_report import output_files, study_document
     from probative.studies.segmentation import installed_systems, segmentation_study
     from probative.sweep import segmented
@@ -93,7 +93,7 @@ def segmentation(
     training = segmented(train, "train")
     points = _sizes(sizes, step, training.n_sentences)
     if output is not None:
-        _make(output)
+        make_folder(output)
     with progress("runs", quiet=quiet) as bar:
 
         def report(done: int, total: int, what: str) -> None:
@@ -140,14 +140,8 @@ def _sizes(sizes: str | None, step: int | None, everything: int) -> list[int]:
             raise InputError("--step: 0 is not a whole number >= 1")
         return list(range(step, everything, step))
     words = options.words([sizes] if sizes else None, ())
-    for word in words:
-        if word != "all" and (not word.isdecimal() or int(word) < 1):
-            raise InputError(f"--sizes: {word!r} is not a whole number >= 1 or 'all'")
-    return [everything if word == "all" else int(word) for word in words]
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be made: {error.strerror}", folder) from None
+    what = "whole number >= 1 or 'all'"
+    return [
+        everything if word == "all" else options.whole_numbers("--sizes", [word], what=what)[0]
+        for word in words
+    ]

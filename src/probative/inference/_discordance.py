@@ -1,0 +1,205 @@
+"""The difference of two scores, given how the cases share what they have.
+
+The cases 0 to 3, on which the systems disagree, are put together by whom they favour: 1 and 2 (B
+alone is right, A alone is wrong) raise B minus A, 0 and 3 lower it. With K the share of all four,
+V that of the favourable ones among them, and M = 1 - K:
+
+    U = K·V,  L = K·(1 - V)
+    B - A = (M(u1·U - l1·L) + u2·U² - l2·L²) / ((c·M + ua·U + la·L)(c·M + ub·U + lb·L))
+
+The coefficients depend on the other shares only: how each of
+the two pairs, and what both systems did alike, is divided. K, V and these are independent Beta
+variates.
+
+For a difference d >= 0, B - A exceeds d where V exceeds the root of a quadratic, and only where K
+exceeds the root of another. The first is integrated out as an incomplete beta function; the second
+is where the integral over K begins, y = y_d + S·softplus(t) on the scale of log odds, so that in t
+there is no edge and a trapezoid rule converges exponentially. Below 0, A and B change places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from probative.inference import _log_odds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative.inference._tail_table import TailTable
+
+    Array = NDArray[np.float64]
+
+__all__ = ["Coefficients", "Discordance", "Size"]
+
+_CHUNK = 2**13  # numbers handled at once: they stay in the processor's cache
+_MARGIN = 4.0  # standard deviations below which the beginning of the integral does not matter
+
+
+class Coefficients(NamedTuple):
+    """What the difference is made of, at every node; see above."""
+
+    alike: Array  # of M in both denominators
+    up1: Array
+    up2: Array
+    down1: Array
+    down2: Array
+    up_a: Array
+    up_b: Array
+    down_a: Array
+    down_b: Array
+
+    def swapped(self) -> Coefficients:
+        """The same with A and B exchanged."""
+        alike, up1, up2, down1, down2, up_a, up_b, down_a, down_b = self
+        return Coefficients(alike, down1, down2, up1, up2, down_b, down_a, up_b, up_a)
+
+
+@dataclass(frozen=True)
+class Size:
+    """The Beta variate K, on the scale of log odds, and how it is integrated over."""
+
+    a: Array
+    b: Array
+    drop: float  # the trapezoid rule ends where the integrand has fallen to exp(-drop)
+    step: float
+    low: float
+    high: float
+    sd: float
+
+    @classmethod
+    def of(cls, a: float, b: float, accuracy: str) -> Size:
+        """Work out where the variate lies.
+
+        The accuracy is "rounding", "digits" (some ten of them) or "sketch" (five).
+        """
+        shapes = np.array(a), np.array(b)
+        sd = float(_log_odds.spread(*shapes))
+        drop, density = {
+            "rounding": (_log_odds.DROP, 3.0),
+            "digits": (25.0, 1.4),
+            "sketch": (13.0, 1.0),
+        }[accuracy]
+        low, high = _log_odds.window(*shapes, drop)
+        # in standard deviations, and on the scale of log odds itself
+        step = 1 / (density * np.sqrt(1 + sd**2))
+        return cls(*shapes, drop, float(step), float(low), float(high), sd)
+
+
+@dataclass(frozen=True)
+class Discordance:
+    """Differences d >= 0, averaged over K, V and the nodes of the other shares."""
+
+    at: Coefficients
+    weight: Array
+    size: Size  # K
+    won: TailTable  # V
+
+    def tail(self, d: Array, *, density: bool = False) -> tuple[Array, Array]:
+        """P(B - A > d) and the density at each d, which is NaN unless asked for."""
+        share, slope = np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)
+        # some d together where there are few nodes
+        together = max(1, _CHUNK // (32 * len(self.weight)))
+        inside = np.flatnonzero(d < 1)
+        with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
+            for first in range(0, len(inside), together):
+                at = inside[first : first + together]
+                share[at], slope[at] = self._average(d[at], density=density)
+        if density and self.size.a <= 1:
+            slope[d == 0] = np.inf
+        return np.minimum(share, 1.0), slope
+
+    def _average(self, d: Array, *, density: bool) -> tuple[Array, Array]:
+        """The same; arrays have an axis for d, one for the nodes and one for K."""
+        begin, gain = _least_odds(self.at, d[:, None])
+        y, mass, distance = self._grid(begin, density=density)
+        sums = [np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)]
+        rows = max(1, _CHUNK // (len(d) * y.shape[-1]))
+        for first in range(0, len(self.weight), rows):
+            some = slice(first, first + rows)
+            own = some if y.shape[1] > 1 else slice(None)
+            values = self._given(
+                d[:, None, None],
+                [x[some, None] for x in self.at],
+                y[:, own],
+                distance[:, some],
+                gain[:, some, None],
+                density=density,
+            )
+            for total, value in zip(sums, values, strict=False):
+                total += np.sum(value * mass[:, own], axis=-1) @ self.weight[some]
+        return sums[0], sums[1]
+
+    def _grid(self, begin: Array, *, density: bool) -> tuple[Array, Array, Array]:
+        """Log odds of K from where B - A can exceed d on, their mass and distance from there.
+
+        The first two are the same for all nodes where the integrals begin so low that it does not
+        matter.
+        """
+        size = self.size
+        floor = size.low - _MARGIN * size.sd
+        start = np.full((1, 1), floor) if np.all(begin <= floor) else np.maximum(begin, floor)
+        # what is integrated falls like exp(t·b), b the second shape of V, and dy/dt like exp(t)
+        least = -size.drop / (float(self.won.b) + (0 if density else 1))
+        first = np.maximum(_inverse_softplus(np.maximum(size.low - start, 0) / size.sd), least)
+        last = np.maximum(_inverse_softplus(np.maximum(size.high - start, 0) / size.sd), first)
+        steps = max(1, int(np.ceil(np.max(last - first) / size.step)))
+        t = first[..., None] + (last - first)[..., None] * (np.arange(steps + 1) / steps)
+        small = np.exp(-np.abs(t))
+        beyond = size.sd * (np.maximum(t, 0) + np.log1p(small))
+        y = start[..., None] + beyond
+        rate = np.where(t >= 0, 1.0, small) / (1 + small)
+        scale = size.sd * (last - first) / steps
+        mass = np.exp(_log_odds.log_pdf(size.a, size.b, y)) * rate * scale[..., None]
+        return y, mass, (start - begin)[..., None] + beyond
+
+    def _given(
+        self, d: Array, at: list[Array], y: Array, distance: Array, gain: Array, *, density: bool
+    ) -> tuple[Array, ...]:
+        """P(B - A > d) given K at every node, and the density."""
+        k, m = special.expit(y), special.expit(-y)
+        alike, up1, up2, down1, down2, *rest = at
+        both = m * alike
+        up_a, up_b, down_a, down_b = (both + k * x for x in rest)
+        # P(B - A > d) = P(V/(1-V) > root of square·x² + linear·x = constant)
+        lower = down_a * down_b
+        mixed = down_a * up_b + up_a * down_b
+        constant = k * (m * down1 + k * down2) + d * lower
+        linear = k * m * (up1 - down1) - d * mixed
+        # a factor of it is the distance from where the integral begins
+        square = -k * np.expm1(-distance) * ((1 - d) * up2 * k + gain * m)
+        square = np.maximum(square, 1e-300)
+        root = np.sqrt(linear * linear + 4 * constant * square)
+        half = np.abs(linear) + root
+        limit = np.where(linear >= 0, 2 * constant / half, half / (2 * square))
+        at_limit = np.log(limit)
+        above = self.won.sf(at_limit)
+        if not density:
+            return (above,)
+        # by the theorem of the implicit function
+        slope = (lower / limit + mixed + up_a * up_b * limit) / root
+        dens = np.exp(self.won.log_pdf(at_limit)) * slope
+        return above, np.where(np.isfinite(dens), dens, 0.0)
+
+
+def _least_odds(at: Coefficients, d: float) -> tuple[Array, Array]:
+    """Log odds of K from which on B - A exceeds d where V is 1.
+
+    These solve square·x² + linear·x = constant; also returned is constant/x.
+    """
+    square = (1 - d) * at.up2
+    linear = at.up1 - d * at.alike * (at.up_a + at.up_b)
+    constant = d * at.alike * at.alike
+    half = np.abs(linear) + np.sqrt(linear * linear + 4 * square * constant)
+    rises = linear >= 0
+    odds = np.where(rises, 2 * constant / half, half / (2 * square))
+    return np.log(odds), np.where(rises, half / 2, 2 * constant * square / half)
+
+
+def _inverse_softplus(x: Array) -> Array:
+    """The t for which log(1 + exp(t)) is x."""
+    return np.where(x > 30, x, np.log(np.expm1(np.minimum(x, 30))))

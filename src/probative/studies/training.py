@@ -1,0 +1,263 @@
+"""How often is one of two learners called better that are equally good?
+
+Two copies of a learner see the same items, each through features of its own, which tell as much
+about the class: neither is better, and which one looks better on a data set is chance. Both are
+cross-validated on many data sets, and the paired Bayes test judges each, as published and with
+training variance allowed for. With a gain, B's features tell more, and being called better is
+right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import one_of, open_probability
+from probative.counts import PairedCounts
+from probative.crossval.blocks import first_halves
+from probative.errors import InputError
+from probative.inference.effective import fold_weight
+from probative.inference.training_variance import (
+    fold_dependence,
+    fold_design_effect,
+    item_variance,
+)
+from probative.metrics import score
+from probative.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Labels = NDArray[np.bool_]
+    Learner = Callable[[Array, Labels, Array], Labels]
+
+__all__ = ["LEARNERS", "TrainingResult", "training_study"]
+
+METRICS = ("precision", "recall", "f1")
+_REPETITIONS = 3
+_FEATURES = 2  # of each learner
+_SHIFT = 0.5  # between the classes, in standard deviations of a feature
+_AT_ONCE = 100  # data sets
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingResult(Result):
+    """How often one of two learners was called better.
+
+    Attributes
+    ----------
+    learner, metric, items
+        What was trained, what was compared, and the size of a data set.
+    gain
+        By how much more B's features tell the classes apart; with 0 neither learner is better.
+    published, published_error
+        How often the published test called one of them better at the level, either way, and the
+        standard error of that.
+    adjusted, adjusted_error
+        The same with training variance allowed for.
+    effect
+        The median of the fold design effect.
+    notable
+        How often it exceeded 2.
+    replicates, level
+        The number of data sets, and the level of the test.
+    """
+
+    learner: str
+    metric: str
+    items: int
+    gain: float
+    published: float
+    published_error: float
+    adjusted: float
+    adjusted_error: float
+    effect: float
+    notable: float
+    replicates: int
+    level: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.learner}, {self.metric}, gain {self.gain:g}: called better in "
+            f"{self.published:.3f} ± {self.published_error:.3f}, with training variance "
+            f"{self.adjusted:.3f} ± {self.adjusted_error:.3f}"
+        )
+
+
+def training_study(
+    learners: Sequence[str] = ("stump", "neighbour", "centroid"),
+    gains: Sequence[float] = (0.0, 0.25),
+    *,
+    items: int = 400,
+    replicates: int = 1000,
+    level: float = 0.95,
+    seed: int | None = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[TrainingResult]:
+    """Simulate how often the cross-validated test calls a learner better.
+
+    Parameters
+    ----------
+    learners
+        Of "stump" (one feature, one threshold: unstable), "neighbour" (the nearest one) and
+        "centroid" (the nearer class mean: stable).
+    gains
+        What is added to the distance of the classes in B's features.
+    items
+        The size of a data set, a multiple of 8; half of the items are positive, in every block.
+    replicates
+        Data sets per learner and gain.
+    level
+        A learner is called better if that is as probable as 1 - (1 - level)/2.
+    seed
+        Seed of the data sets.
+    report
+        Called with the number of data sets done and of all.
+
+    Examples
+    --------
+    >>> from probative.studies.training import training_study
+    >>> found = training_study(["centroid"], [0.0], items=80, replicates=20)
+    >>> [result.metric for result in found]
+    ['precision', 'recall', 'f1']
+    """
+    for learner in learners:
+        one_of("learners", learner, tuple(LEARNERS))
+    level = open_probability("level", level)
+    if items != int(items) or items % 8 or items < 40:
+        raise InputError(f"items: {items!r} is not a multiple of 8 from 40 on")
+    if replicates != int(replicates) or replicates < 2:
+        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
+    conditions = [(learner, gain) for gain in gains for learner in learners]
+    results = []
+    for i, (learner, gain) in enumerate(conditions):
+        rng = np.random.default_rng(seed)
+        judged: dict[str, list[tuple[float, float, float]]] = {metric: [] for metric in METRICS}
+        for done in range(0, replicates, _AT_ONCE):
+            report(i * replicates + done, len(conditions) * replicates)
+            size = min(_AT_ONCE, replicates - done)
+            for folds in _cross_validated(LEARNERS[learner], *_draw(rng, size, items, gain)):
+                for metric in METRICS:
+                    judged[metric].append(_judge(folds, metric))
+        results += [_summary(learner, m, items, gain, judged[m], level) for m in METRICS]
+    return results
+
+
+def _summary(
+    learner: str, metric: str, items: int, gain: float, judged: Sequence[Any], level: float
+) -> TrainingResult:
+    published, adjusted, effect = np.array(judged).T
+    shares = [float(np.mean(tail < (1 - level) / 2)) for tail in (published, adjusted)]
+    errors = [float(np.sqrt(share * (1 - share) / len(published))) for share in shares]
+    known = effect[np.isfinite(effect)]
+    return TrainingResult(
+        learner,
+        metric,
+        items,
+        gain,
+        published=shares[0],
+        published_error=errors[0],
+        adjusted=shares[1],
+        adjusted_error=errors[1],
+        effect=float(np.median(known)),
+        notable=float(np.mean(known > 2)),
+        replicates=len(published),
+        level=level,
+    )
+
+
+def _judge(folds: list[PairedCounts], metric: str) -> tuple[float, float, float]:
+    """The smaller of P(A better) and P(B better), published and adjusted, and the fold effect.
+
+    By the normal approximation of the paired posterior, since there are thousands of them.
+    """
+    effect = float(fold_design_effect(folds, metric=metric))
+    found = fold_dependence(effect, len(folds) // 2)
+    total = sum(folds[1:], start=folds[0]) * fold_weight(len(folds) // 2)
+    published = float(special.ndtr(-_standardised(total, metric)))
+    z = _standardised(total / found.divisor, metric)
+    return published, float(special.stdtr(found.degrees_of_freedom, -z)), effect
+
+
+def _standardised(table: PairedCounts, metric: str) -> float:
+    """The size of the difference in standard deviations of its posterior, with the prior 1."""
+    cells = PairedCounts(table.cases + 0.5)
+    size = abs(score(cells.b, metric) - score(cells.a, metric))
+    return float(size / np.sqrt(item_variance(cells, metric, 1.0)))
+
+
+def _draw(rng: np.random.Generator, size: int, items: int, gain: float) -> tuple[Array, Labels]:
+    """Data sets as (data set, block, item, feature), A's features first, and their classes."""
+    y = np.broadcast_to(np.arange(items // 4) % 2 == 0, (size, 4, items // 4))
+    shift = np.repeat([_SHIFT, _SHIFT + gain], _FEATURES)
+    return rng.standard_normal((*y.shape, 2 * _FEATURES)) + y[..., None] * shift, y
+
+
+def _cross_validated(learn: Learner, x: Array, y: Labels) -> Iterator[list[PairedCounts]]:
+    """The six folds of both learners, for one data set after the other."""
+    cases = []
+    for half in first_halves(_REPETITIONS).astype(bool):
+        for train, validate in ((half, ~half), (~half, half)):
+            seen, known = _joined(x, train), _joined(y, train)
+            new, true = _joined(x, validate), _joined(y, validate)
+            mine = (slice(None, _FEATURES), slice(_FEATURES, None))
+            a, b = (learn(seen[..., own], known, new[..., own]) for own in mine)
+            cases.append(_cases(a, b, true))
+    for folds in np.stack(cases, axis=1):
+        yield [PairedCounts(row) for row in folds]
+
+
+def _joined(values: Any, blocks: Labels) -> Any:
+    """The items of some blocks in a row."""
+    chosen = values[:, blocks]
+    return chosen.reshape(len(chosen), -1, *chosen.shape[3:])
+
+
+def _cases(a: Labels, b: Labels, answer: Labels) -> Array:
+    """The eight cases of every data set."""
+    says = [a & ~b, ~a & b, a & b, ~a & ~b]
+    columns = [(said & right).sum(axis=1) for said in says for right in (answer, ~answer)]
+    return np.stack(columns, axis=-1).astype(np.float64)
+
+
+def _stump(x: Array, y: Labels, new: Array) -> Labels:
+    """The feature and the threshold above which most training items are on their side."""
+    order = np.argsort(x, axis=1)
+    values = np.take_along_axis(x, order, axis=1)
+    positive = np.take_along_axis(np.broadcast_to(y[..., None], x.shape), order, axis=1)
+    below = np.cumsum(np.where(positive, -1, 1), axis=1)  # negatives less positives
+    every = np.arange(len(x))
+    place, feature = np.divmod(below[:, :-1].reshape(len(x), -1).argmax(axis=1), x.shape[-1])
+    threshold = (values[every, place, feature] + values[every, place + 1, feature]) / 2
+    return np.asarray(new[every, :, feature] > threshold[:, None])
+
+
+def _neighbour(x: Array, y: Labels, new: Array) -> Labels:
+    """The class of the nearest training item."""
+    said = np.empty(new.shape[:2], dtype=bool)
+    for i, (seen, known, asked) in enumerate(zip(x, y, new, strict=True)):
+        distance = np.sum(seen**2, axis=1) - 2 * asked @ seen.T  # but for a constant
+        said[i] = known[distance.argmin(axis=1)]
+    return said
+
+
+def _centroid(x: Array, y: Labels, new: Array) -> Labels:
+    """The class whose mean is nearer."""
+    of_class = [
+        np.sum(x * chosen[..., None], axis=1) / chosen.sum(axis=1)[:, None] for chosen in (y, ~y)
+    ]
+    direction, middle = of_class[0] - of_class[1], (of_class[0] + of_class[1]) / 2
+    return np.asarray(np.einsum("rnf,rf->rn", new - middle[:, None], direction) > 0)
+
+
+LEARNERS: dict[str, Learner] = {
+    "stump": _stump,
+    "neighbour": _neighbour,
+    "centroid": _centroid,
+}

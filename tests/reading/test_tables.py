@@ -1,0 +1,371 @@
+"""Tables hold what is written in them; labels are compared by their text, numbers by value."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import probative as pv
+from probative._labels import label_text
+from probative.errors import InputError
+from probative.reading import Options, read, read_pair
+from probative.reading.inputs import annotations_of, both_of
+from probative.reading.source import Source
+from probative.reading.tables import read_table
+
+
+def labels_of(labels):
+    return [labels.names[code] for code in labels.codes]
+
+
+def values(write, content, name="t.csv", **how):
+    return labels_of(read(write(content, name), Options(column="gold", **how)))
+
+
+# --- CSV and TSV ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_no_row_vanishes(write, separator, end):
+    marks = ["#", "#x", "$", "''", "# a comment?", "NN"] * 50
+    rows = [separator.join(("gold", "n")), *(f"{m}{separator}{i}" for i, m in enumerate(marks))]
+    assert values(write, end.join(rows) + end, "t.csv") == marks
+    assert values(write, end.join(rows), "t.tsv") == marks if separator == "\t" else True
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1", "1.0", "01"], ["1", "1.0", "01"]),
+        (["9007199254740993", "9007199254740992"], ["9007199254740993", "9007199254740992"]),
+        (["2024-1-5", "05/01/2024", "12:30"], ["2024-1-5", "05/01/2024", "12:30"]),
+        (["NaN", "1e999", "null", "true"], ["NaN", "1e999", "null", "true"]),
+        ([" a", "a "], [" a", "a "]),
+        (['"a, ""b""\nc"', "d"], ['a, "b"\nc', "d"]),
+        (['a "quoted" word', "b"], ['a "quoted" word', "b"]),
+        (["x" * 200_000, "y"], ["x" * 200_000, "y"]),
+    ],
+)
+def test_cells_are_labels_as_they_are_written(write, cells, expected):
+    assert values(write, "gold\n" + "\n".join(cells) + "\n") == expected
+    assert values(write, "gold,n\n" + "".join(f"{c},1\n" for c in cells)) == expected
+
+
+def test_tsv_knows_no_quotes(write):
+    assert values(write, 'gold\tn\n"\t1\n"a\t2\n', "t.tsv") == ['"', '"a']
+
+
+def test_the_header_tells_the_separator(write):
+    assert values(write, '"a\tb",gold\n1,x\n', "t.csv") == ["x"]
+    assert values(write, "gold\tb,c\nx,y\t1\n", "t.tsv") == ["x,y"]
+    assert values(write, '"a;b",gold\n1,x\n', "t.csv") == ["x"]
+    assert values(write, "\n\ngold,n\nx,1\n\n\n", "t.csv") == ["x"]
+    assert values(write, ",gold\n0,x\n1,y\n", "t.csv") == ["x", "y"]  # as pandas writes its index
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("gold,n\na,1\nb\n", "t.csv:3: 1 cell; expected 2, as in the header"),
+        ("gold,n\na,1\nb,2,3\n", "t.csv:3: 3 cells; expected 2, as in the header"),
+        ('gold,n\n"a\nb",1\nc\n', "t.csv:4: 1 cell; expected 2, as in the header"),
+        ("gold,n\na,1\n\nb,2\n", "t.csv:3: the line is empty; expected a row"),
+        ("gold\na\n\nb\n", "t.csv:3: the line is empty; expected a row"),
+        ("gold,gold\na,1\n", "t.csv:1: two columns are called 'gold'; expected different names"),
+        ('gold,n\n"a,1\n', "t.csv:2: unexpected end of data; expected CSV"),
+        ('gold,n\n"a"b,1\n', "expected CSV"),
+        ("x,y\na,b\n", "there is no column 'gold'; expected one of x, y"),
+        (
+            "gold,n\n,1\nb,2\n,3\n,4\n,5\n",
+            "column 'gold' has missing labels: 4 of 5 (row 1, 3, 4, ",
+        ),
+        ("gold,n\n", "the table has no rows; expected at least one"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_said(write, content, message):
+    with pytest.raises(InputError) as caught:
+        values(write, content)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).count("t.csv") == 1
+
+
+# --- JSON lines -------------------------------------------------------------------------------
+
+
+def lines(*records):
+    return "\n".join(r if isinstance(r, str) else json.dumps(r) for r in records)
+
+
+def test_a_number_among_texts_changes_nothing(write):
+    path = write(
+        lines({"gold": "a", "pred": "a"}, {"gold": "b", "pred": 1}, {"gold": "c", "pred": "c"}),
+        "t.jsonl",
+    )
+    scores = pv.score(path, positive=None)[0]
+    assert scores.counts.tp == 2
+
+
+def test_json_values_are_labels(write):
+    big = 2**53 + 1
+    found = values(
+        write,
+        lines(*({"gold": v} for v in (1, 1.0, "1", "1.0", True, big, big - 1, 0.5, "2024-1-5"))),
+        "t.jsonl",
+    )
+    assert found == ["1", "1", "1", "1.0", "1", str(big), str(big - 1), "0.5", "2024-1-5"]
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        (['{"gold": NaN}', '{"gold": 1}'], "missing labels: 1 of 2 (row 1)"),
+        (['{"gold": 1e999}', '{"gold": Infinity}', '{"gold": null}', '{"x": 1}'], "labels: 4 of 4"),
+        (['{"gold": ""}'], "missing labels: 1 of 1"),
+        (['{"gold": 1, "gold": 2}'], "the key 'gold' stands there twice"),
+        (['{"gold": [1]}'], "column 'gold' row 1 is [1]; expected text, a number or a truth value"),
+        (['{"gold": "\\ud800"}'], "expected text"),
+        (['{"gold": ' + "9" * 5000 + "}"], "is not JSON"),
+        (['{"gold": ' + "[" * 100_000], "is not JSON"),
+        (['{"gold": 1}', "[]"], "t.jsonl:2: '[]' is not a JSON object"),
+        (['{"gold": 1}', "x"], "t.jsonl:2: 'x' is not JSON"),
+    ],
+)
+def test_json_that_holds_no_labels(write, records, message):
+    with pytest.raises(InputError) as caught:
+        values(write, lines(*records), "t.jsonl", input_format="table")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_column_may_be_absent_in_the_first_row(write):
+    path = write(lines({"gold": "a"}, {"gold": "b", "pred": "b"}), "t.jsonl")
+    with pytest.raises(InputError, match=r"column 'pred' has missing labels: 1 of 2 \(row 1\)"):
+        read_pair(path, gold="gold", columns=["pred"])
+
+
+# --- Parquet ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    def make(query: str):
+        path = tmp_path / "t.parquet"
+        duckdb.sql(query).write_parquet(str(path))
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT * FROM (VALUES (1), (2)) t(gold)", ["1", "2"]),
+        ("SELECT * FROM (VALUES (1.0::DOUBLE), (0.5)) t(gold)", ["1", "0.5"]),
+        ("SELECT * FROM (VALUES (1.00::DECIMAL(9,2)), (0.50)) t(gold)", ["1", "0.5"]),
+        ("SELECT * FROM (VALUES (true), (false)) t(gold)", ["1", "0"]),
+        (
+            "SELECT * FROM (VALUES (9007199254740993::BIGINT), (9007199254740992)) t(gold)",
+            ["9007199254740993", "9007199254740992"],
+        ),
+        ("SELECT * FROM (VALUES (DATE '2024-01-05'), ('2024-01-06')) t(gold)",
+         ["2024-01-05", "2024-01-06"]),
+        ("SELECT * FROM (VALUES ('1.0'), ('#'), ('1')) t(gold)", ["1.0", "#", "1"]),
+    ],
+)  # fmt: skip
+def test_parquet_values_are_labels(parquet, query, expected):
+    assert labels_of(read(parquet(query))) == expected
+
+
+def test_rows_of_parquet_stay_in_order(parquet):
+    path = parquet("SELECT (i * 7919 % 101)::VARCHAR AS gold FROM range(300000) t(i)")
+    assert labels_of(read(path)) == [str(i * 7919 % 101) for i in range(300_000)]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT * FROM (VALUES (1), (NULL)) t(gold)", r"missing labels: 1 of 2 \(row 2\)"),
+        ("SELECT * FROM (VALUES ('nan'::DOUBLE), (1)) t(gold)", r"labels: 1 of 2 \(row 1\)"),
+        ("SELECT [1] AS gold", r"row 1 is \[1\]; expected text"),
+        ("SELECT 1 AS x, 2 AS z", "which column holds the labels\\? There are x, z"),
+        ("SELECT 1 AS gold WHERE false", "the table has no rows"),
+    ],
+)
+def test_parquet_that_holds_no_labels(parquet, query, message):
+    with pytest.raises(InputError, match=message):
+        read(parquet(query))
+
+
+def test_the_database_reads_this_file_only(parquet, tmp_path):
+    from probative.reading import tables
+
+    secret = tmp_path / "secret.csv"
+    secret.write_text("gold\nx\n")
+    path = parquet("SELECT 1 AS gold")
+    with tables._connected(path) as database:
+        assert database.execute("SELECT gold FROM source").fetchall() == [(1,)]
+        for query in ("INSTALL httpfs", "LOAD httpfs"):
+            with pytest.raises(duckdb.Error):
+                database.execute(query)
+        with pytest.raises(duckdb.Error):
+            database.execute("SELECT * FROM read_csv(?)", [str(secret)])
+        settings = "SELECT value FROM duckdb_settings() WHERE name LIKE 'auto%known_extensions'"
+        assert set(database.execute(settings).fetchall()) == {("false",)}
+
+
+def test_an_error_does_not_repeat_the_path(write):
+    path = write(b"PAR1 and nothing more", "t.parquet")
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert str(caught.value).count("parquet: is no table") == 1
+    assert "/table.parquet" not in str(caught.value)
+
+
+# --- the same rule everywhere -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("1.0", "1.0"), (1, "1"), (1.0, "1"), (True, "1"), (np.True_, "1"), (np.int8(1), "1"),
+        (np.float32(1), "1"), (Decimal("1.00"), "1"), (Fraction(2, 2), "1"), (-0.0, "0"),
+        (0.5, "0.5"), (Decimal("0.50"), "0.5"), (Fraction(1, 2), "0.5"), (Fraction(1, 3), "1/3"),
+        (1e22, "1" + "0" * 22), (10**22, "1" + "0" * 22), (2**60 + 1, str(2**60 + 1)),
+        (Decimal(10) ** 400, "1" + "0" * 400), (np.str_("x"), "x"), (b"x", "x"),
+        (date(2024, 1, 5), "2024-01-05"), (uuid.UUID(int=1), str(uuid.UUID(int=1))),
+        (np.datetime64("2024-01-05"), "2024-01-05"),
+        (None, None), (float("nan"), None), (float("-inf"), None), (Decimal("NaN"), None),
+        (pd.NA, None), (pd.NaT, None), (np.datetime64("NaT"), None), (np.ma.masked, None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_the_text_of_a_label(value, expected):
+    assert label_text(value) == expected
+
+
+@pytest.mark.parametrize("value", [1j, object(), "\ud800", b"\xff", Decimal("1e999999"), ("a",)])
+def test_what_is_no_label(value):
+    with pytest.raises(InputError, match=r"gold: item 2 is .*; expected text, a number or a t"):
+        annotations_of(["a", value], "gold", Options())
+
+
+def test_numbers_are_equal_by_value_whatever_holds_them(write, parquet):
+    sides = [
+        [1, 2, 2],
+        [1.0, 2.0, 2.0],
+        np.array([1, 2, 2], dtype=np.uint8),
+        np.ma.array([1, 2, 2]),
+        pd.Series([1, 2, 2], dtype="Int64"),
+        pl.Series([1.0, 2.0, 2.0]),
+        pa.chunked_array([[1, 2], [2]]),
+        pa.array([1.0, 2.0, 2.0]),
+        pd.Series(["1", "2", "2"], dtype="category"),
+        ["1", "2", "2"],
+        write("gold\n1\n2\n2\n", "t.csv"),
+        write(lines({"gold": 1}, {"gold": 2.0}, {"gold": 2}), "t.jsonl"),
+        write("1\n2\n2\n", "labels.txt"),
+        parquet("SELECT * FROM (VALUES (1.0::DOUBLE), (2), (2)) t(gold)"),
+    ]
+    for side in sides:
+        for other in (sides[0], side):
+            counts = pv.score(side, other, task="labels")[0].counts
+            assert (counts.tp, counts.fp) == (3, 0), side
+
+
+def test_truth_values_are_one_and_zero():
+    gold = [True, False, True]
+    for pred in ([1, 0, 1], np.array([1.0, 0.0, 1.0]), pd.Series(gold), ["1", "0", "1"]):
+        assert pv.score(gold, pred)[0].counts == pv.Counts(2, 0, 0, 1)
+    assert pv.Counts.from_labels(gold, [1, 0, 1], positive=True) == pv.Counts(2, 0, 0, 1)
+    assert pv.Counts.from_labels(gold, ["1", "0", "1"]) == pv.Counts(2, 0, 0, 1)
+
+
+def test_large_numbers_stay_apart():
+    big = 2**53
+    for gold, pred in (([big, big + 1], [big, big]), ([0.5, big + 1], [0.5, big])):
+        assert pv.score(gold, pred)[0].counts.tp == 1
+    frame = pd.DataFrame({"y": [big, big + 1], "z": [big, big]})
+    assert pv.score(frame, gold_column="y", columns=["z"])[0].counts.tp == 1
+
+
+# --- missing is not a label -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a", None, "b", float("nan")],
+        [1, None, 2, None],
+        np.array([1.0, np.nan, 2.0, np.nan]),
+        np.array(["a", None, "b", None], dtype=object),
+        np.ma.array([1, 9, 2, 9], mask=[0, 1, 0, 1]),
+        pd.Series([1, None, 2, None]),
+        pd.Series([1, None, 2, None], dtype="Int64"),
+        pd.Series(["a", None, "b", pd.NA], dtype="string"),
+        pd.Series(["a", None, "b", None], dtype="category"),
+        pd.Series(["2024-01-05", None, "2024-01-06", None], dtype="datetime64[ns]"),
+        pd.array([True, None, False, None], dtype="boolean"),
+        pl.Series([1, None, 2, None]),
+        pl.Series(["a", None, "b", None]),
+        pa.array([1, None, 2, None]),
+        pa.chunked_array([["a", None], ["b", None]]),
+    ],
+)
+def test_missing_labels_are_counted_and_refused(labels):
+    for what in (
+        lambda: pv.score(labels, labels),
+        lambda: pv.Counts.from_labels(labels, labels),
+        lambda: pv.PairedCounts.from_labels(labels, labels, labels),
+    ):
+        with pytest.raises(InputError, match=r"has missing labels: 2 of 4 \(item 2, 4\)"):
+            what()
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_missing_labels_of_frames(kind):
+    frame = kind({"y": [1, None, 2], "z": [1, 2, 2], "u": [1, None, 3]})
+    message = r"gold: column 'y' has missing labels: 1 of 3 \(row 2\)"
+    with pytest.raises(InputError, match=message):
+        both_of(frame, Options(), "y", ["z"])
+    with pytest.raises(InputError, match=r"units: has missing labels: 1 of 3"):
+        both_of(frame, Options(unit="u"), "z", ["z"])
+
+
+def test_frames_with_doubled_columns_are_refused():
+    frame = pd.DataFrame([["a", "b"]], columns=["y", "y"])
+    with pytest.raises(InputError):
+        both_of(frame, Options(), "y", ["y"])
+
+
+@pytest.mark.parametrize("gold", [{"a", "b"}, frozenset("ab"), {"a": 1}, b"ab"])
+def test_what_has_no_order_is_refused(gold):
+    with pytest.raises(InputError, match=r"gold: .* expected"):
+        pv.score(gold, ["a", "b"])
+    with pytest.raises(InputError, match=r"y_true: .* expected"):
+        pv.Counts.from_labels(gold, ["a", "b"])
+
+
+@pytest.mark.parametrize("gold", [[{"B-PER", "O"}], [{"to", "be"}]])
+def test_sets_of_words_or_tags_are_refused(gold):
+    with pytest.raises(InputError, match="no order; expected a list"):
+        pv.score(gold, gold)
+    with pytest.raises(InputError, match="no order; expected a list"):
+        pv.score(gold, gold, task="segmentation")
+
+
+def test_a_source_that_was_read_is_not_read_again():
+    (labels,) = read_table(Source("somewhere", b"gold\n#\n1\n"), [None])
+    assert labels_of(labels) == ["#", "1"]
