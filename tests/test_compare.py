@@ -523,6 +523,8 @@ def test_results_can_be_stored_and_sent(entities):
 
 
 def test_figures_and_tests_come_from_the_same_draws(entities):
+    found = pv.compare(*entities, average="macro", figures=True)
+    assert sum(found.comparisons[0].null.probabilities) == pytest.approx(1)
     c = pv.compare(*entities, metric="recall", figures=True).comparisons[0]
     edges, probabilities = c.null.edges, c.null.probabilities
     middle = (edges[1:] + edges[:-1]) / 2

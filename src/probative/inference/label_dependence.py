@@ -59,7 +59,7 @@ def label_dependence(
     >>> from probative.label_counts import LabelCounts
     >>> counts = pv.Counts(tp=[4, 0, 5, 1, 0, 3], fp=[0, 2, 0, 0, 1, 0], fn=[0, 3, 1, 0, 4, 0])
     >>> label_dependence(LabelCounts.from_table(counts.reshape(6, 1))).design_effect.round(2)
-    array([5.56])
+    array([4.77])
     """
     x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
     total_x, total_y = cells.sum_by_label(x), cells.sum_by_label(y)

@@ -93,7 +93,7 @@ def macro_interval(
     >>> is_rare = np.arange(40) % 10 == 9
     >>> tp, fn = (np.stack([yes & ~is_rare, yes & is_rare], axis=1) for yes in (found, ~found))
     >>> print(macro_interval(pv.Counts(tp=tp, fp=np.zeros((40, 2)), fn=fn)))
-    macro_f1, 0.95 hierarchical interval: 0.8942 [0.7201, 0.9634]
+    macro_f1, 0.95 hierarchical interval: 0.9627 [0.8211, 0.9804]
     """
     level = open_probability("level", level)
     evidence = macro_evidence(as_cells(counts), metric, beta=beta)
