@@ -54,6 +54,9 @@ def show(value: Any) -> str:
 
 def is_positive(name: str, labels: Any, positive: object) -> NDArray[np.bool_]:
     """Which items have the label `positive`: by its text, numbers by value, none missing."""
+    whole_numbers = type(labels) is np.ndarray and labels.dtype.kind in "bui" and labels.ndim == 1
+    if whole_numbers and isinstance(positive, int) and abs(positive) < 2**63:
+        return np.asarray(labels == int(positive))  # the same, a hundred times faster
     codes, names = labels_of(items_of(name, labels), lambda text: InputError(f"{name}: {text}"))
     wanted = label_name("positive", positive)
     return np.asarray(codes == (names.index(wanted) if wanted in names else -1))

@@ -128,8 +128,9 @@ def test_check(run, stream, write, content):
     found, expected = (
         answer(run("check", path, "-f", "json", "-q")) for path in (stream(content), write(content))
     )
-    del found["path"], expected["path"]
-    assert found == expected
+    for key in ("input_format", "task", "facts", "labels"):
+        assert found[key] == expected[key]
+    assert len(found["problems"]) == len(expected["problems"])
 
 
 @pytest.mark.parametrize(("content", "task"), [(COLUMNS, "entities"), (WORDS, "segmentation")])

@@ -15,6 +15,7 @@ from probative.reading.annotations import Labels, Segmented, Spans, Tagged
 from probative.reading.columns import column_of, tagged
 from probative.reading.opening import Input, Options, open_input
 from probative.reading.recognise import read
+from probative.reading.source import refuse_repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,6 +148,7 @@ def read_corpora(paths: Sequence[Path | str | Input], **how: Any) -> Corpus:
     **how
         As for `read_corpus`.
     """
+    refuse_repeats(paths)
     parts = [read_corpus(path, **how) for path in paths]
     if len(parts) == 1:
         return parts[0]

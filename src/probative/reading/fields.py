@@ -297,7 +297,7 @@ def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes,
         A number a field, and the bytes that every number stands for.
     """
     codes, first = _grouped(source, start, end)
-    if not _holds_together(source, start, end, first[codes]):
+    if not _holds_together(source, start, end, codes, first):
         codes, first = _grouped_by_bytes(source, start, end)
     return codes, _values(source, start, end, first.tolist())
 
@@ -330,21 +330,23 @@ def _grouped_by_sorting(source: Source, start: Ints, end: Ints) -> tuple[Ints, I
     return inverse.astype(np.int32), first.astype(np.int32)
 
 
-def _holds_together(source: Source, start: Ints, end: Ints, first: Ints) -> bool:
-    """Whether every field has the bytes of the one that stands for its group.
+def _holds_together(source: Source, start: Ints, end: Ints, codes: Ints, first: Ints) -> bool:
+    """Whether every field has the bytes of the first one of its number.
 
     Fields of one length up to eight bytes have equal hashes only if they are equal, so most need
     their lengths compared and no more.
     """
+    size = end[first] - start[first]
+    any_long = int(size.max(initial=0)) > 8
     for row in range(0, len(start), _ROWS):
         block = slice(row, row + _ROWS)
-        begin, stop, chosen = start[block], end[block], first[block]
+        begin, stop, code = start[block], end[block], codes[block]
         length = stop - begin
-        if (length != end[chosen] - start[chosen]).any():
+        if not np.array_equal(length, size[code]):
             return False
-        rows = np.flatnonzero(length > 8)
-        if len(rows):
-            of = chosen[rows]
+        if any_long:
+            rows = np.flatnonzero(length > 8)
+            of = first[code[rows]]
             other = (source, start[of], end[of])
             if not equal(source, begin[rows], stop[rows], other).all():
                 return False

@@ -157,19 +157,19 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
 
     Spaces inside a word are left out, as everywhere, and it stays one word.
     """
-    words, n_words = [], []
+    words: list[str] = []
+    n_words = []
     for number, sentence in enumerate(sentences, start=1):
         if isinstance(sentence, (Set, Mapping)):
             raise InputError(f"{name}: sentence {number} has no order; expected a list of words")
         try:
             parts = _SPACES.split(sentence) if isinstance(sentence, str) else list(sentence)
+            kept = parts if _are_bare(parts) else [w for p in parts if (w := _SPACES.sub("", p))]
         except TypeError:
             raise InputError(
-                f"{name}: sentence {number} is {shown(sentence)}; expected a list of words"
+                f"{name}: sentence {number} holds something else than words (str): "
+                f"{shown(sentence)}"
             ) from None
-        if not all(isinstance(word, str) for word in parts):
-            raise InputError(f"{name}: sentence {number} holds something else than words (str)")
-        kept = [bare for word in parts if (bare := _SPACES.sub("", word))]
         words += kept
         n_words.append(len(kept))
     if not words:
@@ -188,6 +188,11 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
         start=length[:-1] - first[sentence],
         end=length[1:] - first[sentence],
     )
+
+
+def _are_bare(words: list[str]) -> bool:
+    """Whether words have characters, and no spaces among them."""
+    return all(words) and _SPACES.search("".join(words)) is None
 
 
 def _utf8(name: str, text: str) -> bytes:
