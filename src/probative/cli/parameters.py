@@ -189,8 +189,8 @@ def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
         [*flags, name],
         type=_type(kind, spec),
         metavar=spec.metavar,
-        default=default,
         required=missing,
+        **({} if missing else {"default": default}),  # a default of None would count as given
         multiple=several,
         show_default=default not in (None, ()),
         callback=_as_list if several else None,
