@@ -53,6 +53,8 @@ REFUSED = {
     "manifest": ("bayes", "--folds", "broken", "--preds-a", "old", "--preds-b", "new"),
     "encoding": ("split", "gold", "-o", "out", "--encoding", "idna"),
     "seed": (*COMPARE, "--seed", "4294967296"),
+    "no folder": ("split", "gold"),
+    "no model": ("crossval", "gold", "--a", "crf:iob2"),
     "column": ("check", "gold", "--tag-column", LONG),
     "coverage": ("study", "coverage", "--n", LONG),
     "coverage in Arabic": ("study", "coverage", "--n", "٣"),

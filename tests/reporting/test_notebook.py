@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.integrate import trapezoid
 
 import probative as pv
 from probative.errors import InputError
@@ -96,7 +96,7 @@ def test_plots_return_axes(compared, scored):
     assert "P(new better)" in posterior.get_title()
     (line,) = [line for line in posterior.lines if len(line.get_xdata()) > 10]
     x, y = line.get_data()
-    assert np.trapezoid(y, x) / 100 == pytest.approx(1, abs=0.01)
+    assert trapezoid(y, x) / 100 == pytest.approx(1, abs=0.01)
     assert len(scored.plot()) == 3
 
 

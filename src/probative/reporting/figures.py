@@ -52,7 +52,7 @@ def figure_bytes(figure: Figure, form: str) -> bytes:
     repeatable = mpl.rc_context({"svg.hashsalt": "probative", "svg.fonttype": "path"})
     with repeatable, warnings.catch_warnings():
         # characters that the font lacks are drawn as boxes, which the reader sees without a warning
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        warnings.filterwarnings("ignore", message="Glyph .* missing from ")
         figure.savefig(out, format=form, dpi=160, metadata=undated)
     return out.getvalue()
 
