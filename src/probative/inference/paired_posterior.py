@@ -40,7 +40,7 @@ __all__ = ["PAIRED_METRICS", "PairedPosterior"]
 PAIRED_METRICS = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy")
 
 _TOLERANCE = 5e-9
-_MOST_NODES = 3000
+_MOST_NODES = 4000
 _GOOD_ENOUGH = 1e-4  # error up to which Gauss rules that need more nodes will do
 LEAST_PRIOR = 0.1
 _ACCURACY = {"quadrature": "digits", "sobol": "sketch"}
