@@ -156,7 +156,7 @@ def macro_test(
     """
     _same_shape(a, b)
     one_of("metric", metric, METRICS)
-    n_resamples = whole_number("n_resamples", n_resamples)
+    n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
     generator = random_generator(rng)
     parts = [np.stack(ratio(c, metric, beta=beta)) for c in (a, b)]  # numerators, denominators
     moves, number = _distinct_moves(parts[0] - parts[1])
