@@ -77,7 +77,7 @@ def bootstrap_difference(
     one_of("metric", metric, METRICS)
     one_of("method", method, ("percentile", "bca"))
     level = open_probability("level", level)
-    n_resamples = whole_number("n_resamples", n_resamples)
+    n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
     generator = random_generator(rng)
     beta = positive("beta", beta) if metric == "fbeta" else 1.0
 

@@ -68,7 +68,7 @@ def macro_test(
     cells_a, cells_b = as_cells(a), as_cells(b)
     check_same_cells(cells_a, cells_b)
     one_of("metric", metric, METRICS)
-    n_resamples = whole_number("n_resamples", n_resamples)
+    n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
     generator = random_generator(rng)
     always = np.ones(cells_a.n_labels, dtype=bool) if labels is None else labels
     average = _Average(always, own_labels=own_labels)

@@ -108,7 +108,7 @@ def randomization_test(
     by = _exchanged(paired, by)
     one_of("alternative", alternative, ALTERNATIVES)
     one_of("method", method, ("auto", "exact", "sampled"))
-    n_resamples = whole_number("n_resamples", n_resamples)
+    n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
     generator = random_generator(rng)
     positive("beta", beta)
     positive("memory_limit", memory_limit)
