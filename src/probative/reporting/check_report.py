@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Document, Table, payload, signature
+from probative.reporting.document import Document, Table, payload
 
 if TYPE_CHECKING:
     from probative.results import FileCheck
@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["check_document"]
 
 
-def check_document(found: FileCheck) -> Document:
+def check_document(found: FileCheck, *, signature: str) -> Document:
     """Show what a file is, and what is wrong with it."""
-    signed = signature("check", found.input_format, found.task)
     facts = (
         ("file", found.path),
         ("format", found.input_format),
@@ -36,7 +35,7 @@ def check_document(found: FileCheck) -> Document:
         verdict = "What is wrong with it:"
     return Document(
         title=f"Check of {found.path}",
-        payload=payload("check", signed, **found.to_dict()),
+        payload=payload("check", signature, **found.to_dict()),
         tables=tuple(tables),
         records=tuple({"problem": problem} for problem in found.problems)
         or tuple({"label": label, "number": times} for label, times in found.labels.items()),
