@@ -13,7 +13,7 @@ from probative._version import __version__
 from probative.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
     "CompareOptions",
@@ -36,11 +36,20 @@ class Options:
     told: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Make them from keywords; a name that nobody knows is an error that suggests another."""
-        known = [entry.name for entry in fields(cls)]
+    def of(cls, given: Mapping[str, Any], *, beside: Iterable[str] = ()) -> Self:
+        """Make them from keywords; a name that nobody knows is an error that suggests another.
+
+        Parameters
+        ----------
+        given
+            The keywords.
+        beside
+            Further keywords of the function, which are no choices, for what is suggested.
+        """
+        own = {entry.name for entry in fields(cls)}
+        known = [*own, *beside]
         for name in given:
-            if name not in known:
+            if name not in own:
                 raise InputError(
                     f"{name}: there is no such option; expected one of {', '.join(sorted(known))}"
                     + suggestion(name, known)

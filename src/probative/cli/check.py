@@ -31,12 +31,19 @@ def check(
     Example: probative check gold.conll
     """
     from probative.matching.check import check as find_problems
-    from probative.reading.recognise import Options
     from probative.reporting.check_report import check_document
 
     check_format(form)
-    how = Options(task, input_format, encoding, tag_column, comments, column)
-    found = find_problems(file, how, scheme=scheme)
+    found = find_problems(
+        file,
+        task=task,
+        input_format=input_format,
+        encoding=encoding,
+        tag_column=tag_column,
+        column=column,
+        comments=comments,
+        scheme=scheme,
+    )
     for note in found.notes:
         remark(note, quiet=quiet)
     emit(check_document(found), form, html=html, quiet=quiet)

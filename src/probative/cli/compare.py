@@ -74,7 +74,7 @@ def compare(
     Example: probative compare gold.conll old.conll new.conll --html report.html
     """
     from probative.comparison import compare as find_comparison
-    from probative.gates import judge_gates
+    from probative.gates import gate as judge
     from probative.reporting.compare_report import compare_document
 
     check_format(form)
@@ -109,7 +109,7 @@ def compare(
         from probative.reporting.compare_figures import comparison_figure
 
         drawn = (figure, comparison_figure(found))
-    verdicts = judge_gates(found.comparisons, **gate) if gate else ()
+    verdicts = judge(found, **gate) if gate else ()
     document = compare_document(found, by_label=by_label, gates=verdicts)
     emit(document, form, html=html, figure=drawn, quiet=quiet)
     for line in verdicts:
@@ -133,4 +133,4 @@ def _asked(
             raise InputError(f"--{name}: belongs to a gate; expected one of {listed}")
         return None
     check_gate(gates[0], **given)
-    return {"gate": gates[0], **given}
+    return {"kind": gates[0], **given}

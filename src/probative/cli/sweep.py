@@ -50,7 +50,7 @@ def sweep(
     answer = segmented(gold, "gold", input_format=input_format, encoding=encoding)
     for note in answer.notes:
         remark(note, quiet=quiet)
-    found = segmentation_sweep(probabilities, answer, steps, level=level)
+    found = segmentation_sweep(answer, probabilities, steps, level=level)
     document = sweep_document(found, html=html is not None, choices=[f"steps:{steps}"])
     drawn = (figure, sweep_figure(found)) if figure else None
     emit(document, form, html=html, figure=drawn, quiet=quiet)
