@@ -95,7 +95,7 @@ def crossval(
             m=m,
             metric=options.words(metric, ()) or None,
             groups=groups,
-            random_state=seed,
+            rng=seed,
             names=(a, b),
             n_jobs=jobs,
             folder=resume,

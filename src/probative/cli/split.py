@@ -68,7 +68,7 @@ def split(
             found,
             output,
             m=m,
-            random_state=seed,
+            rng=seed,
             regularize=wanted,
             keep_documents=keep_documents,
             reading=reading,

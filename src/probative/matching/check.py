@@ -66,7 +66,7 @@ def check(
     scheme: str | None = None,
     **unknown: Never,
 ) -> FileCheck:
-    """Say what a file is, and everything that is wrong with it.
+    r"""Say what a file is, and everything that is wrong with it.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def check(
     --------
     >>> import probative as pv
     >>> from pathlib import Path
-    >>> _ = Path("tags.conll").write_text("Ann B-PER\\nwent O\\nhome I-LOC\\n")
+    >>> _ = Path("tags.conll").write_text("Ann B-PER\nwent O\nhome I-LOC\n")
     >>> found = pv.check("tags.conll", scheme="iob2")
     >>> found.labels
     {'LOC': 1, 'PER': 1}

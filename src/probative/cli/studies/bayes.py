@@ -57,7 +57,7 @@ def bayes(
     if replicates:
         with progress("data sets", quiet=quiet) as report:
             simulation = study.simulate_credibility(
-                replicates, n=n, level=level, seed=seed, report=report
+                replicates, n=n, level=level, rng=seed, report=report
             )
     choices = [
         "bayes",

@@ -63,7 +63,7 @@ def chunking(
             features=options.column_numbers("--features", features) or None,
             encoding=encoding,
             m=m,
-            random_state=seed,
+            rng=seed,
             n_jobs=jobs,
             folder=resume,
             report=report,

@@ -41,7 +41,7 @@ def clusters(
     wanted = [c for c in study.conditions(correlations=correlations) if c.question in questions]
     with progress("conditions", quiet=quiet) as report:
         found = study.cluster_study(
-            wanted, level=level, replicates=replicates, seed=seed or 0, report=report
+            wanted, level=level, replicates=replicates, rng=seed or 0, report=report
         )
     columns = {
         "question": "of a",

@@ -41,7 +41,7 @@ def gates(
             correlation=correlation,
             confidence=confidence,
             replicates=replicates,
-            seed=seed or 0,
+            rng=seed or 0,
             report=report,
         )
     columns = {

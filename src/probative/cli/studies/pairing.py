@@ -33,7 +33,7 @@ def pairing(
     metrics = options.words(metric, ("precision", "recall", "f1"))
     with progress("conditions", quiet=quiet) as report:
         found = pairing_study(
-            sizes, metrics, replicates=replicates, level=level, seed=seed, report=report
+            sizes, metrics, replicates=replicates, level=level, rng=seed, report=report
         )
     columns = {
         "items": "items",

@@ -108,7 +108,7 @@ def segmentation(
             spaces=spaces,
             epochs=epochs,
             device=device,
-            seed=seed or 0,
+            rng=seed or 0,
             steps=steps,
             level=level,
             folder=resume,

@@ -74,7 +74,7 @@ def tests(
             items=items,
             replicates=replicates,
             level=level,
-            seed=seed or 0,
+            rng=seed or 0,
             report=report,
         )
     choices = [

@@ -50,7 +50,7 @@ def training(
             items=n,
             replicates=replicates,
             level=level,
-            seed=seed,
+            rng=seed,
             report=report,
         )
     columns = {
