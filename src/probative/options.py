@@ -6,26 +6,41 @@ these classes, so that none of them can know a choice that the others do not.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, fields
+from numbers import Real
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict
 
 from probative._version import __version__
 from probative.errors import InputError, suggestion
+from probative.identity import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
+    "ALWAYS",
+    "BayesOptions",
+    "CheckOptions",
     "CompareOptions",
+    "CorpusOptions",
+    "CrossvalOptions",
+    "DemoOptions",
+    "FoldsOptions",
+    "IntervalOptions",
     "Options",
     "PlanOptions",
     "ReadingKeywords",
     "ReadingOptions",
     "ScoreOptions",
+    "SplitOptions",
+    "SweepOptions",
     "sign",
 ]
 
-_ALWAYS = {"always": True}  # said even where it is the default
+ALWAYS = {"always": True}  # said even where it is the default
+_LONGEST = 120  # characters of a choice; what is longer is told by its digest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +82,12 @@ class Options:
         chosen = []
         for entry in fields(self):
             value = getattr(self, entry.name)
-            if entry.name in self.told or value is None:
+            absent = value is None or (isinstance(value, (list, tuple)) and not value)
+            if entry.name in self.told or absent:
                 continue
-            if value != entry.default or entry.metadata.get("always"):
-                chosen.append(f"{entry.metadata.get('as', entry.name)}:{_written(value)}")
+            if entry.metadata.get("always") or _text(value) != _text(entry.default):
+                name = entry.metadata.get("as", entry.name.replace("_", "-"))
+                chosen.append(f"{name}:{_written(value)}")
         return sign(*facts, *chosen)
 
 
@@ -80,17 +97,29 @@ def sign(*facts: str) -> str:
 
 
 def _written(value: Any) -> str:
+    """A choice as text that no other choice has, not longer than people read."""
+    text = _text(value)
+    if len(text) <= _LONGEST:
+        return text
+    return f"sha256-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+def _text(value: Any) -> str:
     """A choice as text that no other choice has; what would part a signature is encoded."""
     if isinstance(value, (list, tuple)):
-        return ",".join(_written(item) for item in value)
+        return ",".join(
+            f"({_text(v)})" if isinstance(v, (list, tuple)) else _text(v) for v in value
+        )
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if not isinstance(value, (str, int, float)):
+    if hasattr(value, "__array__") and not isinstance(value, Real):
+        return digest("options", value)
+    if not isinstance(value, (str, Real, PurePath)):
         return f"<{type(value).__name__}>"
     text = str(value)
-    for sign_, code in (("%", "%25"), ("|", "%7C"), (",", "%2C")):
+    for sign_, code in (("%", "%25"), ("|", "%7C"), (",", "%2C"), ("(", "%28"), (")", "%29")):
         text = text.replace(sign_, code)
     return text
 
@@ -154,7 +183,7 @@ class ReadingOptions(Options):
     align_by: str = field(default="tokens", metadata={"as": "align"})
     scheme: str | None = None
     repair: str = "conlleval"
-    ignore_type: bool = field(default=False, metadata={"as": "ignore-type"})
+    ignore_type: bool = False
     only: Sequence[str] = ()
     positive: Any = None
     labels: Sequence[str] | str | None = None
@@ -171,7 +200,7 @@ class ScoreOptions(ReadingOptions):
     metric: str | Sequence[str] | None = None
     method: str | None = None
     by: str | None = None
-    level: float = field(default=0.95, metadata=_ALWAYS)
+    level: float = field(default=0.95, metadata=ALWAYS)
     beta: float = 1.0
     overlap: bool = False
 
@@ -185,12 +214,12 @@ class CompareOptions(ReadingOptions):
     metric: str | Sequence[str] | None = None
     average: str = "micro"
     by: str | None = None
-    level: float = field(default=0.95, metadata=_ALWAYS)
-    rope: float = field(default=0.0, metadata=_ALWAYS)
+    level: float = field(default=0.95, metadata=ALWAYS)
+    rope: float = field(default=0.0, metadata=ALWAYS)
     beta: float = 1.0
-    prior: float = field(default=1.0, metadata=_ALWAYS)
+    prior: float = field(default=1.0, metadata=ALWAYS)
     power: float = 0.8
-    all_pairs: bool = field(default=False, metadata={"as": "all-pairs"})
+    all_pairs: bool = False
     rng: Any = field(default=0, metadata={"as": "seed"})
 
     told = ReadingOptions.told | {"metric", "by"}
@@ -205,7 +234,140 @@ class PlanOptions(ReadingOptions):
     difference: float | None = None
     power: float | None = None
     units: int | None = None
-    level: float = field(default=0.95, metadata=_ALWAYS)
+    level: float = field(default=0.95, metadata=ALWAYS)
     beta: float = 1.0
 
     told = ReadingOptions.told | {"metric", "by"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalOptions(Options):
+    """The choices of intervals from counts."""
+
+    metric: Sequence[str] | None = None
+    method: str | None = None
+    level: float = field(default=0.95, metadata=ALWAYS)
+    beta: float = 1.0
+    prior: float = 1.0
+
+    told = frozenset({"metric", "method"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldsOptions(Options):
+    """The choices of a Bayes test of two models, given their folds."""
+
+    metric: str | Sequence[str] | None = None
+    weight: Any = field(default="effective", metadata=ALWAYS)
+    level: float = field(default=0.95, metadata=ALWAYS)
+    prior: float = field(default=1.0, metadata=ALWAYS)
+    rope: float = 0.0
+    beta: float = 1.0
+
+    told = frozenset({"metric"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class BayesOptions(FoldsOptions):
+    """The choices of a Bayes test, from counts or from predictions for folds.
+
+    Attributes
+    ----------
+    only, ignore_type
+        Of predictions: count these labels only; count boundaries alone.
+    n_resamples, rng
+        Of counts: how many draws stand for the integral, and their seed; None integrates.
+    training_variance
+        Whether the differences of folds tell how much to allow for training.
+    """
+
+    only: Sequence[str] = ()
+    ignore_type: bool = False
+    n_resamples: int | None = field(default=None, metadata={"as": "sampled"})
+    rng: Any = field(default=None, metadata={"as": "seed"})
+    training_variance: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusOptions(Options):
+    """How to read a corpus; what is None is recognised."""
+
+    task: str | None = None
+    input_format: str | None = None
+    encoding: str | None = None
+    tag_column: int | None = None
+    comments: bool = False
+    scheme: str | None = None
+
+    told = frozenset({"task"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossvalOptions(CorpusOptions, FoldsOptions):
+    """The choices of a cross-validated comparison of two models.
+
+    Attributes
+    ----------
+    a, b
+        What the models are called.
+    only, ignore_type, features
+        Learn these labels only; learn boundaries alone; the columns that features see.
+    positive, groups, regularize
+        As for `probative.compare_models`.
+    m, keep_documents, random_state
+        The repetitions, whether documents stay whole, and the seed of the split.
+    """
+
+    a: str | None = None
+    b: str | None = None
+    only: Sequence[str] = ()
+    ignore_type: bool = False
+    features: Sequence[int] = ()
+    m: int = 3
+    positive: Any = None
+    groups: Any = None
+    regularize: Any = None
+    keep_documents: bool = False
+    random_state: int | None = field(default=None, metadata={"as": "seed"})
+
+    # the seed that was drawn is told where none was given
+    told = frozenset({"task", "metric", "m", "random_state"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitOptions(CorpusOptions):
+    """The choices of a split into folds."""
+
+    m: int = field(default=3, metadata=ALWAYS)
+    regularize: Sequence[str] = field(default=("entities", "tokens"), metadata=ALWAYS)
+    keep_documents: bool = False
+    gold_column: str | None = None
+    random_state: int | None = field(default=None, metadata={"as": "seed"})
+
+    told = frozenset({"task", "random_state"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions(Options):
+    """The choices of a threshold sweep."""
+
+    steps: int = field(default=20, metadata=ALWAYS)
+    input_format: str | None = None
+    encoding: str | None = None
+    level: float = field(default=0.95, metadata=ALWAYS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(CorpusOptions):
+    """The choices of a check of a file."""
+
+    column: str | None = None
+
+    told = frozenset({"task", "input_format"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(Options):
+    """The choices of the demonstration."""
+
+    level: float = field(default=0.95, metadata=ALWAYS)
