@@ -99,7 +99,7 @@ def full() -> bool:
     words, spans = resampled()
     start = time.perf_counter()
     result = pv.compare_models(
-        CRFChunker("iob2"), CRFChunker("iobes"), words, spans, random_state=0, n_jobs=2
+        CRFChunker("iob2"), CRFChunker("iobes"), words, spans, rng=0, n_jobs=2
     )
     took = time.perf_counter() - start
     get_reusable_executor().shutdown(wait=True)  # the workers' memory is known when they are gone

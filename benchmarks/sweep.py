@@ -24,8 +24,8 @@ def main() -> bool:
             output = [split(text, row >= threshold) for text, row in zip(texts, rows, strict=True)]
             pv.score(gold, output, task="segmentation")
 
-    few = seconds(lambda: pv.segmentation_sweep(rows, gold, 20))
-    many = seconds(lambda: pv.segmentation_sweep(rows, gold, 2000))
+    few = seconds(lambda: pv.segmentation_sweep(gold, rows, 20))
+    many = seconds(lambda: pv.segmentation_sweep(gold, rows, 2000))
     return show(
         f"Threshold sweep over {SENTENCES * (LENGTH - 1):,} positions",
         [

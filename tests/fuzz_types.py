@@ -132,11 +132,11 @@ CALLS = {
          "power": 0.8, "prior": 1.0, "beta": 1.0, "task": "entities"},
     ),
     "segmentation_sweep": (
-        pv.segmentation_sweep, ([[0.1, 0.9, 0.3]], [["to", "be"]]), {"steps": 3, "level": 0.9}
+        pv.segmentation_sweep, ([["to", "be"]], [[0.1, 0.9, 0.3]]), {"steps": 3, "level": 0.9}
     ),
     "BlockRegularizedCV": (
         lambda x, y, **how: list(pv.BlockRegularizedCV(**how).split(x, y)),
-        (np.zeros((24, 1)), GOLD * 4), {"m": 3, "random_state": 0},
+        (np.zeros((24, 1)), GOLD * 4), {"m": 3, "rng": 0},
     ),
     "metrics.score": (pv.metrics.score, (COUNTS, "f1"), {"beta": 1.0}),
 }  # fmt: skip

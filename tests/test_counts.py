@@ -73,9 +73,9 @@ def test_counts_from_labels():
     assert pv.Counts.from_labels([1, 0], [1, 1]) == pv.Counts(1, 1, 0, 0)
     # a label that is not there, of another type, is nobody's answer
     assert pv.Counts.from_labels([1, 0], [1, 1], positive="x") == pv.Counts(0, 0, 0, 2)
-    with pytest.raises(ValueError, match="y_pred: 3 items, but y_true has 2"):
+    with pytest.raises(ValueError, match="pred: 3 items, but gold has 2"):
         pv.Counts.from_labels([1, 0], [1, 0, 1])
-    with pytest.raises(ValueError, match=r"y_true: item 1 is \[1\]; expected text"):
+    with pytest.raises(ValueError, match=r"gold: item 1 is \[1\]; expected text"):
         pv.Counts.from_labels([[1], [0]], [1, 0])
 
 

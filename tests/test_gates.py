@@ -9,7 +9,7 @@ from test_verdict import comparison
 
 import probative as pv
 from probative.errors import InputError
-from probative.gates import GATES, check_gate, judge_gates
+from probative.gates import GATES, check_gate
 
 
 class Asked:
@@ -50,7 +50,7 @@ def with_posterior(probability_above, **changes):
 )
 def test_each_gate_asks_its_question(gate, margin, asked_at, probability_above, passes):
     c = with_posterior(probability_above)
-    (verdict,) = judge_gates([c], gate, margin=margin)
+    (verdict,) = pv.gate([c], gate, margin=margin)
     assert verdict.passed == passes
     assert c.posterior.at == [pytest.approx(asked_at)]
     line = str(verdict)
@@ -61,7 +61,7 @@ def test_each_gate_asks_its_question(gate, margin, asked_at, probability_above, 
 
 
 def holds(comparisons, gate, margin=0.0, confidence=0.95):
-    verdicts = judge_gates(comparisons, gate, margin=margin, confidence=confidence)
+    verdicts = pv.gate(comparisons, gate, margin=margin, confidence=confidence)
     return all(verdict.passed for verdict in verdicts)
 
 
@@ -85,14 +85,14 @@ def test_every_challenger_must_pass_in_the_first_metric():
         with_posterior(0.0, b="two", a="one"),
         with_posterior(0.0, b="one", metric="recall"),
     ]
-    verdicts = judge_gates(rows, "require-better")
+    verdicts = pv.gate(rows, "require-better")
     assert [(v.b, v.passed) for v in verdicts] == [("one", True), ("two", False)]
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"gate": "--require-better"}, "gate: unknown '--require-better'; expected one of fail-if"),
+        ({"kind": "--require-better"}, "kind: unknown '--require-better'; expected one of fail-if"),
         ({"margin": -1}, "margin: -1 is not a finite number >= 0"),
         ({"margin": math.nan}, "margin: nan is not a finite number >= 0"),
         ({"margin": 1}, "margin: 1 is not below 1; expected a fraction of 1: 0.01 is one point"),
@@ -101,7 +101,7 @@ def test_every_challenger_must_pass_in_the_first_metric():
 )
 def test_bad_gates_are_refused(wrong, message):
     with pytest.raises(InputError) as error:
-        judge_gates([comparison()], **{"gate": "require-better", **wrong})
+        pv.gate([comparison()], **{"kind": "require-better", **wrong})
     assert str(error.value).startswith(message)
     assert check_gate("require-better") == ("require-better", 0.0, 0.95)
 
@@ -128,7 +128,7 @@ def test_one_unit_or_nothing_to_be_found_passes_no_gate(gate):
         pv.compare([["O"] * 6] * 30, old * 30, new * 30),
         pv.compare([["O"] * 6] * 30, [["O"] * 6] * 30, new * 30, metric="precision"),
     ):
-        (verdict,) = judge_gates(found.comparisons, gate, confidence=0.5)
+        (verdict,) = pv.gate(found.comparisons, gate, confidence=0.5)
         assert not verdict.passed
         assert verdict.reason
         assert math.isnan(verdict.probability)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from probative._version import __version__
 
 if TYPE_CHECKING:
-    from probative import metrics
+    from probative import metrics, results
     from probative.comparison import compare
     from probative.counts import Counts, PairedCounts
     from probative.crossval.runner import compare_models
     from probative.crossval.splitter import BlockRegularizedCV
     from probative.errors import InputError
     from probative.evaluation import score
+    from probative.gates import gate
     from probative.inference.bayes import bayes_test
     from probative.inference.bootstrap import bootstrap_difference
     from probative.inference.differences import difference
@@ -27,70 +27,127 @@ if TYPE_CHECKING:
     from probative.inference.intervals import interval
     from probative.inference.mcnemar import mcnemar_test
     from probative.inference.multiplicity import adjust_pvalues
-    from probative.inference.planning import plan
     from probative.inference.posteriors import posterior
     from probative.inference.randomization import randomization_test
+    from probative.matching.check import check
+    from probative.planning import plan
+    from probative.results import (
+        BayesTest,
+        Comparison,
+        Comparisons,
+        Difference,
+        FileCheck,
+        GateVerdict,
+        Interval,
+        ModelComparison,
+        Plan,
+        RandomizationTest,
+        Scores,
+        SegmentationSweep,
+        SignificanceTest,
+        SystemScores,
+    )
     from probative.sweep import segmentation_sweep
 
+# Where each name comes from; it is imported when it is first asked for, since nobody uses all.
+_HOMES = {
+    "comparison": ("compare",),
+    "counts": ("Counts", "PairedCounts"),
+    "crossval.runner": ("compare_models",),
+    "crossval.splitter": ("BlockRegularizedCV",),
+    "errors": ("InputError",),
+    "evaluation": ("score",),
+    "gates": ("gate",),
+    "inference.bayes": ("bayes_test",),
+    "inference.bootstrap": ("bootstrap_difference",),
+    "inference.differences": ("difference",),
+    "inference.effective": ("effective_counts",),
+    "inference.fold_tests": (
+        "block_regularized_t_test",
+        "five_by_two_f_test",
+        "five_by_two_t_test",
+    ),
+    "inference.intervals": ("interval",),
+    "inference.mcnemar": ("mcnemar_test",),
+    "inference.multiplicity": ("adjust_pvalues",),
+    "inference.posteriors": ("posterior",),
+    "inference.randomization": ("randomization_test",),
+    "matching.check": ("check",),
+    "planning": ("plan",),
+    "results": (
+        "BayesTest",
+        "Comparison",
+        "Comparisons",
+        "Difference",
+        "FileCheck",
+        "GateVerdict",
+        "Interval",
+        "ModelComparison",
+        "Plan",
+        "RandomizationTest",
+        "Scores",
+        "SegmentationSweep",
+        "SignificanceTest",
+        "SystemScores",
+    ),
+    "sweep": ("segmentation_sweep",),
+}
+_MODULES = ("metrics", "results")
+
 __all__ = [
+    "BayesTest",
     "BlockRegularizedCV",
+    "Comparison",
+    "Comparisons",
     "Counts",
+    "Difference",
+    "FileCheck",
+    "GateVerdict",
     "InputError",
+    "Interval",
+    "ModelComparison",
     "PairedCounts",
+    "Plan",
+    "RandomizationTest",
+    "Scores",
+    "SegmentationSweep",
+    "SignificanceTest",
+    "SystemScores",
     "__version__",
     "adjust_pvalues",
     "bayes_test",
     "block_regularized_t_test",
     "bootstrap_difference",
+    "check",
     "compare",
     "compare_models",
     "difference",
     "effective_counts",
     "five_by_two_f_test",
     "five_by_two_t_test",
+    "gate",
     "interval",
     "mcnemar_test",
     "metrics",
     "plan",
     "posterior",
     "randomization_test",
+    "results",
     "score",
     "segmentation_sweep",
 ]
 
-# Where each name comes from; it is imported when it is first asked for, since nobody uses all.
-_HOME = {
-    "Counts": "counts",
-    "InputError": "errors",
-    "PairedCounts": "counts",
-    "interval": "inference.intervals",
-    "posterior": "inference.posteriors",
-    "BlockRegularizedCV": "crossval.splitter",
-    "adjust_pvalues": "inference.multiplicity",
-    "bayes_test": "inference.bayes",
-    "block_regularized_t_test": "inference.fold_tests",
-    "bootstrap_difference": "inference.bootstrap",
-    "compare": "comparison",
-    "compare_models": "crossval.runner",
-    "difference": "inference.differences",
-    "effective_counts": "inference.effective",
-    "five_by_two_f_test": "inference.fold_tests",
-    "five_by_two_t_test": "inference.fold_tests",
-    "mcnemar_test": "inference.mcnemar",
-    "plan": "inference.planning",
-    "randomization_test": "inference.randomization",
-    "score": "evaluation",
-    "segmentation_sweep": "sweep",
-}
-
 
 def __getattr__(name: str) -> object:
-    if name == "metrics":
-        return import_module("probative.metrics")
-    if name in _HOME:
-        value = getattr(import_module(f"probative.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f"probative.{name}")
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(import_module(f"probative.{home}"), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module 'probative' has no attribute {name!r}")
 
 

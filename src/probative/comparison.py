@@ -29,6 +29,7 @@ from probative.verdict import no_verdict, verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from probative._types import RNG, Input, Systems
     from probative.matching.items import Items
     from probative.options import ReadingKeywords
     from probative.results import Plan
@@ -53,10 +54,10 @@ class _Choices:
 
 
 def compare(
-    gold: Any,
-    a: Any = None,
-    b: Any = None,
-    *more: Any,
+    gold: Input,
+    a: Systems | None = None,
+    b: Input | None = None,
+    *more: Input,
     names: Sequence[str] | None = None,
     metric: str | Sequence[str] | None = None,
     average: str = "micro",
@@ -67,7 +68,7 @@ def compare(
     prior: float = 1.0,
     power: float = 0.8,
     all_pairs: bool = False,
-    rng: Any = 0,
+    rng: RNG | None = 0,
     examples: bool = True,
     figures: bool = False,
     **reading: Unpack[ReadingKeywords],
@@ -142,7 +143,8 @@ def compare(
             "all_pairs": all_pairs,
             "rng": rng,
             **reading,
-        }
+        },
+        beside=("names", "examples", "figures"),
     )
     given = [system for system in (a, b, *more) if system is not None]
     systems, names = by_name(given, names)
@@ -218,8 +220,8 @@ def _signature(
 
 
 def plan_from_files(
-    gold: Any,
-    *systems: Any,
+    gold: Input,
+    *systems: Systems,
     metric: str | None = None,
     by: str | None = None,
     difference: float | None = None,

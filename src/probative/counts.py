@@ -24,6 +24,7 @@ from probative._counting import (
     span_sets,
     whole,
 )
+from probative._renamed import renamed
 from probative._validation import amounts, factors, shown
 from probative.errors import InputError
 
@@ -86,13 +87,14 @@ class Counts:
             object.__setattr__(self, name, plain(array))
 
     @classmethod
-    def from_labels(cls, y_true: ArrayLike, y_pred: ArrayLike, *, positive: object = 1) -> Self:
+    @renamed(y_true="gold", y_pred="pred")
+    def from_labels(cls, gold: ArrayLike, pred: ArrayLike, *, positive: object = 1) -> Self:
         """Count one class of two aligned label sequences.
 
         Parameters
         ----------
-        y_true, y_pred
-            The right labels and the predicted ones, one a position.
+        gold, pred
+            The right labels and the predicted ones, one per position.
         positive
             The label that counts as "yes"; every other one is a "no".
 
@@ -102,14 +104,14 @@ class Counts:
         >>> pv.Counts.from_labels(["spam", "ham", "spam"], ["spam", "spam", "ham"], positive="spam")
         Counts(tp=1, fp=1, fn=1, tn=0)
         """
-        true = is_positive("y_true", y_true, positive)
-        pred = is_positive("y_pred", y_pred, positive)
-        same_length("y_pred", pred, "y_true", true)
+        answer = is_positive("gold", gold, positive)
+        says = is_positive("pred", pred, positive)
+        same_length("pred", says, "gold", answer)
         return cls(
-            tp=np.count_nonzero(true & pred),
-            fp=np.count_nonzero(~true & pred),
-            fn=np.count_nonzero(true & ~pred),
-            tn=np.count_nonzero(~true & ~pred),
+            tp=np.count_nonzero(answer & says),
+            fp=np.count_nonzero(~answer & says),
+            fn=np.count_nonzero(answer & ~says),
+            tn=np.count_nonzero(~answer & ~says),
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -24,6 +25,7 @@ from probative.results import Interval, LabelScores, Scores, SystemScores
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative._types import Input, Systems
     from probative.options import ReadingKeywords, ReadingOptions
 
 __all__ = ["UNITS", "by_name", "metrics_of", "recognised", "score", "scores_of", "unit_of"]
@@ -64,9 +66,9 @@ class _Choices:
 
 
 def score(
-    gold: Any,
-    pred: Any = None,
-    *more: Any,
+    gold: Input,
+    pred: Systems | None = None,
+    *more: Input,
     names: Sequence[str] | None = None,
     metric: str | Sequence[str] | None = None,
     beta: float = 1.0,
@@ -135,7 +137,8 @@ def score(
             "level": open_probability("level", level),
             "overlap": flag("overlap", overlap),
             **reading,
-        }
+        },
+        beside=("names",),
     )
     systems, names = by_name([] if pred is None else [pred, *more], names)
     return scores_of(gather(gold, systems, names=names, reading=options), options)
@@ -145,7 +148,7 @@ def by_name(
     systems: list[Any], names: Sequence[str] | None
 ) -> tuple[list[Any], Sequence[str] | None]:
     """The systems and their names, which a dictionary holds together."""
-    if len(systems) != 1 or not isinstance(systems[0], dict):
+    if len(systems) != 1 or not isinstance(systems[0], Mapping):
         return systems, names
     if names is not None:
         raise InputError("names: the systems have names already; expected none")

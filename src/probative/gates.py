@@ -5,43 +5,47 @@ from __future__ import annotations
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
-from probative._validation import fraction, one_of, open_probability
-from probative.results import GateVerdict
+from probative._validation import fraction, one_of, open_probability, shown
+from probative.errors import InputError
+from probative.results import Comparison, Comparisons, GateVerdict
 from probative.verdict import no_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.results import Comparison
-
-__all__ = ["GATES", "check_gate", "judge_gates"]
+__all__ = ["GATES", "check_gate", "gate"]
 
 GATES = ("fail-if-worse", "require-not-worse", "require-better")
 
 
 def check_gate(
-    gate: str, margin: float = 0.0, confidence: float = 0.95
+    kind: str, margin: float = 0.0, confidence: float = 0.95
 ) -> tuple[str, float, float]:
     """Check a gate before anything is computed."""
     return (
-        one_of("gate", gate, GATES),
+        one_of("kind", kind, GATES),
         fraction("margin", margin),
         open_probability("confidence", confidence),
     )
 
 
-def judge_gates(
-    comparisons: Sequence[Comparison], gate: str, *, margin: float = 0.0, confidence: float = 0.95
+def gate(
+    comparisons: Comparison | Comparisons | Sequence[Comparison],
+    kind: str,
+    *,
+    margin: float = 0.0,
+    confidence: float = 0.95,
 ) -> tuple[GateVerdict, ...]:
-    """Judge every challenger by a gate.
+    """Judge every challenger by a gate for releases.
 
     Where there is no evidence (one unit, nothing to be found, an undefined score), no gate passes.
 
     Parameters
     ----------
     comparisons
-        The comparisons; each challenger's first one with the baseline counts.
-    gate
+        What `compare` returns, or comparisons of it; each challenger's first one with the
+        baseline counts.
+    kind
         "fail-if-worse": P(B - A < -margin) must stay below the confidence. "require-not-worse":
         P(B - A > -margin) must reach it. "require-better": P(B - A > margin) must reach it.
     margin, confidence
@@ -55,37 +59,50 @@ def judge_gates(
     Examples
     --------
     >>> import probative as pv
-    >>> from probative.gates import judge_gates
     >>> gold = [["B-PER", "O"]] * 60
     >>> old, new = [["O", "O"]] * 30 + gold[:30], [["O", "O"]] * 5 + gold[:55]
     >>> found = pv.compare(gold, old, new, names=["old", "new"], metric="recall")
-    >>> (verdict,) = judge_gates(found.comparisons, "require-better", margin=0.02)
+    >>> (verdict,) = pv.gate(found, "require-better", margin=0.02)
     >>> verdict.passed
     True
     """
-    gate, margin, confidence = check_gate(gate, margin, confidence)
-    baseline, metric = comparisons[0].a, comparisons[0].metric
+    kind, margin, confidence = check_gate(kind, margin, confidence)
+    judged = _listed(comparisons)
+    baseline, metric = judged[0].a, judged[0].metric
     return tuple(
-        _judge(c, gate, margin, confidence)
-        for c in comparisons
-        if (c.a, c.metric) == (baseline, metric)
+        _judge(c, kind, margin, confidence) for c in judged if (c.a, c.metric) == (baseline, metric)
     )
 
 
-def _judge(c: Comparison, gate: str, margin: float, confidence: float) -> GateVerdict:
+def _listed(comparisons: object) -> Sequence[Comparison]:
+    """The comparisons, one or many."""
+    if isinstance(comparisons, Comparison):
+        return (comparisons,)
+    if isinstance(comparisons, Comparisons):
+        return comparisons.comparisons
+    listed = comparisons if isinstance(comparisons, (list, tuple)) else ()
+    if not listed or not all(isinstance(c, Comparison) for c in listed):
+        raise InputError(
+            f"comparisons: {shown(comparisons)}; expected what compare() returns, or its "
+            f"comparisons"
+        )
+    return listed
+
+
+def _judge(c: Comparison, kind: str, margin: float, confidence: float) -> GateVerdict:
     reason = no_verdict(c)
-    probability = nan if reason else _probability(c, gate, margin)
+    probability = nan if reason else _probability(c, kind, margin)
     if isnan(probability) and not reason:
         reason = "the probability is not known"
-    worse = gate == "fail-if-worse"
+    worse = kind == "fail-if-worse"
     passed = probability < confidence if worse else probability >= confidence
-    return GateVerdict(gate, c.a, c.b, c.metric, margin, confidence, probability, passed, reason)
+    return GateVerdict(kind, c.a, c.b, c.metric, margin, confidence, probability, passed, reason)
 
 
-def _probability(c: Comparison, gate: str, margin: float) -> float:
+def _probability(c: Comparison, kind: str, margin: float) -> float:
     # identical outputs are neither better nor worse, whatever a posterior says about their items
     if c.identical:
-        return float(gate == "require-not-worse")
-    if gate == "fail-if-worse":
+        return float(kind == "require-not-worse")
+    if kind == "fail-if-worse":
         return float(c.posterior.cdf(-margin))
-    return float(c.posterior.sf(margin if gate == "require-better" else -margin))
+    return float(c.posterior.sf(margin if kind == "require-better" else -margin))

@@ -17,7 +17,7 @@ from probative.errors import InputError, suggestion
 from probative.identity import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
     "ALWAYS",
@@ -51,11 +51,20 @@ class Options:
     told: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Make them from keywords; a name that nobody knows is an error that suggests another."""
-        known = [entry.name for entry in fields(cls)]
+    def of(cls, given: Mapping[str, Any], *, beside: Iterable[str] = ()) -> Self:
+        """Make them from keywords; a name that nobody knows is an error that suggests another.
+
+        Parameters
+        ----------
+        given
+            The keywords.
+        beside
+            Further keywords of the function, which are no choices, for what is suggested.
+        """
+        own = {entry.name for entry in fields(cls)}
+        known = [*own, *beside]
         for name in given:
-            if name not in known:
+            if name not in own:
                 raise InputError(
                     f"{name}: there is no such option; expected one of {', '.join(sorted(known))}"
                     + suggestion(name, known)
@@ -305,7 +314,7 @@ class CrossvalOptions(CorpusOptions, FoldsOptions):
         Learn these labels only; learn boundaries alone; the columns that features see.
     positive, groups, regularize
         As for `probative.compare_models`.
-    m, keep_documents, random_state
+    m, keep_documents, rng
         The repetitions, whether documents stay whole, and the seed of the split.
     """
 
@@ -319,10 +328,10 @@ class CrossvalOptions(CorpusOptions, FoldsOptions):
     groups: Any = None
     regularize: Any = None
     keep_documents: bool = False
-    random_state: int | None = field(default=None, metadata={"as": "seed"})
+    rng: Any = field(default=None, metadata={"as": "seed"})
 
     # the seed that was drawn is told where none was given
-    told = frozenset({"task", "metric", "m", "random_state"})
+    told = frozenset({"task", "metric", "m", "rng"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,9 +342,9 @@ class SplitOptions(CorpusOptions):
     regularize: Sequence[str] = field(default=("entities", "tokens"), metadata=ALWAYS)
     keep_documents: bool = False
     gold_column: str | None = None
-    random_state: int | None = field(default=None, metadata={"as": "seed"})
+    rng: Any = field(default=None, metadata={"as": "seed"})
 
-    told = frozenset({"task", "random_state"})
+    told = frozenset({"task", "rng"})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +15,13 @@ from probative.matching.cuts import Cuts, all_cuts, flat_probabilities
 from probative.metrics import score
 from probative.reading.annotations import Segmented
 from probative.reading.inputs import annotations_of
-from probative.reading.probabilities import probabilities_of
+from probative.reading.probabilities import Probabilities, probabilities_of
 from probative.reading.recognise import Options
 from probative.reading.source import refuse_repeats
 from probative.results import BestCut, Interval, SegmentationSweep
+
+if TYPE_CHECKING:
+    from probative._types import Input, Rows
 
 __all__ = ["segmentation_sweep", "segmented"]
 
@@ -26,7 +30,13 @@ METRICS = {"precision": "precision", "recall": "recall", "f1": "f1", "tnr": "spe
 
 
 def segmentation_sweep(
-    probabilities: Any, gold: Any, steps: int = 20, *, level: float = 0.95, **how: Any
+    gold: Input | Segmented,
+    probabilities: Rows,
+    steps: int = 20,
+    *,
+    level: float = 0.95,
+    input_format: str | None = None,
+    encoding: str | None = None,
 ) -> SegmentationSweep:
     """Score a word segmenter at every share λ of accepted boundaries.
 
@@ -36,19 +46,19 @@ def segmentation_sweep(
 
     Parameters
     ----------
+    gold
+        The answer: a path, or a list of words (or a string with spaces) per sentence.
     probabilities
         For each sentence a probability of a boundary between its first and second character, its
-        second and third, and so on; or the path of a file with such a list a line, as JSON.
+        second and third, and so on; or the path of a file with such a list per line, as JSON.
         Spaces do not count as characters. Any scores that rank the positions will do; of equal
         ones the first in the text is accepted first.
-    gold
-        The answer: a path, or a list of words (or a string with spaces) a sentence.
     steps
         How many steps lead from 0 to 1.
     level
         The level of the intervals. They are widened by the design effect of sentences.
-    **how
-        `input_format`, `encoding`: how to read the answer, where it should not be recognised.
+    input_format, encoding
+        How to read the answer, where it should not be recognised.
 
     Returns
     -------
@@ -66,7 +76,7 @@ def segmentation_sweep(
     >>> import probative as pv
     >>> gold = [["to", "be"], ["not", "to", "be"]]
     >>> probabilities = [[0.1, 0.9, 0.3], [0.2, 0.1, 0.8, 0.1, 0.7, 0.6]]
-    >>> sweep = pv.segmentation_sweep(probabilities, gold, steps=3)
+    >>> sweep = pv.segmentation_sweep(gold, probabilities, steps=3)
     >>> sweep.counts.tp
     array([0., 5., 2., 0.])
     >>> print(sweep.best_of("recall"))
@@ -74,8 +84,9 @@ def segmentation_sweep(
     """
     steps = whole_number("steps", steps, most=100_000)
     level = open_probability("level", level)
+    gold, probabilities = _in_order(gold, probabilities)
     refuse_repeats((gold, probabilities))
-    answer = segmented(gold, "gold", **how)
+    answer = segmented(gold, "gold", input_format=input_format, encoding=encoding)
     row = flat_probabilities(answer, probabilities_of(probabilities))
     positions = len(row)
     if not positions:
@@ -98,9 +109,36 @@ def segmentation_sweep(
     )
 
 
-def segmented(data: Any, name: str, **how: Any) -> Segmented:
+def _in_order(gold: Any, probabilities: Any) -> tuple[Any, Any]:
+    """The answer and the probabilities, which came first in earlier versions."""
+    if not _has_numbers(gold):
+        return gold, probabilities
+    if _has_numbers(probabilities):
+        raise InputError("gold: lists of numbers; expected a path, or lists of words")
+    warnings.warn(
+        "segmentation_sweep(gold, probabilities) is the order now; the former one goes with the "
+        "next release",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return probabilities, gold
+
+
+def _has_numbers(data: Any) -> bool:
+    """Whether these are rows of numbers, which no answer is."""
+    if isinstance(data, Probabilities):
+        return True
+    if not isinstance(data, (list, tuple, np.ndarray)):
+        return False
+    rows = (row for row in data if isinstance(row, (list, tuple, np.ndarray)) and len(row))
+    return isinstance(next((row[0] for row in rows), None), (int, float, np.number))
+
+
+def segmented(
+    data: Any, name: str, *, input_format: str | None = None, encoding: str | None = None
+) -> Segmented:
     """Read words from a path or from Python sequences."""
-    words = annotations_of(data, name, Options(task="segmentation", **how))
+    words = annotations_of(data, name, Options("segmentation", input_format, encoding))
     if not isinstance(words, Segmented):
         raise InputError(f"{name}: holds no words; expected segmented text or a column of words")
     return words

@@ -18,7 +18,7 @@ if __name__ == "__main__":
         Lexicon(1, pause=0.25, log=log),
         Lexicon(2, pause=0.25, log=log),
         *tweets(),
-        random_state=5,
+        rng=5,
         folder=folder,
         metric="recall",
     )

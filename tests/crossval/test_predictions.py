@@ -25,7 +25,7 @@ def corpus(tmp_path):
 @pytest.fixture
 def folds(corpus, tmp_path):
     target = tmp_path / "folds"
-    write_folds(read_corpus(corpus), target, random_state=1)
+    write_folds(read_corpus(corpus), target, rng=1)
     return target
 
 
@@ -66,7 +66,7 @@ def test_segmentations_find_their_folds_by_their_characters(tmp_path):
     text = tmp_path / "pku.txt"
     text.write_text("".join(f"上海{i}  浦东  开发\n" for i in range(20)))
     target = tmp_path / "folds"
-    write_folds(read_corpus(text), target, random_state=1)
+    write_folds(read_corpus(text), target, rng=1)
     for name, old, new in (("a", "  ", ""), ("b", "浦东  ", "浦东")):
         (tmp_path / name).mkdir()
         for number in range(1, 7):
@@ -84,9 +84,7 @@ def test_label_tables(tmp_path):
     table = tmp_path / "reviews.csv"
     table.write_text("text,label\n" + "".join(f"so {i},{'abc'[i % 3]}\n" for i in range(24)))
     target = tmp_path / "folds"
-    write_folds(
-        read_corpus(table, column="label"), target, random_state=1, reading={"column": "label"}
-    )
+    write_folds(read_corpus(table, column="label"), target, rng=1, reading={"column": "label"})
     for name, guess in (("a", "a"), ("b", "b")):
         (tmp_path / name).mkdir()
         for number in range(1, 7):

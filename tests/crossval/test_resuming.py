@@ -52,7 +52,7 @@ def change(path, **changes):
 )
 def test_stored_predictions_are_checked_like_those_of_a_model(tmp_path, changes, message):
     run = partial(compare_models, Lexicon(1), Lexicon(2), *tweets(40), folder=tmp_path)
-    run(random_state=1)
+    run(rng=1)
     change(tmp_path / "fold-2-b.json", **changes)
     with pytest.raises(pv.InputError, match=message) as caught:
         run()

@@ -37,7 +37,7 @@ def outcome(result):
 
 @pytest.fixture(scope="module")
 def plain():
-    return compare_models(Lexicon(1), Lexicon(2), *tweets(), random_state=5)
+    return compare_models(Lexicon(1), Lexicon(2), *tweets(), rng=5)
 
 
 def test_counts_are_those_of_training_and_predicting_by_hand(plain):
@@ -64,7 +64,7 @@ def test_counts_are_those_of_training_and_predicting_by_hand(plain):
 
 
 def test_the_judgement_is_that_of_the_bayes_test():
-    plain = pv.compare_models(Lexicon(1), Lexicon(2), *tweets(300), m=1, random_state=5)
+    plain = pv.compare_models(Lexicon(1), Lexicon(2), *tweets(300), m=1, rng=5)
     a = [fold.counts for fold in plain.folds if fold.model == "A"]
     b = [fold.counts for fold in plain.folds if fold.model == "B"]
     assert [(t.metric, t.posterior.kind) for t in plain.tests] == [
@@ -91,7 +91,7 @@ def test_options_reach_the_bayes_test():
         Lexicon(2),
         *tweets(),
         m=1,
-        random_state=5,
+        rng=5,
         metric="f1",
         rope=0.02,
         level=0.9,
@@ -108,9 +108,9 @@ def test_options_reach_the_bayes_test():
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_neither_jobs_nor_backend_change_the_result(plain, backend):
     with joblib.parallel_config(backend, n_jobs=2):
-        result = compare_models(Lexicon(1), Lexicon(2), *tweets(), random_state=5)
+        result = compare_models(Lexicon(1), Lexicon(2), *tweets(), rng=5)
     assert outcome(result) == outcome(plain)
-    again = compare_models(Lexicon(1), Lexicon(2), *tweets(), random_state=5, n_jobs=3)
+    again = compare_models(Lexicon(1), Lexicon(2), *tweets(), rng=5, n_jobs=3)
     assert outcome(again) == outcome(plain)
 
 
@@ -128,7 +128,7 @@ def test_a_cluster_of_two_processes_gives_the_same_result(plain, tmp_path):
         workers = {str(pid) for pid in client.run(os.getpid).values()}
         models = (Lexicon(least, pause=0.05, log=str(tmp_path / "pids")) for least in (1, 2))
         with joblib.parallel_config("dask"):
-            result = compare_models(*models, *tweets(), random_state=5)
+            result = compare_models(*models, *tweets(), rng=5)
     assert set((tmp_path / "pids").read_text().split()) == workers
     assert len(workers) == 2
     assert outcome(result) == outcome(plain)
@@ -171,7 +171,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
 
     def run(a=1, m=1, data=sentences, seed=3):
         return compare_models(
-            Lexicon(a), Lexicon(2), data, spans, m=m, folder=tmp_path / "f", random_state=seed
+            Lexicon(a), Lexicon(2), data, spans, m=m, folder=tmp_path / "f", rng=seed
         )
 
     first = run()
@@ -241,7 +241,7 @@ class Half:
         ({"y": [0, 1] * 20, "metric": "npv"}, "metric: unknown 'npv'; expected one of"),
         ({"metric": "recal"}, "did you mean 'recall'"),
         ({"m": 40}, "X: 40 instances; expected at least 64"),
-        ({"random_state": "x"}, "random_state: 'x' is not a whole number"),
+        ({"rng": "x"}, "rng: 'x' is not a whole number"),
         ({"rope": -1}, "rope: -1"),
         ({"level": 2}, "level: 2"),
     ],
@@ -264,16 +264,14 @@ def test_scikit_learn_models_on_two_classes():
     from sklearn.tree import DecisionTreeClassifier
 
     X, y = labelled()
-    result = compare_models(
-        DecisionTreeClassifier(max_depth=1), LogisticRegression(), X, y, random_state=0
-    )
+    result = compare_models(DecisionTreeClassifier(max_depth=1), LogisticRegression(), X, y, rng=0)
     assert [test.metric for test in result.tests] == ["recall"] * 2
     cv = pv.BlockRegularizedCV(3, random_state=0)
     train, validation = next(cv.split(X, y))
     predicted = LogisticRegression().fit(X[train], y[train]).predict(X[validation])
     assert result.folds[1].counts == pv.Counts.from_labels(y[validation], predicted)
     no = compare_models(
-        DecisionTreeClassifier(max_depth=1), LogisticRegression(), X, y, random_state=0, positive=0
+        DecisionTreeClassifier(max_depth=1), LogisticRegression(), X, y, rng=0, positive=0
     )
     assert no.folds[1].counts.tp == result.folds[1].counts.tn
 
@@ -292,7 +290,7 @@ def test_many_classes_are_judged_by_micro_f1_which_is_accuracy():
             LogisticRegression(max_iter=1000),
             X,
             labels,
-            random_state=0,
+            rng=0,
             metric="f1",
         )
         assert [test.metric for test in result.tests] == ["accuracy", "accuracy"]
@@ -313,7 +311,7 @@ def test_open_seeds_of_scikit_learn_models_are_settled():
     piped = make_pipeline(StandardScaler(), RandomForestClassifier(3, max_depth=2))
 
     def run(**how):
-        return outcome(compare_models(forest, piped, X, y, m=1, random_state=1, **how))
+        return outcome(compare_models(forest, piped, X, y, m=1, rng=1, **how))
 
     assert run() == run() == run(n_jobs=2)
     assert forest.random_state is None
@@ -327,10 +325,10 @@ def test_frames_and_groups():
     frame, column = pd.DataFrame(X), pd.Series(y, index=np.arange(240) + 7)
     groups = np.repeat(np.arange(40), 6)
     models = LogisticRegression(), LogisticRegression(C=0.01)
-    from_frames = compare_models(*models, frame, column, random_state=0, groups=groups)
-    from_arrays = compare_models(*models, X, y, random_state=0, groups=groups)
+    from_frames = compare_models(*models, frame, column, rng=0, groups=groups)
+    from_arrays = compare_models(*models, X, y, rng=0, groups=groups)
     assert outcome(from_frames) == outcome(from_arrays)
-    assert outcome(from_arrays) != outcome(compare_models(*models, X, y, random_state=0))
+    assert outcome(from_arrays) != outcome(compare_models(*models, X, y, rng=0))
 
 
 def test_figures_and_frames(plain):

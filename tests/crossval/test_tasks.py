@@ -86,7 +86,7 @@ def test_labels_are_compared_by_their_text():
 def test_what_is_no_label_is_refused_with_fold_and_model(answers, words):
     X, y = list(range(24)), [0, 1] * 12
     with pytest.raises(pv.InputError, match=rf"fold 1, model B, predict: .*{words}"):
-        pv.compare_models(Says(1), Says(answers), X, y, random_state=0)
+        pv.compare_models(Says(1), Says(answers), X, y, rng=0)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_is_no_label_is_refused_with_fold_and_model(answers, words):
 def test_what_is_no_span_is_refused_with_fold_and_model(spans, words):
     X, y = [["w", "v"]] * 24, [[(0, 1, "X")], []] * 12
     with pytest.raises(pv.InputError, match=f"fold 1, model A, predict: .*{words}"):
-        pv.compare_models(Says(lambda X: [spans] * len(X)), Says([]), X, y, random_state=0)
+        pv.compare_models(Says(lambda X: [spans] * len(X)), Says([]), X, y, rng=0)
 
 
 def test_labels_without_a_value_are_no_classes():

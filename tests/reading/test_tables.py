@@ -354,7 +354,7 @@ def test_frames_with_doubled_columns_are_refused():
 def test_what_has_no_order_is_refused(gold):
     with pytest.raises(InputError, match=r"gold: .* expected"):
         pv.score(gold, ["a", "b"])
-    with pytest.raises(InputError, match=r"y_true: .* expected"):
+    with pytest.raises(InputError, match=r"gold: .* expected"):
         pv.Counts.from_labels(gold, ["a", "b"])
 
 

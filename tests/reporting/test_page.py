@@ -175,8 +175,6 @@ def test_the_page_of_one_unit_says_why_there_is_no_verdict():
 
 
 def test_gates_are_on_the_page(found):
-    from probative.gates import judge_gates
-
-    gates = judge_gates(found.comparisons, "require-better", margin=0.02)
+    gates = pv.gate(found, "require-better", margin=0.02)
     _, text = html_outline(as_html(compare_document(found, gates=gates)))
     assert str(gates[0]).capitalize() in text

@@ -12,7 +12,6 @@ import pytest
 
 import probative as pv
 from probative import results
-from probative.gates import judge_gates
 from probative.results import Result
 
 GOLD = [["B-PER", "O", "B-LOC"], ["B-LOC", "O", "O"]] * 15
@@ -62,7 +61,7 @@ RESULTS = {
     "BestCut": lambda: sweep().best[0],
     "Difference": lambda: pv.difference(UNITS),
     "FileCheck": lambda: results.FileCheck("a", "columns", "entities", {"x": 3}, {"A": 3}, ()),
-    "GateVerdict": lambda: judge_gates(compared().comparisons, "require-better")[0],
+    "GateVerdict": lambda: pv.gate(compared(), "require-better")[0],
     "Interval": lambda: pv.interval(pv.Counts(77, 44, 10)),
     "LabelDifference": lambda: compared().comparisons[0].by_label[0],
     "LabelScores": lambda: pv.score(GOLD, NEW)[0].by_label[0],

@@ -269,7 +269,7 @@ def test_it_is_compared_like_any_chunker():
         texts,
         spans,
         m=1,
-        random_state=0,
+        rng=0,
     )
     assert len(found.folds) == 4
 

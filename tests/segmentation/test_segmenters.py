@@ -132,7 +132,7 @@ def test_a_segmenter_is_compared_like_any_chunker():
         texts,
         spans,
         m=1,
-        random_state=0,
+        rng=0,
     )
     assert {fold.counts.fn for fold in found.folds} == {0}
     with pytest.raises(pv.InputError, match="spans: 2 labels"):

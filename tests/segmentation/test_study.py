@@ -54,7 +54,7 @@ def test_scores_are_those_of_score_and_compare(study):
 def test_the_sweep_is_that_of_the_last_system_with_probabilities(study):
     run = next(run for run in study.runs if run.system == "crf" and run.sentences == 60)
     assert study.sweep_system == "crf"
-    again = pv.segmentation_sweep(run.probabilities, TEST)
+    again = pv.segmentation_sweep(TEST, run.probabilities)
     assert again.counts == study.sweep.counts
     only = segmentation_study(TRAIN, DEV, TEST, systems=["maxmatch"])
     assert only.sweep is None

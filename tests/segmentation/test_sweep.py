@@ -55,7 +55,7 @@ def direct(gold, probabilities, cut):
 @given(corpora(), st.integers(1, 12))
 def test_the_sweep_equals_counting_each_segmentation(corpus, steps):
     gold, probabilities = corpus
-    sweep = pv.segmentation_sweep(probabilities, gold, steps)
+    sweep = pv.segmentation_sweep(gold, probabilities, steps)
     for i, cut in enumerate(sweep.accepted.tolist()):
         alone, _ = direct(gold, probabilities, cut)
         assert sweep.counts[i].to_dict()["tp"] == alone.counts.tp
@@ -73,7 +73,7 @@ def test_the_sweep_equals_counting_each_segmentation(corpus, steps):
 @given(corpora())
 def test_the_best_of_all_cuts_is_the_best_of_trying_them_all(corpus):
     gold, probabilities = corpus
-    sweep = pv.segmentation_sweep(probabilities, gold, 3)
+    sweep = pv.segmentation_sweep(gold, probabilities, 3)
     every = [direct(gold, probabilities, cut)[0] for cut in range(sweep.positions + 1)]
     for metric in METRICS:
         scores = np.array([alone[metric].estimate for alone in every])
@@ -88,7 +88,7 @@ def test_both_ends_are_the_trivial_segmenters_of_table_1():
     for sentence in load("segmentation")["table1"]:
         gold = [sentence["reference"]]
         length = len("".join(gold[0]))
-        sweep = pv.segmentation_sweep([np.linspace(0, 1, length - 1)], gold)
+        sweep = pv.segmentation_sweep(gold, [np.linspace(0, 1, length - 1)])
         for end, name in ((-1, "T1"), (0, "T2")):
             published = sentence["systems"][name]
             assert sweep.counts[end].tp == published["tp"]
@@ -102,8 +102,8 @@ def test_more_steps_pass_through_the_same_points():
     rng = np.random.default_rng(5)
     gold = [["ab", "c", "def"], ["a", "bcd"]] * 20
     probabilities = [rng.random(len("".join(words)) - 1) for words in gold]
-    few = pv.segmentation_sweep(probabilities, gold, 20)
-    many = pv.segmentation_sweep(probabilities, gold, 2000)
+    few = pv.segmentation_sweep(gold, probabilities, 20)
+    many = pv.segmentation_sweep(gold, probabilities, 2000)
     assert np.array_equal(few.counts.tp, many.counts.tp[::100])
     assert few["f1"].low == pytest.approx(many["f1"].low[::100])
     assert few.best_of("f1").finest_share == many.best_of("f1").finest_share
@@ -111,15 +111,15 @@ def test_more_steps_pass_through_the_same_points():
 
 def test_any_scores_that_rank_will_do():
     gold = [["ab", "c"]]
-    logits = pv.segmentation_sweep([[-3.0, 4.0]], gold, 2)
-    shares = pv.segmentation_sweep([[0.1, 0.9]], gold, 2)
+    logits = pv.segmentation_sweep(gold, [[-3.0, 4.0]], 2)
+    shares = pv.segmentation_sweep(gold, [[0.1, 0.9]], 2)
     assert logits.counts == shares.counts
     assert np.isnan(logits.thresholds[0])
     assert logits.thresholds[1:].tolist() == [4.0, -3.0]
 
 
 def test_it_reads_aloud_and_as_json():
-    sweep = pv.segmentation_sweep([[0.1, 0.9]], [["ab", "c"]], 2)
+    sweep = pv.segmentation_sweep([["ab", "c"]], [[0.1, 0.9]], 2)
     assert "recall is highest at λ = 0.5 (1.0000)" in str(sweep)
     content = json.loads(json.dumps(sweep.to_dict()))
     assert [step["lambda"] for step in content["steps"]] == [0.0, 0.5, 1.0]
@@ -141,14 +141,14 @@ def test_it_reads_aloud_and_as_json():
 )
 def test_what_does_not_fit_is_refused(probabilities, gold, message):
     with pytest.raises(pv.InputError, match=message):
-        pv.segmentation_sweep(probabilities, gold)
+        pv.segmentation_sweep(gold, probabilities)
 
 
 def test_steps_and_level_are_checked():
     with pytest.raises(pv.InputError, match="steps: 0 is not a whole number >= 1"):
-        pv.segmentation_sweep([[0.5]], [["ab"]], 0)
+        pv.segmentation_sweep([["ab"]], [[0.5]], 0)
     with pytest.raises(pv.InputError, match="level"):
-        pv.segmentation_sweep([[0.5]], [["ab"]], level=95)
+        pv.segmentation_sweep([["ab"]], [[0.5]], level=95)
 
 
 @pytest.fixture

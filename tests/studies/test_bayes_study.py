@@ -65,7 +65,7 @@ def test_balanced_data_sets_have_half_positives_in_every_block():
 
 
 def test_credibility_depends_on_fixed_class_counts():
-    results = study.simulate_credibility(400, seed=1)
+    results = study.simulate_credibility(400, rng=1)
     by = {(r.positives, r.method): r for r in results}
     effective, averaged = by["exactly half", "effective"], by["exactly half", "averaged"]
     assert effective.credibility == pytest.approx(0.97, abs=0.03)
@@ -77,7 +77,7 @@ def test_credibility_depends_on_fixed_class_counts():
     assert effective.credibility_error == pytest.approx(
         np.sqrt(effective.credibility * (1 - effective.credibility) / 400)
     )
-    again = study.simulate_credibility(400, seed=1)
+    again = study.simulate_credibility(400, rng=1)
     assert [r.to_dict() for r in again] == [r.to_dict() for r in results]
 
 
@@ -90,7 +90,7 @@ def test_progress_is_reported():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_replicates": 1}, "n_replicates: 1 is not"),
+        ({"replicates": 1}, "replicates: 1 is not"),
         ({"n": 601}, "n: 601 is not a multiple of 8"),
         ({"level": 0}, "level: 0 is not between"),
     ],
@@ -103,7 +103,7 @@ def test_simulations_are_checked(options, message):
 
 
 def test_pairing_covers_and_shortens():
-    results = pairing_study((1000,), ("recall",), replicates=300, seed=2)
+    results = pairing_study((1000,), ("recall",), replicates=300, rng=2)
     paired, independent = results
     assert (paired.posterior, independent.posterior) == ("paired", "independent")
     assert abs(paired.coverage - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 300)

@@ -36,7 +36,7 @@ def pku(tmp_path):
 
 def test_three_tasks_with_the_paper_s_tag_sets(tmp_path, pku):
     results = chunking_study(
-        cws=[pku], ner=[conll2003(tmp_path / "eng.train", "iob1")], m=1, random_state=0, **FAST
+        cws=[pku], ner=[conll2003(tmp_path / "eng.train", "iob1")], m=1, rng=0, **FAST
     )
     assert [result.task for result in results] == ["cws", "ner", "org"]
     published = load("bayes_test")["tasks"]
@@ -55,7 +55,7 @@ def test_three_tasks_with_the_paper_s_tag_sets(tmp_path, pku):
 
 def test_iob1_and_iob2_are_the_same_corpus(tmp_path):
     found = [
-        chunking_study(ner=[conll2003(tmp_path / scheme, scheme)], m=1, random_state=0, **FAST)
+        chunking_study(ner=[conll2003(tmp_path / scheme, scheme)], m=1, rng=0, **FAST)
         for scheme in ("iob1", "iob2")
     ]
     for one, other in zip(*found, strict=True):

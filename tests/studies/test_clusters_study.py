@@ -73,7 +73,7 @@ def test_the_conditions_are_those_of_the_page():
 def test_uneven_documents_are_covered_now_and_were_not():
     uneven = Condition("score", units=12, sizes="zipf")
     copies = Condition("difference", "recall", 0.49, 100, "item", 1, 0.0, disputed=0.01)
-    few, near = cluster_study([uneven, copies], replicates=400, seed=1)
+    few, near = cluster_study([uneven, copies], replicates=400, rng=1)
     assert few.before < 0.87
     assert few.after > 0.93
     assert few.length_after > few.length_before

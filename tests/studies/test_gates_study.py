@@ -45,7 +45,7 @@ def test_gates_that_ignore_documents_err_too_often(monkeypatch):
 
 def test_the_study_is_repeatable_and_checks_its_input():
     once, again = (
-        gate_study(["require-better"], [0.0], [10], ["zipf"], replicates=50, seed=4)
+        gate_study(["require-better"], [0.0], [10], ["zipf"], replicates=50, rng=4)
         for _ in range(2)
     )
     assert once[0].to_dict() == again[0].to_dict()

@@ -42,7 +42,7 @@ def test_items_of_a_sentence_have_the_correlation_that_was_asked_for(correlation
 
 
 def test_the_test_by_item_fails_as_the_correlation_grows_and_the_one_by_unit_does_not():
-    study = size_and_power([0.0, 0.6], [0.0], FAST, units=100, replicates=300, seed=2)
+    study = size_and_power([0.0, 0.6], [0.0], FAST, units=100, replicates=300, rng=2)
     size = {(r.method, r.correlation): r for r in study}
     for method in FAST:
         assert abs(size[method, 0.0].rejection - 0.05) < 4 * 0.0126
@@ -57,17 +57,17 @@ def test_the_test_by_item_fails_as_the_correlation_grows_and_the_one_by_unit_doe
 
 def test_power_grows_with_the_difference_and_the_units():
     def power(true, units):
-        found = size_and_power([0.1], [true], ["unit-test"], units=units, replicates=60, seed=3)
+        found = size_and_power([0.1], [true], ["unit-test"], units=units, replicates=60, rng=3)
         return found[0].rejection
 
     assert power(0.01, 100) < power(0.05, 100) <= power(0.05, 400)
 
 
 def test_a_condition_does_not_depend_on_its_company():
-    alone = size_and_power([0.2], [0.03], ["mover"], units=50, replicates=30, seed=4)
-    among = size_and_power([0.0, 0.2], [0.0, 0.03], ["mover"], units=50, replicates=30, seed=4)
+    alone = size_and_power([0.2], [0.03], ["mover"], units=50, replicates=30, rng=4)
+    among = size_and_power([0.0, 0.2], [0.0, 0.03], ["mover"], units=50, replicates=30, rng=4)
     assert alone[0].to_dict() == among[-1].to_dict()
-    other = size_and_power([0.2], [0.03], ["mover"], units=50, replicates=30, seed=5)
+    other = size_and_power([0.2], [0.03], ["mover"], units=50, replicates=30, rng=5)
     assert other[0].length != alone[0].length
 
 

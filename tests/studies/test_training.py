@@ -76,7 +76,7 @@ def test_folds_have_both_learners_on_the_same_items():
 
 
 def test_an_unstable_learner_needs_the_allowance_and_a_gain_shows():
-    found = study.training_study(["stump", "centroid"], items=200, replicates=150, seed=2)
+    found = study.training_study(["stump", "centroid"], items=200, replicates=150, rng=2)
     at = {(r.learner, r.metric, r.gain): r for r in found}
     stump, centroid = at["stump", "recall", 0.0], at["centroid", "recall", 0.0]
     assert stump.published > 0.15
@@ -85,7 +85,7 @@ def test_an_unstable_learner_needs_the_allowance_and_a_gain_shows():
     assert at["centroid", "f1", 0.25].adjusted > at["centroid", "f1", 0.0].adjusted
     assert stump.effect > 2 > centroid.effect
     assert "stump, recall, gain 0: called better in 0." in str(stump)
-    again = study.training_study(["stump"], [0.0], items=200, replicates=150, seed=2)
+    again = study.training_study(["stump"], [0.0], items=200, replicates=150, rng=2)
     assert again[1].to_dict() == stump.to_dict()
 
 
@@ -111,7 +111,7 @@ def test_the_command(run, refused):
 
 def test_the_recorded_page_agrees_with_a_smaller_run():
     page = (Path(__file__).parents[2] / "docs" / "results" / "training.md").read_text()
-    found = study.training_study(["stump"], [0.0], replicates=200, seed=9)
+    found = study.training_study(["stump"], [0.0], replicates=200, rng=9)
     for result in found:
         row = next(line for line in page.splitlines() if f"| 0 | stump | {result.metric} |" in line)
         published, adjusted = (float(cell.split("(")[0]) for cell in row.split("|")[4:6])

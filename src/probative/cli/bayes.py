@@ -107,7 +107,8 @@ def _from_predictions(
         ",".join(found.metrics), f"{len(found.folds) // 2}-folds"
     )
     drawings = crossval_drawings(found) if out.html else []
-    document = crossval_document(found, signature=signature, command="bayes", drawings=drawings)
+    signed = replace(found, signature=signature)
+    document = crossval_document(signed, command="bayes", drawings=drawings)
     out.emit(document, lambda: crossval_figure(found, plot))
 
 

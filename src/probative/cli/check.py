@@ -28,12 +28,9 @@ def check(
     Example: probative check gold.conll
     """
     from probative.matching.check import check as find_problems
-    from probative.reading.recognise import Options
     from probative.reporting.check_report import check_document
 
-    how = dict(vars(given))
-    scheme = how.pop("scheme")
-    found = find_problems(file, Options(**how), scheme=scheme)
+    found = find_problems(file, **vars(given))
     out.remark(*found.notes)
     signature = given.signature("check", found.input_format, found.task)
     out.emit(check_document(found, signature=signature))

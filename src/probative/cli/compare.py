@@ -68,7 +68,7 @@ def compare(
     Example: probative compare gold.conll old.conll new.conll --html report.html
     """
     from probative.comparison import compare as find_comparison
-    from probative.gates import judge_gates
+    from probative.gates import gate as judge
     from probative.reporting.compare_figures import comparison_figure
     from probative.reporting.compare_report import compare_document
 
@@ -82,7 +82,7 @@ def compare(
     page = out.html is not None  # it alone shows examples, and draws the tests
     found = find_comparison(gold, *systems, names=names, examples=page, figures=page, **vars(given))
     out.remark(*found.notes)
-    verdicts = judge_gates(found.comparisons, **gate) if gate else ()
+    verdicts = judge(found, **gate) if gate else ()
     document = compare_document(found, by_label=by_label, gates=verdicts)
     out.emit(document, lambda: comparison_figure(found))
     for line in verdicts:
@@ -106,4 +106,4 @@ def _asked(
             raise InputError(f"--{name}: belongs to a gate; expected one of {listed}")
         return None
     check_gate(gates[0], **given)
-    return {"gate": gates[0], **given}
+    return {"kind": gates[0], **given}

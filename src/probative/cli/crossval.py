@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from probative.cli import options
@@ -12,7 +13,7 @@ from probative.options import CrossvalOptions
 
 __all__ = ["crossval"]
 
-_JUDGING = ("m", "metric", "random_state", "rope", "prior", "level", "beta", "weight")
+_JUDGING = ("m", "metric", "rng", "rope", "prior", "level", "beta", "weight")
 
 
 def crossval(
@@ -25,7 +26,7 @@ def crossval(
         CrossvalOptions,
         options.choose(
             *("a", "b", "only", "ignore_type", "features", "m", "keep_documents"),
-            *("metric", "rope", "prior", "beta", "weight", "level", "random_state"),
+            *("metric", "rope", "prior", "beta", "weight", "level", "rng"),
             *options.CORPUS,
             a=Option(
                 metavar="MODEL",
@@ -86,5 +87,5 @@ def crossval(
         f"seed:{result.seed}",
     )
     drawings = crossval_drawings(result) if out.html else ()
-    document = crossval_document(result, signature=signature, drawings=drawings)
+    document = crossval_document(replace(result, signature=signature), drawings=drawings)
     out.emit(document, lambda: crossval_figure(result))

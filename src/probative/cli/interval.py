@@ -74,9 +74,8 @@ def interval(
         counts = Counts(**cells)
 
     names = given.metric or ("precision", "recall", "f1")
-    how = {"level": given.level, "beta": given.beta, "prior": given.prior}
     found = [
-        find_interval(counts, name, method, **how)
+        find_interval(counts, name, method, level=given.level, beta=given.beta, prior=given.prior)
         for name in names
         for method in (methods_for(name, given.beta) if given.method == "all" else (given.method,))
     ]

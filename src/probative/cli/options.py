@@ -179,14 +179,11 @@ STATISTICS = {
         parser=column_numbers,
         help="Further columns (from 1) that features see, such as the part of speech.",
     ),
+    "rng": Option(
+        "--seed", metavar="N", parser=seed, help="Seed of whatever is random in this command."
+    ),
     "replicates": Option("--replicates", metavar="N", parser=whole, help="Test sets to draw."),
 }
-# One option under the name that the library has for it.
-_SEED = Option(
-    "--seed", metavar="N", parser=seed, help="Seed of whatever is random in this command."
-)
-STATISTICS |= dict.fromkeys(("rng", "seed", "random_state"), _SEED)
-
 # How to read and match files; what is not given is recognised.
 READING = {
     "task": Option("--task", metavar="TASK", help="entities, segmentation or labels."),

@@ -10,7 +10,7 @@ import inspect
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Union, cast, get_args, get_origin, get_type_hints
 
 import click
 from click.core import ParameterSource
@@ -239,7 +239,7 @@ def _as_tuple(_context: Any, parameter: click.Parameter, values: Any) -> tuple[A
     joined: list[Any] = []
     for value in values or ():
         joined += (v for v in value if v not in joined) if isinstance(value, tuple) else [value]
-    return tuple(joined) or parameter.default
+    return tuple(joined) or cast("tuple[Any, ...] | None", parameter.default)
 
 
 def _type(kind: Any, spec: Option) -> click.ParamType[Any] | type:

@@ -23,7 +23,7 @@ def split(
     given: Annotated[
         SplitOptions,
         options.choose(
-            *("m", "regularize", "keep_documents", "random_state", *options.CORPUS, "gold_column"),
+            *("m", "regularize", "keep_documents", "rng", *options.CORPUS, "gold_column"),
             regularize=Option(
                 metavar="WHAT",
                 parser=options.word_list,
@@ -62,7 +62,7 @@ def split(
             found,
             output,
             m=given.m,
-            random_state=given.random_state,
+            rng=given.rng,
             regularize=given.regularize,
             keep_documents=given.keep_documents,
             reading=reading,

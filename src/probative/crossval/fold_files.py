@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._renamed import renamed
 from probative._validation import one_of
 from probative._version import __version__
 from probative.crossval.blocks import splits
@@ -31,12 +32,13 @@ __all__ = ["MANIFEST", "read_manifest", "sha256", "write_folds"]
 MANIFEST = "manifest.json"
 
 
+@renamed(random_state="rng")
 def write_folds(
     corpus: Corpus,
     folder: Path | str,
     *,
     m: int = 3,
-    random_state: int | None = None,
+    rng: int | None = None,
     regularize: Sequence[str] = ("entities", "tokens"),
     keep_documents: bool = False,
     reading: dict[str, Any] | None = None,
@@ -51,7 +53,7 @@ def write_folds(
         Where to; a new or an empty folder.
     m
         Repetitions: there will be 2m folds.
-    random_state
+    rng
         The seed; one is drawn and recorded where none is given.
     regularize
         What the blocks shall have equal shares of; see `Corpus.strata`.
@@ -75,7 +77,7 @@ def write_folds(
     encoding = (reading or {}).get("encoding")
     _check_encoding(corpus.source, encoding)
     _new_folder(target)
-    seed = int(np.random.default_rng().integers(2**31)) if random_state is None else random_state
+    seed = int(np.random.default_rng().integers(2**31)) if rng is None else rng
     cv = BlockRegularizedCV(m, random_state=seed, regularize=corpus.strata(regularize))
     block = cv.blocks(corpus.sentences, groups=groups)
     folds = []

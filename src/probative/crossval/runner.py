@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of, open_probability
+from probative._renamed import renamed
+from probative._validation import one_of, open_probability, shown
 from probative._validation import positive as positive_number
 from probative.crossval.blocks import splits
 from probative.crossval.fits import MODELS, Fits, check_jobs, check_model, outcomes
@@ -22,24 +23,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from probative._types import Instances, Labels, Model, Strata
     from probative.counts import PairedCounts
     from probative.crossval.tasks import SpanTask
+    from probative.inference.effective import Weight
 
 __all__ = ["compare_models", "judge_folds"]
 
 
+@renamed(random_state="rng")
 def compare_models(
-    model_a: Any,
-    model_b: Any,
-    X: Any,
-    y: Any,
+    model_a: Model,
+    model_b: Model,
+    X: Instances,
+    y: Labels,
     *,
     m: int = 3,
     metric: str | Sequence[str] | None = None,
-    positive: Any = None,
-    groups: Any = None,
-    regularize: Any = None,
-    random_state: int | None = None,
+    positive: object = None,
+    groups: Labels | None = None,
+    regularize: Strata | None = None,
+    rng: int | np.random.Generator | None = None,
     names: tuple[str, str] = ("A", "B"),
     n_jobs: int | None = None,
     folder: Path | str | None = None,
@@ -47,7 +51,7 @@ def compare_models(
     prior: float = 1.0,
     level: float = 0.95,
     beta: float = 1.0,
-    weight: Any = "effective",
+    weight: Weight = "effective",
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> ModelComparison:
     """Train two models on the folds of m×2 block-regularised cross-validation and compare them.
@@ -72,8 +76,9 @@ def compare_models(
     regularize
         What the blocks shall have equal shares of, as for `BlockRegularizedCV`; by default the
         classes, or the spans of each label and the tokens.
-    random_state
-        The seed of the split, and of scikit-learn models whose own is left open.
+    rng
+        The seed of the split, and of scikit-learn models whose own is left open; or a generator
+        that it is drawn from.
     names
         What the models are called.
     n_jobs
@@ -105,21 +110,27 @@ def compare_models(
     ...         return [int(x > self.least) for x in X]
     >>> X = list(range(40))
     >>> y = [int(x > 20) for x in X]
-    >>> result = pv.compare_models(Threshold(10), Threshold(22), X, y, random_state=0)
+    >>> result = pv.compare_models(Threshold(10), Threshold(22), X, y, rng=0)
     >>> result.folds[0].counts
     Counts(tp=9, fp=4, fn=0, tn=7)
     """
     check_model("model_a", model_a)
     check_model("model_b", model_b)
     check_jobs(n_jobs)
-    how = {"rope": rope, "prior": prior, "level": level, "beta": beta, "weight": weight}
+    how: dict[str, Any] = {
+        "rope": rope,
+        "prior": prior,
+        "level": level,
+        "beta": beta,
+        "weight": weight,
+    }
     _check_options(**how)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
     names = distinct_names(names)
 
     strata = task.strata(X, y) if regularize is None else regularize
-    seed = _seed(random_state)
+    seed = _seed(rng)
     kept = None
     if folder is not None:
         run = {"task": task.name, "m": m, "seed": seed, "data": digest("X, y", (X, y))}
@@ -127,7 +138,7 @@ def compare_models(
         for parameter, model in (("model_a", model_a), ("model_b", model_b)):
             run[parameter] = digest(parameter, model)
             run[f"the code of {parameter}"] = code_digest(parameter, model)
-        kept = ResumableFolder(folder, run, adopt=("seed",) if random_state is None else ())
+        kept = ResumableFolder(folder, run, adopt=("seed",) if rng is None else ())
         seed = _seed(kept.run["seed"])
     cv = BlockRegularizedCV(m, random_state=seed, regularize=strata)
     block = cv.blocks(X, y, groups)
@@ -235,14 +246,12 @@ def _metrics(metric: str | Sequence[str] | None, task: LabelTask | SpanTask) -> 
     return names
 
 
-def _seed(random_state: Any) -> int:
+def _seed(rng: Any) -> int:
     """The seed that was given, or a new one."""
-    if random_state is None:
-        return int(np.random.default_rng().integers(2**31))
-    if (
-        isinstance(random_state, bool)
-        or not isinstance(random_state, (int, np.integer))
-        or random_state < 0
-    ):
-        raise InputError(f"random_state: {random_state!r} is not a whole number >= 0")
-    return int(random_state)
+    if rng is None or isinstance(rng, np.random.Generator):
+        return int(np.random.default_rng(rng).integers(2**31))
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+        raise InputError(
+            f"rng: {shown(rng)} is not a whole number >= 0, nor a numpy.random.Generator"
+        )
+    return int(rng)

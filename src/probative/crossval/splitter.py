@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import RNG, Instances, Labels
+    from probative._types import Strata as StrataLike
     from probative.results.crossval import SplitBalance
 
 __all__ = ["BlockRegularizedCV"]
@@ -58,7 +60,13 @@ class BlockRegularizedCV:
     [ 0  2  6  7  8  9 10 15] 2
     """
 
-    def __init__(self, m: int = 3, *, random_state: Any = None, regularize: Any = None):
+    def __init__(
+        self,
+        m: int = 3,
+        *,
+        random_state: RNG | np.random.RandomState | None = None,
+        regularize: StrataLike | None = None,
+    ):
         self.m = m
         self.random_state = random_state
         self.regularize = regularize
@@ -67,12 +75,17 @@ class BlockRegularizedCV:
         chosen = "" if self.regularize is None else ", regularize=..."
         return f"BlockRegularizedCV(m={self.m!r}, random_state={self.random_state!r}{chosen})"
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+    def get_n_splits(
+        self,
+        X: Instances | None = None,  # noqa: ARG002
+        y: Labels | None = None,  # noqa: ARG002
+        groups: Labels | None = None,  # noqa: ARG002
+    ) -> int:
         """Return the number of folds, 2m; the arguments are there for scikit-learn."""
         return 2 * _repetitions(self.m)
 
     def split(
-        self, X: Any, y: Any = None, groups: Any = None
+        self, X: Instances, y: Labels | None = None, groups: Labels | None = None
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Yield the positions of the training and of the validation instances of each fold.
 
@@ -88,7 +101,9 @@ class BlockRegularizedCV:
         """
         yield from splits(self.blocks(X, y, groups), _repetitions(self.m))
 
-    def blocks(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[np.intp]:
+    def blocks(
+        self, X: Instances, y: Labels | None = None, groups: Labels | None = None
+    ) -> NDArray[np.intp]:
         """Return the block of every instance; arguments as for `split`."""
         m = _repetitions(self.m)
         strata, group = self._data(X, y, groups)
@@ -100,7 +115,12 @@ class BlockRegularizedCV:
         return blocks_of_groups(strata.by_group(group, len(sizes)), sizes, m, rng)[group]
 
     def balance(
-        self, X: Any, y: Any = None, groups: Any = None, *, blocks: Any = None
+        self,
+        X: Instances,
+        y: Labels | None = None,
+        groups: Labels | None = None,
+        *,
+        blocks: NDArray[np.intp] | None = None,
     ) -> SplitBalance:
         """Report how equal the halves are, next to what random splits give.
 

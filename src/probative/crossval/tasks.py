@@ -96,7 +96,7 @@ class SpanTask:
     metrics = _PRF
     possible = _POSSIBLE
 
-    def strata(self, X: Sequence[Any], y: Sequence[Any]) -> dict[str, list[int]]:
+    def strata(self, X: Any, y: Any) -> dict[str, list[int]]:
         """What the blocks shall have equal shares of: spans of every label, and tokens."""
         labels = sorted({label for spans in y for _, _, label in spans})
         counts = {label: [0] * len(y) for label in labels}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
-from probative._validation import one_of
+from probative._validation import flag, one_of
 from probative.errors import InputError
 from probative.matching.schemes import (
     SCHEMES,
@@ -15,11 +16,13 @@ from probative.matching.schemes import (
     prefix_of,
     recognise,
 )
+from probative.options import Options
 from probative.reading.annotations import Tagged
 from probative.reading.columns import layout, ragged_line, tagged
 from probative.reading.jsonlines import problems_of, read_spans
 from probative.reading.labels import read_labels
-from probative.reading.opening import Options, open_input
+from probative.reading.opening import Options as Reading
+from probative.reading.opening import open_input
 from probative.reading.recognise import read
 from probative.reading.segmented import read_forms, read_segmented
 from probative.results import FileCheck
@@ -32,35 +35,90 @@ if TYPE_CHECKING:
     from probative.reading.opening import Input
     from probative.reading.source import Source
 
-__all__ = ["check"]
+__all__ = ["CheckOptions", "check"]
 
 # How many problems of one kind are listed one by one.
 MOST = 20
 
 
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(Options):
+    """How a file is to be read; what is None is recognised."""
+
+    task: str | None = None
+    input_format: str | None = None
+    encoding: str | None = None
+    tag_column: int | None = None
+    column: str | None = None
+    comments: bool = False
+    scheme: str | None = None
+
+
 def check(
-    path: str | Path, options: Options | None = None, *, scheme: str | None = None
+    path: str | Path,
+    *,
+    task: str | None = None,
+    input_format: str | None = None,
+    encoding: str | None = None,
+    tag_column: int | None = None,
+    column: str | None = None,
+    comments: bool = False,
+    scheme: str | None = None,
+    **unknown: Never,
 ) -> FileCheck:
-    """Say what a file is, and everything that is wrong with it.
+    r"""Say what a file is, and everything that is wrong with it.
 
     Parameters
     ----------
     path
         The file; ``-`` is standard input.
-    options
-        What is known about it.
+    task, input_format, encoding
+        What is known about it: entities, segmentation or labels; columns, conllu, segmented,
+        labels, jsonl or table.
+    tag_column, column, comments
+        The column of the tags in a column file, or of the labels in a table; whether ``#`` starts
+        a comment.
     scheme
         Its tag scheme; by default the one recognised.
+
+    Returns
+    -------
+    FileCheck
+        With the `problems`, one line each, and what it holds: `facts`, and how often each of
+        `labels` occurs.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from pathlib import Path
+    >>> _ = Path("tags.conll").write_text("Ann B-PER\nwent O\nhome I-LOC\n")
+    >>> found = pv.check("tags.conll", scheme="iob2")
+    >>> found.labels
+    {'LOC': 1, 'PER': 1}
+    >>> print(*found.problems)
+    tags.conll:3: tag 'I-LOC' after 'O' breaks the rules of iob2; expected a valid tag
     """
+    options = CheckOptions.of(
+        {
+            "task": task,
+            "input_format": input_format,
+            "encoding": encoding,
+            "tag_column": tag_column,
+            "column": column,
+            "comments": comments,
+            "scheme": scheme,
+            **unknown,
+        }
+    )
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
-    options = options or Options()
-    found = open_input(path, options)
+    how = Reading(task, input_format, encoding, tag_column, flag("comments", comments), column)
+    found = open_input(path, how)
     source, kind = found.source, found.kind
     if kind == "table":
         return _table(found)
     if kind in ("columns", "conllu"):
-        return _columns(source, kind, options, scheme)
+        return _columns(source, kind, how, options.scheme)
     if kind == "jsonl":
         return _spans(source)
     return _segmented(source) if kind == "segmented" else _labels(source)
@@ -80,7 +138,7 @@ def _table(found: Input) -> FileCheck:
     )
 
 
-def _columns(source: Source, kind: str, options: Options, scheme: str | None) -> FileCheck:
+def _columns(source: Source, kind: str, options: Reading, scheme: str | None) -> FileCheck:
     shape = layout(source, comments=options.comments, skip_ragged=True)
     problems = []
     if shape.ragged is not None and len(shape.ragged):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from probative.options import sign
 from probative.reporting.document import Document, Table, payload
 
 if TYPE_CHECKING:
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["check_document"]
 
 
-def check_document(found: FileCheck, *, signature: str) -> Document:
+def check_document(found: FileCheck, *, signature: str = "") -> Document:
     """Show what a file is, and what is wrong with it."""
+    signed = signature or sign("check", found.input_format, found.task)
     facts = (
         ("file", found.path),
         ("format", found.input_format),
@@ -35,7 +37,7 @@ def check_document(found: FileCheck, *, signature: str) -> Document:
         verdict = "What is wrong with it:"
     return Document(
         title=f"Check of {found.path}",
-        payload=payload("check", signature, **found.to_dict()),
+        payload=payload("check", signed, **found.to_dict()),
         tables=tuple(tables),
         records=tuple({"problem": problem} for problem in found.problems)
         or tuple({"label": label, "number": times} for label, times in found.labels.items()),

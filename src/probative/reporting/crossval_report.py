@@ -30,7 +30,6 @@ __all__ = [
 def crossval_document(
     found: ModelComparison,
     *,
-    signature: str,
     command: str = "crossval",
     drawings: Sequence[Drawing] = (),
 ) -> Document:
@@ -53,13 +52,13 @@ def crossval_document(
         tables.append(balance_table(found.balance.to_dict()))
     return Document(
         title=f"Is {found.b} better than {found.a}, whatever the training set?",
-        payload=payload(command, signature, **content),
+        payload=payload(command, found.signature, **content),
         tables=tuple(tables),
         records=tuple(
             {"a": found.a, "b": found.b, **test.to_dict(), **found.adjusted_outcome(test)}
             for test in found.tests
         ),
-        notes=(*model_verdicts(found), signature),
+        notes=(*model_verdicts(found), found.signature),
         drawings=tuple(drawings),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from probative.options import sign
 from probative.reporting.document import (
     Document,
     Table,
@@ -40,7 +41,7 @@ def study_document(
     published: Mapping[str, Any],
     *,
     html: bool = False,
-    signature: str,
+    signature: str = "",
 ) -> Document:
     """Show a study.
 
@@ -55,6 +56,7 @@ def study_document(
     signature
         What was done.
     """
+    signature = signature or sign("segmentation", f"level:{study.comparisons.level:g}")
     tables = [_table2(study, published), _differences(study.comparisons.comparisons)]
     if study.sweep is not None:
         tables += [sweep_table(study.sweep), best_table(study.sweep)]

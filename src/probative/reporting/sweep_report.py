@@ -28,9 +28,7 @@ _MARKERS = {"precision": "v", "recall": "o", "f1": "s", "tnr": "^"}
 _MOST_ROWS = 50  # of a table that people read; CSV and JSON have all
 
 
-def sweep_document(
-    sweep: SegmentationSweep, *, name: str = "", html: bool = False, signature: str
-) -> Document:
+def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = False) -> Document:
     """Show a sweep.
 
     Parameters
@@ -41,8 +39,6 @@ def sweep_document(
         What the segmenter is called.
     html
         Whether a page will be written, which needs the figure.
-    signature
-        What was done.
     """
     drawings = []
     if html:
@@ -50,10 +46,10 @@ def sweep_document(
         drawings = [to_drawing(sweep_figure(sweep), "Scores against λ", words)]
     return Document(
         title=f"Threshold sweep{' of ' + name if name else ''}",
-        payload=payload("sweep", signature, **sweep.to_dict()),
+        payload=payload("sweep", sweep.signature, **sweep.to_dict()),
         tables=(sweep_table(sweep), best_table(sweep)),
         records=tuple(_records(sweep)),
-        notes=(_reading(sweep), _peaks(sweep), signature),
+        notes=(_reading(sweep), _peaks(sweep), sweep.signature),
         drawings=tuple(drawings),
     )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
+from probative._renamed import renamed
 from probative._validation import open_probability
 from probative.counts import Counts
 from probative.data import load
@@ -159,12 +160,13 @@ def task_tests(
     return found
 
 
+@renamed(seed="rng", n_replicates="replicates")
 def simulate_credibility(
-    n_replicates: int = 10_000,
+    replicates: int = 10_000,
     *,
     n: int = 600,
     level: float = 0.95,
-    seed: int | None = 0,
+    rng: int | None = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[CredibilityResult]:
     """Cross-validate a logistic regression on simulated data sets, as the paper's example does.
@@ -178,30 +180,30 @@ def simulate_credibility(
 
     Parameters
     ----------
-    n_replicates
+    replicates
         The number of data sets for each of the two ways to draw classes: exactly half positives
         in every block, or classes by coin tosses.
     n
         Items a data set, a multiple of 8.
     level
         The level of the intervals.
-    seed
+    rng
         Seed of the data sets.
     report
         Called with the number of data sets done and of all.
     """
     level = open_probability("level", level)
-    if n_replicates != int(n_replicates) or n_replicates < 2:
-        raise InputError(f"n_replicates: {n_replicates!r} is not a whole number >= 2")
+    if replicates != int(replicates) or replicates < 2:
+        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
     if n % 8 or n < 40:
         raise InputError(f"n: {n!r} is not a multiple of 8 from 40 on")
     results = []
-    rngs = np.random.default_rng(seed).spawn(2)
+    rngs = np.random.default_rng(rng).spawn(2)
     for i, positives in enumerate(("exactly half", "random")):
         counts, weights = [], []
-        for start in range(0, n_replicates, _REPLICATES):
-            report(i * n_replicates + start, 2 * n_replicates)
-            size = min(_REPLICATES, n_replicates - start)
+        for start in range(0, replicates, _REPLICATES):
+            report(i * replicates + start, 2 * replicates)
+            size = min(_REPLICATES, replicates - start)
             x, y = _draw(rngs[i], size, n, balanced=positives == "exactly half")
             some_counts, some_weights = _cross_validate(x, y)
             counts.append(some_counts)
@@ -217,13 +219,13 @@ def simulate_credibility(
                     positives,
                     method,
                     float(covered.mean()),
-                    float(np.sqrt(covered.mean() * (1 - covered.mean()) / n_replicates)),
+                    float(np.sqrt(covered.mean() * (1 - covered.mean()) / replicates)),
                     float((high - low).mean()),
-                    float((high - low).std(ddof=1) / np.sqrt(n_replicates)),
+                    float((high - low).std(ddof=1) / np.sqrt(replicates)),
                     target,
                     n,
-                    int(n_replicates),
-                    seed,
+                    int(replicates),
+                    rng,
                     level,
                 )
             )

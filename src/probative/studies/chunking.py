@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from probative._renamed import renamed
 from probative.crossval.corpus import read_corpora
 from probative.crossval.runner import compare_models
 from probative.errors import InputError
@@ -58,6 +59,7 @@ class ChunkingResult(Result):
         return f"{self.task} on {self.corpus}: {self.comparison}"
 
 
+@renamed(random_state="rng")
 def chunking_study(
     *,
     cws: Sequence[Path | str] = (),
@@ -66,7 +68,7 @@ def chunking_study(
     features: Sequence[int] | None = None,
     encoding: str | None = None,
     m: int = 3,
-    random_state: int | None = None,
+    rng: int | None = None,
     n_jobs: int | None = None,
     folder: Path | str | None = None,
     report: Callable[[int, int], None] = lambda done, total: None,
@@ -87,7 +89,7 @@ def chunking_study(
         part of speech.
     encoding
         The encoding of the files.
-    m, random_state, n_jobs, report
+    m, rng, n_jobs, report
         As for `probative.compare_models`.
     folder
         Where to keep what is done; each task has a folder in it.
@@ -110,7 +112,7 @@ def chunking_study(
             corpus.sentences,
             corpus.spans,
             m=m,
-            random_state=random_state,
+            rng=rng,
             n_jobs=n_jobs,
             names=(scheme_a.upper(), scheme_b.upper()),
             folder=None if folder is None else Path(folder) / task,

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import optimize
 
+from probative._renamed import renamed
 from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
 from probative.inference.clusters import FEW, LARGE, student_quantile
@@ -153,12 +154,13 @@ def conditions(
     return [*grid, *apart, *copies, *by_document, *rare]
 
 
+@renamed(seed="rng")
 def cluster_study(
     study: Sequence[Condition] | None = None,
     *,
     level: float = 0.95,
     replicates: int = 1000,
-    seed: int = 0,
+    rng: int = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Coverage]:
     """Simulate how often the intervals cover, before and after.
@@ -167,7 +169,7 @@ def cluster_study(
     ----------
     study
         The conditions; all of `conditions()` by default.
-    level, replicates, seed
+    level, replicates, rng
         The level of the intervals, test sets a condition, and the seed.
     report
         Called with the number of conditions done and of all.
@@ -182,13 +184,13 @@ def cluster_study(
     """
     level = open_probability("level", level)
     replicates = whole_number("replicates", replicates)
-    seed = whole_number("seed", seed, least=0)
+    seed = whole_number("rng", rng, least=0)
     study = conditions() if study is None else study
     found = []
     for place, condition in enumerate(study):
         report(place, len(study))
-        rng = np.random.default_rng([seed, place])
-        found.append(_coverage(condition, level, replicates, rng))
+        generator = np.random.default_rng([seed, place])
+        found.append(_coverage(condition, level, replicates, generator))
     return found
 
 

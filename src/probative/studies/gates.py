@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from probative._renamed import renamed
 from probative._validation import fraction, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
@@ -80,6 +81,7 @@ class GateErrors(Result):
         )
 
 
+@renamed(seed="rng")
 def gate_study(
     gates: Sequence[str] = GATES,
     margins: Sequence[float] = (0.0, 0.02),
@@ -91,7 +93,7 @@ def gate_study(
     confidence: float = 0.95,
     replicates: int = 2000,
     n_resamples: int = 4000,
-    seed: int = 0,
+    rng: int = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[GateErrors]:
     """Simulate how often each gate errs.
@@ -104,7 +106,7 @@ def gate_study(
         Of two items of a unit, and the baseline's true score.
     confidence
         Of the gates.
-    replicates, n_resamples, seed
+    replicates, n_resamples, rng
         Test sets for each condition, draws from a posterior, and the seed.
     report
         Called with the number of conditions done and of all.
@@ -122,7 +124,7 @@ def gate_study(
     correlation = fraction("correlation", positive("correlation", correlation, zero=True))
     replicates = whole_number("replicates", replicates)
     n_resamples = whole_number("n_resamples", n_resamples)
-    seed = whole_number("seed", seed, least=0)
+    seed = whole_number("rng", rng, least=0)
     conditions = [
         (g, fraction("margins", m), s, n)
         for g in gates
@@ -139,9 +141,11 @@ def gate_study(
         shares = case_shares(condition)
         if not math.isclose(true_difference(shares), margin, abs_tol=1e-9):
             raise InputError(f"margins: {margin!r} is too large for this study")
-        rng = np.random.default_rng([seed, place])
+        generator = np.random.default_rng([seed, place])
         wrong = [
-            _errs(gate, margin, confidence, draw(rng, condition, shares), n_resamples, rng)
+            _errs(
+                gate, margin, confidence, draw(generator, condition, shares), n_resamples, generator
+            )
             for _ in range(replicates)
         ]
         share = float(np.mean(wrong))

@@ -9,7 +9,7 @@ one's false alarm.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+    from probative._types import RNG
 
     Array = NDArray[np.float64]
 
@@ -179,7 +181,7 @@ def macro_coverage(
     *,
     level: float = 0.95,
     replicates: int = 400,
-    rng: Any = 0,
+    rng: RNG | None = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[MacroCoverage]:
     """Simulate test sets under every condition, and count how often the truth is covered.

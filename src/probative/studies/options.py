@@ -33,7 +33,7 @@ class SimulationOptions(Options):
 
     level: float = field(default=0.95, metadata=ALWAYS)
     replicates: int = field(default=1000, metadata=ALWAYS)
-    seed: int = field(default=0, metadata=ALWAYS)
+    rng: Any = field(default=0, metadata=_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,22 +81,17 @@ class TestsOptions(SimulationOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanningOptions(Options):
+class PlanningOptions(SimulationOptions):
     """Of `probative.studies.planning.planning_study`."""
 
     powers: Sequence[float] = field(default=(0.5, 0.8, 0.9), metadata={"as": "power"})
-    level: float = field(default=0.95, metadata=ALWAYS)
-    replicates: int = field(default=1000, metadata=ALWAYS)
-    rng: Any = field(default=0, metadata=_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MacroOptions(Options):
+class MacroOptions(SimulationOptions):
     """Of `probative.studies.macro.macro_coverage`."""
 
-    level: float = field(default=0.95, metadata=ALWAYS)
     replicates: int = field(default=400, metadata=ALWAYS)
-    rng: Any = field(default=0, metadata=_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +102,7 @@ class GateOptions(Options):
     correlation: float = field(default=0.1, metadata=ALWAYS)
     confidence: float = field(default=0.95, metadata=ALWAYS)
     replicates: int = field(default=2000, metadata=ALWAYS)
-    seed: int = field(default=0, metadata=ALWAYS)
+    rng: Any = field(default=0, metadata=_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +124,7 @@ class BayesStudyOptions(FoldsOptions):
 
     replicates: int = field(default=10_000, metadata=ALWAYS)
     n: int = field(default=600, metadata=ALWAYS)
-    seed: int | None = field(default=0, metadata=ALWAYS)
+    rng: Any = field(default=0, metadata=_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +137,9 @@ class ChunkingOptions(Options):
     c2: float = field(default=0.1, metadata=ALWAYS)
     max_iterations: int = field(default=100, metadata=ALWAYS | {"as": "iterations"})
     m: int = 3
-    random_state: int | None = field(default=None, metadata={"as": "seed"})
+    rng: Any = field(default=None, metadata={"as": "seed"})
 
-    told = frozenset({"m", "random_state"})
+    told = frozenset({"m", "rng"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +157,7 @@ class SegmentationOptions(Options):
     spaces: bool = field(default=True, metadata=ALWAYS)
     epochs: int = field(default=30, metadata=ALWAYS)
     device: str = "auto"
-    seed: int = field(default=0, metadata=ALWAYS)
+    rng: Any = field(default=0, metadata=_SEED)
     steps: int = field(default=20, metadata=ALWAYS)
     language: str | None = None
     level: float = field(default=0.95, metadata=ALWAYS)

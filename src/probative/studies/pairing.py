@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative._validation import open_probability
+from probative._renamed import renamed
+from probative._validation import open_probability, random_generator
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.independent import IndependentPosterior
@@ -23,6 +24,8 @@ from probative.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from probative._types import RNG
 
 __all__ = ["CASES", "PairingResult", "pairing_study"]
 
@@ -66,13 +69,14 @@ class PairingResult(Result):
         )
 
 
+@renamed(seed="rng")
 def pairing_study(
     sizes: Sequence[int] = (200, 1000, 5000),
     metrics: Sequence[str] = ("precision", "recall", "f1"),
     *,
     replicates: int = 1000,
     level: float = 0.95,
-    seed: int | None = 0,
+    rng: RNG | None = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[PairingResult]:
     """Simulate the coverage of paired and independent intervals of a difference.
@@ -87,7 +91,7 @@ def pairing_study(
         Test sets a condition.
     level
         The level of the intervals.
-    seed
+    rng
         Seed of the test sets.
     report
         Called with the number of conditions done and of all.
@@ -95,11 +99,13 @@ def pairing_study(
     level = open_probability("level", level)
     if replicates != int(replicates) or replicates < 2:
         raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
-    rng = np.random.default_rng(seed)
+    generator = random_generator(rng)
     truth = PairedCounts(CASES)
     results = []
     for i, size in enumerate(sizes):
-        tables = [PairedCounts(cases) for cases in rng.multinomial(size, CASES, int(replicates))]
+        tables = [
+            PairedCounts(cases) for cases in generator.multinomial(size, CASES, int(replicates))
+        ]
         for j, metric in enumerate(metrics):
             report(i * len(metrics) + j, len(sizes) * len(metrics))
             true = score(truth.b, metric) - score(truth.a, metric)

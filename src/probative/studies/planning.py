@@ -7,7 +7,7 @@ exact randomisation test is run on each. The share of significant ones is the po
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from probative.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from probative._types import RNG
 
 __all__ = ["PowerCheck", "planning_study", "power_check"]
 
@@ -56,7 +58,7 @@ def power_check(
     power: float = 0.8,
     level: float = 0.95,
     replicates: int = 1000,
-    rng: Any = 0,
+    rng: RNG | None = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> PowerCheck:
     """Plan from a pilot, and see how often the exact test by unit finds the difference."""
@@ -83,7 +85,7 @@ def planning_study(
     *,
     level: float = 0.95,
     replicates: int = 1000,
-    rng: Any = 0,
+    rng: RNG | None = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[PowerCheck]:
     """Check plans from pilots: the best of the WNUT 2017 shared task against the six others.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from probative._renamed import renamed
 from probative._validation import one_of, whole_number
 from probative.comparison import compare
 from probative.errors import InputError
@@ -40,6 +41,7 @@ def installed_systems() -> tuple[list[str], list[str]]:
     return [system for system in SYSTEMS if available(system)], missing
 
 
+@renamed(seed="rng")
 def segmentation_study(
     train: Any,
     dev: Any,
@@ -51,7 +53,7 @@ def segmentation_study(
     spaces: bool = True,
     epochs: int = 30,
     device: str = "auto",
-    seed: int = 0,
+    rng: int = 0,
     steps: int = 20,
     level: float = 0.95,
     folder: Path | str | None = None,
@@ -75,8 +77,8 @@ def segmentation_study(
         Whether the segmenters see the spaces of the texts.
     epochs, device
         Of the network: how often it sees the training set, and where it is computed.
-    seed
-        Of the network.
+    rng
+        The seed of the network.
     steps
         Of the sweep.
     level
@@ -123,7 +125,7 @@ def segmentation_study(
         wanted.append((learner, everything))
 
     runs: dict[tuple[str, int], SegmenterRun] = {}
-    network = {"seed": seed, "spaces": spaces, "epochs": epochs, "device": device}
+    network = {"seed": rng, "spaces": spaces, "epochs": epochs, "device": device}
     for done, (system, size) in enumerate(wanted):
         name = f"{system}, {size:,} sentences"
         report(done, len(wanted), name)
@@ -140,7 +142,7 @@ def segmentation_study(
     points, reversals = _curve(gold, learner, runs, smaller and [*smaller, everything], level)
     return SegmentationStudy(
         corpus={name: getattr(corpora, name).facts() for name in ("train", "dev", "test")},
-        seed=seed,
+        seed=rng,
         runs=tuple(runs.values()),
         comparisons=_compared(gold, full, corpora, level),
         sweep=None if swept is None else _sweep(gold, swept, steps, level),
@@ -173,7 +175,7 @@ def _compared(
 
 
 def _sweep(gold: Any, run: SegmenterRun, steps: int, level: float) -> SegmentationSweep:
-    return segmentation_sweep(run.probabilities, gold, steps, level=level)
+    return segmentation_sweep(gold, run.probabilities, steps, level=level)
 
 
 def _curve(

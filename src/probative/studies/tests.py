@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
+from probative._renamed import renamed
 from probative._validation import one_of, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
@@ -150,6 +151,7 @@ def _judged(method: str, drawn: _TestSet) -> tuple[bool, Limits | None]:
     return not low <= 0 <= high, (low, high)
 
 
+@renamed(seed="rng")
 def size_and_power(
     correlations: Sequence[float] = (0.0, 0.1, 0.2, 0.4, 0.6),
     differences: Sequence[float] = (0.0, 0.03),
@@ -160,7 +162,7 @@ def size_and_power(
     replicates: int = 1000,
     level: float = 0.95,
     n_resamples: int = 2000,
-    seed: int = 0,
+    rng: int = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[LongRun]:
     """Simulate how often tests reject and how often intervals cover, on clustered items.
@@ -178,7 +180,7 @@ def size_and_power(
         here.
     units, items
         Sentences in a test set, and items a sentence on average (at least 1).
-    replicates, level, n_resamples, seed
+    replicates, level, n_resamples, rng
         Test sets to draw, the level, resamples of a bootstrap and draws of a posterior, and the
         seed. All methods see the same test sets, whatever else is asked for.
     report
@@ -196,7 +198,7 @@ def size_and_power(
     units = whole_number("units", units)
     replicates = whole_number("replicates", replicates)
     n_resamples = whole_number("n_resamples", n_resamples)
-    seed = whole_number("seed", seed, least=0)
+    seed = whole_number("rng", rng, least=0)
     level = open_probability("level", level)
     if positive("items", items) < 1:
         raise InputError(f"items: {items!r} is less than 1 a sentence")
@@ -216,9 +218,9 @@ def size_and_power(
         for replicate in range(replicates):
             report(place * replicates + replicate, len(conditions) * replicates)
             # a stream of its own for every test set: neither order nor company matters
-            rng = np.random.default_rng([seed, replicate, *_words(r), *_words(d)])
-            paired = clustered_cases(rng, units, r, items=items, shares=shares)
-            drawn = _TestSet(paired, level, n_resamples, rng)
+            generator = np.random.default_rng([seed, replicate, *_words(r), *_words(d)])
+            paired = clustered_cases(generator, units, r, items=items, shares=shares)
+            drawn = _TestSet(paired, level, n_resamples, generator)
             for method in methods:
                 outcomes[method].append(_judged(method, drawn))
         study += [

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability
+from probative._renamed import renamed
+from probative._validation import one_of, open_probability, random_generator
 from probative.counts import PairedCounts
 from probative.crossval.blocks import first_halves
 from probative.errors import InputError
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from probative._types import RNG
 
     Array = NDArray[np.float64]
     Labels = NDArray[np.bool_]
@@ -90,6 +93,7 @@ class TrainingResult(Result):
         )
 
 
+@renamed(seed="rng")
 def training_study(
     learners: Sequence[str] = ("stump", "neighbour", "centroid"),
     gains: Sequence[float] = (0.0, 0.25),
@@ -97,7 +101,7 @@ def training_study(
     items: int = 400,
     replicates: int = 1000,
     level: float = 0.95,
-    seed: int | None = 0,
+    rng: RNG | None = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[TrainingResult]:
     """Simulate how often the cross-validated test calls a learner better.
@@ -115,7 +119,7 @@ def training_study(
         Data sets per learner and gain.
     level
         A learner is called better if that is as probable as 1 - (1 - level)/2.
-    seed
+    rng
         Seed of the data sets.
     report
         Called with the number of data sets done and of all.
@@ -137,12 +141,12 @@ def training_study(
     conditions = [(learner, gain) for gain in gains for learner in learners]
     results = []
     for i, (learner, gain) in enumerate(conditions):
-        rng = np.random.default_rng(seed)
+        generator = random_generator(rng)
         judged: dict[str, list[tuple[float, float, float]]] = {metric: [] for metric in METRICS}
         for done in range(0, replicates, _AT_ONCE):
             report(i * replicates + done, len(conditions) * replicates)
             size = min(_AT_ONCE, replicates - done)
-            for folds in _cross_validated(LEARNERS[learner], *_draw(rng, size, items, gain)):
+            for folds in _cross_validated(LEARNERS[learner], *_draw(generator, size, items, gain)):
                 for metric in METRICS:
                     judged[metric].append(_judge(folds, metric))
         results += [_summary(learner, m, items, gain, judged[m], level) for m in METRICS]

@@ -20,7 +20,7 @@ def bayes(
     given: Annotated[
         BayesStudyOptions,
         options.choose(
-            *("replicates", "n", "level", "prior", "rope", "weight", "seed"),
+            *("replicates", "n", "level", "prior", "rope", "weight", "rng"),
             replicates=Option(
                 metavar="N",
                 parser=options.whole,
@@ -54,7 +54,7 @@ def bayes(
     if given.replicates:
         with progress("data sets", quiet=out.quiet) as report:
             simulation = study.simulate_credibility(
-                given.replicates, n=given.n, level=given.level, seed=given.seed, report=report
+                given.replicates, n=given.n, level=given.level, rng=given.rng, report=report
             )
     published = load("bayes_test")["simulation"]["published"]
     signature = given.signature("bayes", "exact")

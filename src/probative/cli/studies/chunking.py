@@ -29,7 +29,7 @@ def chunking(
     given: Annotated[
         ChunkingOptions,
         options.choose(
-            *("label", "features", "encoding", "c2", "max_iterations", "m", "random_state"),
+            *("label", "features", "encoding", "c2", "max_iterations", "m", "rng"),
             label=Option("--only", metavar="LABEL", help="The type of the third task."),
             features=Option(
                 metavar="N,...",

@@ -16,7 +16,7 @@ def clusters(
     given: Annotated[
         ClusterOptions,
         options.choose(
-            *("correlations", "questions", "replicates", "level", "seed"),
+            *("correlations", "questions", "replicates", "level", "rng"),
             correlations=Option(
                 "--correlation",
                 metavar="R",

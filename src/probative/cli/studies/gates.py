@@ -16,7 +16,7 @@ def gates(
     given: Annotated[
         GateOptions,
         options.choose(
-            *("margins", "correlation", "confidence", "replicates", "seed"),
+            *("margins", "correlation", "confidence", "replicates", "rng"),
             margins=Option(
                 "--margin",
                 metavar="D",

@@ -16,7 +16,7 @@ def pairing(
     given: Annotated[
         PairingOptions,
         options.choose(
-            *("sizes", "metrics", "replicates", "level", "seed"),
+            *("sizes", "metrics", "replicates", "level", "rng"),
             sizes=Option(
                 "--n",
                 metavar="N",

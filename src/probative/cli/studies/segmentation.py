@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["segmentation"]
 
-_ALIKE = ("curve", "spaces", "epochs", "device", "seed", "steps", "level")
+_ALIKE = ("curve", "spaces", "epochs", "device", "rng", "steps", "level")
 
 
 def segmentation(
@@ -34,7 +34,7 @@ def segmentation(
         SegmentationOptions,
         options.choose(
             *("systems", "sizes", "step", "curve", "epochs", "device", "spaces", "steps"),
-            *("language", "level", "seed"),
+            *("language", "level", "rng"),
             systems=Option(
                 metavar="A,B",
                 parser=options.word_list,

@@ -17,7 +17,7 @@ def tests(
         TestsOptions,
         options.choose(
             *("correlations", "differences", "methods", "units", "items", "replicates"),
-            *("level", "seed"),
+            *("level", "rng"),
             correlations=Option(
                 "--correlation",
                 metavar="R",

@@ -16,7 +16,7 @@ def training(
     given: Annotated[
         TrainingOptions,
         options.choose(
-            *("learners", "gains", "items", "replicates", "level", "seed"),
+            *("learners", "gains", "items", "replicates", "level", "rng"),
             learners=Option(
                 "--learner",
                 metavar="NAME",
