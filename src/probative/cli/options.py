@@ -261,7 +261,9 @@ def choose(*names: str, **own: Option) -> Group:
     """
     known = STATISTICS | READING | own
     chosen = {name: known[name] for name in (*names, *own)}
-    return Group(chosen, {name: "Reading" for name in chosen if chosen[name] is READING.get(name)})
+    return Group(
+        chosen, {name: "Reading files" for name in chosen if chosen[name] is READING.get(name)}
+    )
 
 
 def printing(*more: dict[str, Option]) -> Group:

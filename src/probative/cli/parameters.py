@@ -178,7 +178,7 @@ class _Command(click.Command):
         listed: dict[str, list[tuple[str, str]]] = {"Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(parameter, click.Option):
                 heading = self.headings.get(str(parameter.name), "Options")
                 listed.setdefault(heading, []).append(record)
         for heading, records in listed.items():
