@@ -58,10 +58,13 @@ class Options:
         chosen = []
         for entry in fields(self):
             value = getattr(self, entry.name)
+            if isinstance(value, list):
+                value = tuple(value)
             if entry.name in self.told or value is None:
                 continue
             if value != entry.default or entry.metadata.get("always"):
-                chosen.append(f"{entry.metadata.get('as', entry.name)}:{_written(value)}")
+                name = entry.metadata.get("as", entry.name)
+                chosen.append(name if value is True else f"{name}:{_written(value)}")
         return sign(*facts, *chosen)
 
 
