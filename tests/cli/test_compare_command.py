@@ -140,7 +140,8 @@ def test_names_rope_by_label_and_metrics(run, files):
     assert "By label: y" in outcome.out
     assert "y against x, recall by label in points" in outcome.out
     assert "90 %" in outcome.out
-    assert outcome.out.rstrip().endswith("exact-by-item|paired-posterior|level:0.9|rope:0.01|prior:1")
+    choices = "exact-by-item|paired-posterior|level:0.9|rope:0.01|prior:1"
+    assert outcome.out.rstrip().endswith(choices)
 
 
 def test_a_table_with_columns(run, write):
