@@ -87,7 +87,8 @@ class Options:
                 continue
             if entry.metadata.get("always") or _text(value) != _text(entry.default):
                 name = entry.metadata.get("as", entry.name.replace("_", "-"))
-                chosen.append(f"{name}:{_written(value)}")
+                flag = value is True and isinstance(entry.default, bool)
+                chosen.append(name if flag else f"{name}:{_written(value)}")
         return sign(*facts, *chosen)
 
 
