@@ -164,6 +164,8 @@ def compare_evidence(
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
     level, beta, average = open_probability("level", options.level), options.beta, options.average
     one_of("average", average, AVERAGES)
+    if average == "macro" and options.prior != CompareOptions.prior:
+        raise InputError("prior: means nothing to macro averages, which learn theirs from labels")
     if len(evidence.names) < 2:
         raise InputError(f"b: {len(evidence.names)} system; expected at least two to compare")
     metrics = _metrics(evidence, options.metric, average)

@@ -168,6 +168,8 @@ def scores_of(evidence: Evidence, options: ScoreOptions, also: Sequence[str] = (
         Metrics on top of those.
     """
     unit = unit_of(evidence, options.by)
+    if options.overlap and evidence.task != "entities":
+        raise InputError(f"overlap: means nothing for {evidence.task}; expected entities")
     choices = _Choices(
         unit,
         options.level,
@@ -244,7 +246,7 @@ def _system(evidence: Evidence, i: int, choices: _Choices) -> SystemScores:
         scores=_scores(evidence, i, choices),
         by_label=_by_label(evidence, i, choices) if named else (),
         splitting_bias=float(counts.predicted / counts.positives) if biased else None,
-        overlap=_overlap(evidence, i) if choices.overlap and evidence.task == "entities" else None,
+        overlap=_overlap(evidence, i) if choices.overlap else None,
     )
 
 

@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 __all__ = ["check_needs"]
 
 # what an option means nothing without: it is refused then, not ignored
-_NEEDS = {"plot": "figure"}
+_NEEDS = {"plot": ("figure",)}
+_MORE = {
+    "study bayes": {"task": ("figure",)},
+    "study chunking": {"label": ("ner",), "features": ("ner",)},
+    "study segmentation": {"curve": ("sizes", "step")},
+}
+_FLAGS = {"label": "--only"}  # where it is not the parameter's name
 
 
 def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> None:
@@ -27,10 +33,11 @@ def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> Non
     values
         The values of all, by name.
     """
-    needs = _NEEDS | ({"task": "figure"} if command.endswith("study bayes") else {})
-    for name, other in needs.items():
-        if name in given and not values.get(other):
-            raise InputError(f"{_flag(name)}: means nothing without {_flag(other)}; expected both")
+    needs = _NEEDS | _MORE.get(" ".join(command.split()[-2:]), {})
+    for name, others in needs.items():
+        if name in given and not any(values.get(other) for other in others):
+            wanted = " or ".join(map(_flag, others))
+            raise InputError(f"{_flag(name)}: means nothing without {wanted}; expected both")
     if "beta" in given and "fbeta" not in str(values.get("metric")):
         raise InputError("--beta: means nothing without --metric fbeta; expected both")
     for name in ("html", "figure"):
@@ -39,4 +46,4 @@ def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> Non
 
 
 def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+    return _FLAGS.get(name, "--" + name.replace("_", "-"))

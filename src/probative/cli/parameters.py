@@ -188,11 +188,12 @@ class _Command(click.Command):
 
 def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError:
     """The same error, with the flag of the option that the library calls by its keyword."""
-    name, colon, rest = str(error).partition(":")
+    keywords, colon, rest = str(error).partition(":")
     flags = {p.name: max(p.opts, key=len) for p in parameters if isinstance(p, click.Option)}
-    if error.path is not None or not colon or name not in flags:
+    names = keywords.split(", ")
+    if error.path is not None or not colon or not all(name in flags for name in names):
         return error
-    return InputError(f"{flags[name]}:{rest}")
+    return InputError(f"{', '.join(flags[name] for name in names)}:{rest}")
 
 
 def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.Argument:

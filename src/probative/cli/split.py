@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from probative.cli import options
 from probative.cli.output import warnings_as_remarks
 from probative.cli.parameters import Argument, Option
+from probative.errors import InputError
 from probative.options import SplitOptions
 
 __all__ = ["split"]
@@ -56,6 +57,8 @@ def split(
     found = read_corpus(
         corpus, scheme=given.scheme, task=given.task, input_format=given.input_format, **reading
     )
+    if found.task == "labels" and given.regularize not in (SplitOptions.regularize, ("labels",)):
+        raise InputError("--regularize: a corpus of labels has equal shares of labels alone")
     out.remark(*found.notes)
     with warnings_as_remarks(quiet=out.quiet):
         manifest = write_folds(

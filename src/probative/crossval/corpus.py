@@ -80,7 +80,7 @@ class Corpus:
         if not (only or ignore_type):
             return self
         if self.task == "labels":
-            raise InputError("--only, --ignore-type: apply to spans, and this corpus has labels")
+            raise InputError("only, ignore_type: apply to spans, and this corpus has labels")
         present = {label for spans in self.spans for _, _, label in spans}
         for label in only:
             if label not in present:
@@ -205,6 +205,8 @@ def read_corpus(
             f"features: column numbers apply to column files with tags, not to {form}"
         )
     found = read(opened)
+    if scheme is not None and isinstance(found, (Segmented, Labels)):
+        raise source.error(f"scheme: applies to tags, not to {form}")
     if isinstance(found, Segmented):
         return _segmented_corpus(source, form, found)
     if isinstance(found, Labels):

@@ -91,6 +91,8 @@ def _tables(
     golds: Sequence[Any], sides: Sequence[Sequence[Any]], only: Sequence[str], *, ignore_type: bool
 ) -> tuple[list[PairedCounts], tuple[str, ...]]:
     if isinstance(golds[0], Labels):
+        if only or ignore_type:
+            raise InputError("only, ignore_type: apply to spans, and these folds have labels")
         task = LabelTask(positive_class(*golds))
         triples = zip(*(map(_values, side) for side in (golds, *sides)), strict=True)
         return [task.cases(*triple) for triple in triples], task.metrics

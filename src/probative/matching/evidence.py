@@ -37,6 +37,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Evidence", "gather"]
 
+# what reading and matching do not look at, by the task
+_UNUSED = {
+    "entities": ("positive", "train_words", "unit_column"),
+    "segmentation": (
+        *("tag_column", "unit_column", "align_by", "scheme", "repair", "ignore_type", "only"),
+        "positive",
+    ),
+    "labels": ("align_by", "scheme", "repair", "ignore_type", "train_words"),
+}
 _ENDINGS = {".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"}
 
 
@@ -156,6 +165,7 @@ def gather(
         answer, outputs, found_names = both_of(gold, options, chosen.gold_column, columns)
     named = _named(names, found_names)
     kind = task_of(answer)
+    _refuse_unused(chosen, answer, separate=bool(systems))
     notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
     if isinstance(answer, Labels):
         found = _labels(answer, outputs, named, chosen, notes, find_positive=find_positive)
@@ -189,6 +199,34 @@ def _checked(reading: ReadingOptions) -> ReadingOptions:
         positive=None if positive is None else label_name("positive", positive),
         ignore_type=flag("ignore_type", reading.ignore_type),
     )
+
+
+def _refuse_unused(chosen: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
+    """Refuse choices that reading and matching would not look at.
+
+    Parameters
+    ----------
+    chosen
+        The choices.
+    answer
+        What the answer turned out to be.
+    separate
+        Whether the systems stand in files or sequences of their own.
+    """
+    task = task_of(answer)
+    usual = ReadingOptions()
+    for name in _UNUSED[task]:
+        if getattr(chosen, name) not in (None, getattr(usual, name)):
+            raise InputError(f"{name}: means nothing for {task}; expected it left out")
+    if not separate and chosen.tag_column is not None:
+        raise InputError("tag_column: one file holds all; expected gold_column and columns")
+    if separate and task != "labels" and (chosen.columns or chosen.gold_column is not None):
+        raise InputError(
+            "gold_column, columns: the systems have inputs of their own; expected one file that "
+            "holds all, or tag_column"
+        )
+    if isinstance(answer, Labels) and answer.units is None and chosen.unit_column is not None:
+        raise InputError("unit_column: there is no table to look it up in; expected a table")
 
 
 def _averaging(evidence: Evidence, labels: str | Sequence[str] | None) -> Evidence:
