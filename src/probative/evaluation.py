@@ -257,7 +257,8 @@ def _scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ..
         # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
         accuracy = _interval(evidence, right, "recall", choices)
-        scores = tuple(replace(accuracy, metric=name) for name in choices.among(_ALL_CLASSES))
+        nameless = replace(accuracy, signature="")
+        scores = tuple(replace(nameless, metric=name) for name in choices.among(_ALL_CLASSES))
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
         scores = tuple(_interval(evidence, units, metric, choices) for metric in metrics)

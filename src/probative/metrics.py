@@ -17,6 +17,7 @@ from probative.counts import counts_of
 from probative.errors import InputError
 
 if TYPE_CHECKING:
+    from probative._types import Number
     from probative.counts import Counts
 
 __all__ = [
@@ -143,7 +144,7 @@ METRICS = tuple(TABLE)
 NEEDS_TN = tuple(name for name, metric in TABLE.items() if metric.needs_tn)
 
 
-def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
+def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Number, Number]:
     """Return the numerator and the denominator of a metric."""
     one_of("metric", metric, METRICS)
     counts = counts_of("counts", counts)
@@ -164,7 +165,7 @@ def _combined(counts: Counts, form: tuple[Any, ...]) -> Any:
 
 def score(
     counts: Counts, metric: str = "f1", *, beta: float = 1.0, zero_division: float = np.nan
-) -> Any:
+) -> Number:
     """Return the score named `metric`.
 
     Parameters
@@ -192,46 +193,46 @@ def score(
     return float(value) if value.ndim == 0 else value
 
 
-def precision(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def precision(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tp / (tp + fp)."""
     return score(counts, "precision", zero_division=zero_division)
 
 
-def recall(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def recall(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tp / (tp + fn)."""
     return score(counts, "recall", zero_division=zero_division)
 
 
-def f1(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def f1(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return 2 tp / (2 tp + fp + fn)."""
     return score(counts, "f1", zero_division=zero_division)
 
 
-def fbeta(counts: Counts, beta: float, *, zero_division: float = np.nan) -> Any:
+def fbeta(counts: Counts, beta: float, *, zero_division: float = np.nan) -> Number:
     """Return (1 + β²) tp / ((1 + β²) tp + β² fn + fp)."""
     return score(counts, "fbeta", beta=beta, zero_division=zero_division)
 
 
-def jaccard(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def jaccard(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tp / (tp + fp + fn), also called F*."""
     return score(counts, "jaccard", zero_division=zero_division)
 
 
-def accuracy(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def accuracy(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return (tp + tn) / (tp + fp + fn + tn)."""
     return score(counts, "accuracy", zero_division=zero_division)
 
 
-def specificity(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def specificity(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tn / (tn + fp)."""
     return score(counts, "specificity", zero_division=zero_division)
 
 
-def npv(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def npv(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tn / (tn + fn), the negative predictive value."""
     return score(counts, "npv", zero_division=zero_division)
 
 
-def f1_from_jaccard(share: Any) -> Any:
+def f1_from_jaccard(share: Number) -> Number:
     """Carry a Jaccard value (F*) over to F1: 2 F* / (1 + F*)."""
     return 2 * share / (1 + share)

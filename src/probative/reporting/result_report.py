@@ -28,7 +28,7 @@ def result_document(result: Result) -> Document:
         text_columns=len(words),
         closing_words="note" in columns,
     )
-    signed = signature(title.lower().replace(" ", "-"))
+    signed = getattr(result, "signature", "") or signature(title.lower().replace(" ", "-"))
     return Document(
         title=title,
         payload=payload(title.lower(), signed, **result.to_dict()),
