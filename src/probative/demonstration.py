@@ -16,6 +16,7 @@ from probative.files import check_target
 from probative.inference.bayes import bayes_test
 from probative.matching.evidence import Evidence
 from probative.matching.items import Items
+from probative.matching.labels import averaged_labels
 from probative.options import CompareOptions
 
 if TYPE_CHECKING:
@@ -131,7 +132,8 @@ def shared_task() -> Evidence:
     items = Items(
         sentence, label, tuple(data["labels"]), (who & 1).astype(bool), says, data["sentences"]
     )
-    return Evidence("entities", tuple(data["systems"]), items, None, ())
+    averaged = averaged_labels(items, None)
+    return Evidence("entities", tuple(data["systems"]), items, None, (), averaged=averaged)
 
 
 @dataclass(frozen=True)

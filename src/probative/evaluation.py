@@ -277,8 +277,9 @@ def _interval(evidence: Evidence, units: Counts, metric: str, choices: _Choices)
 
 def _by_document(units: Counts, document: Any) -> Counts:
     """The counts of every sentence, added up for each document."""
-    cells = (units.tp, units.fp, units.fn, units.tn)
-    return Counts(*(None if n is None else np.bincount(document, weights=n) for n in cells))
+    tp, fp, fn = (np.bincount(document, weights=n) for n in (units.tp, units.fp, units.fn))
+    tn = None if units.tn is None else np.bincount(document, weights=units.tn)
+    return Counts(tp, fp, fn, tn)
 
 
 def _by_label(evidence: Evidence, i: int, choices: _Choices) -> tuple[LabelScores, ...]:

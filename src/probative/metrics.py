@@ -8,7 +8,7 @@ counts are arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from probative.counts import counts_of
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from probative._types import Number
+    from probative._types import Array, Number
     from probative.counts import Counts
 
 __all__ = [
@@ -43,6 +43,8 @@ __all__ = [
 CELLS = ("tp", "fp", "fn", "tn")
 
 Form = tuple[int, int, int, int]
+# one number or an array of them
+Value = TypeVar("Value", float, "Array")
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ METRICS = tuple(TABLE)
 NEEDS_TN = tuple(name for name, metric in TABLE.items() if metric.needs_tn)
 
 
-def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Number, Number]:
+def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
     """Return the numerator and the denominator of a metric."""
     one_of("metric", metric, METRICS)
     counts = counts_of("counts", counts)
@@ -155,7 +157,7 @@ def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Number, Nu
 
 
 def _combined(counts: Counts, form: tuple[Any, ...]) -> Any:
-    terms = [
+    terms: list[Any] = [
         cell if weight == 1 else weight * cell
         for weight, cell in zip(form, (counts.tp, counts.fp, counts.fn, counts.tn), strict=True)
         if weight
@@ -233,6 +235,6 @@ def npv(counts: Counts, *, zero_division: float = np.nan) -> Number:
     return score(counts, "npv", zero_division=zero_division)
 
 
-def f1_from_jaccard(share: Number) -> Number:
+def f1_from_jaccard(share: Value) -> Value:
     """Carry a Jaccard value (F*) over to F1: 2 F* / (1 + F*)."""
     return 2 * share / (1 + share)

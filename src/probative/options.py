@@ -89,7 +89,8 @@ class Options:
                 continue
             if entry.metadata.get("always") or _text(value) != _text(entry.default):
                 name = entry.metadata.get("as", entry.name.replace("_", "-"))
-                chosen.append(f"{name}:{_written(value)}")
+                flag = value is True and isinstance(entry.default, bool)
+                chosen.append(name if flag else f"{name}:{_written(value)}")
         return sign(*facts, *chosen)
 
 
@@ -338,7 +339,7 @@ class CrossvalOptions(CorpusOptions, FoldsOptions):
         Learn these labels only; learn boundaries alone; the columns that features see.
     positive, groups, regularize
         As for `probative.compare_models`.
-    m, keep_documents, random_state
+    m, keep_documents, rng
         The repetitions, whether documents stay whole, and the seed of the split.
     """
 
@@ -352,10 +353,10 @@ class CrossvalOptions(CorpusOptions, FoldsOptions):
     groups: Any = None
     regularize: Any = None
     keep_documents: bool = False
-    random_state: int | None = field(default=None, metadata={"as": "seed"})
+    rng: Any = field(default=None, metadata={"as": "seed"})
 
     # the seed that was drawn is told where none was given
-    told = frozenset({"task", "metric", "m", "random_state"})
+    told = frozenset({"task", "metric", "m", "rng"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,9 +367,9 @@ class SplitOptions(CorpusOptions):
     regularize: Sequence[str] = field(default=("entities", "tokens"), metadata=ALWAYS)
     keep_documents: bool = False
     gold_column: str | None = None
-    random_state: int | None = field(default=None, metadata={"as": "seed"})
+    rng: Any = field(default=None, metadata={"as": "seed"})
 
-    told = frozenset({"task", "random_state"})
+    told = frozenset({"task", "rng"})
 
 
 @dataclass(frozen=True, kw_only=True)

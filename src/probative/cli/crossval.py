@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from probative.cli import options
 from probative.cli.aside import output_aside
-from probative.cli.output import check_format, emit, progress, remark, warnings_as_remarks
+from probative.cli.output import progress, warnings_as_remarks
 from probative.cli.parameters import Argument, Option
+from probative.options import CrossvalOptions
 
 __all__ = ["crossval"]
+
+_JUDGING = ("m", "metric", "rng", "rope", "prior", "level", "beta", "weight")
 
 
 def crossval(
@@ -17,41 +21,24 @@ def crossval(
         list[str],
         Argument(metavar="CORPUS...", help="Several files make one corpus."),
     ],
-    a: Annotated[
-        str,
-        Option("--a", metavar="MODEL", help="The baseline: crf:SCHEME or python:MODULE:FACTORY."),
-    ],
-    b: Annotated[str, Option("--b", metavar="MODEL", help="The challenger, likewise.")],
-    only: options.Only = None,
-    ignore_type: options.IgnoreType = False,
-    features: Annotated[
-        str | None,
-        Option(
-            metavar="N,...",
-            help="Further columns (from 1) that features see, such as the part of speech.",
+    *,
+    given: Annotated[
+        CrossvalOptions,
+        options.choose(
+            *("a", "b", "only", "ignore_type", "features", "m", "keep_documents"),
+            *("metric", "rope", "prior", "beta", "weight", "level", "rng"),
+            *options.CORPUS,
+            a=Option(
+                metavar="MODEL",
+                required=True,
+                help="The baseline: crf:SCHEME or python:MODULE:FACTORY.",
+            ),
+            b=Option(metavar="MODEL", required=True, help="The challenger, likewise."),
         ),
-    ] = None,
-    m: options.Repetitions = 3,
+    ],
     jobs: options.Jobs = None,
     resume: options.Resume = None,
-    keep_documents: options.KeepDocuments = False,
-    metric: options.Metric = None,
-    rope: options.Rope = 0.0,
-    prior: options.Prior = 1.0,
-    beta: options.Beta = 1.0,
-    weight: options.Weight = "effective",
-    task: options.Task = None,
-    input_format: options.InputFormat = None,
-    encoding: options.Encoding = None,
-    tag_column: options.TagColumn = None,
-    comments: options.Comments = False,
-    scheme: options.Scheme = None,
-    level: options.Level = 0.95,
-    figure: options.Figure = None,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,
+    out: options.RandomDrawn,
 ) -> None:
     """Is model B better than model A, whatever the training set? Train, validate, judge.
 
@@ -66,63 +53,39 @@ def crossval(
         crossval_figure,
     )
 
-    check_format(form)
-    kinds = options.words(only, ())
-    found = read_corpora(
+    corpora = read_corpora(
         corpus,
-        scheme=scheme,
-        features=options.column_numbers("--features", features),
-        task=task,
-        input_format=input_format,
-        encoding=encoding,
-        tag_column=tag_column,
-        comments=comments,
-    ).chosen(only=kinds, ignore_type=ignore_type)
-    found.check_size(m)
-    groups = found.groups(keep_documents=keep_documents)
-    for note in found.notes:
-        remark(note, quiet=quiet)
+        features=given.features,
+        **{name: getattr(given, name) for name in options.CORPUS},
+    )
+    found = corpora.chosen(only=given.only, ignore_type=given.ignore_type)
+    found.check_size(given.m)
+    groups = found.groups(keep_documents=given.keep_documents)
+    out.remark(*found.notes)
+    names = (str(given.a), str(given.b))
     with (
-        progress("fits", quiet=quiet) as report,
-        warnings_as_remarks(quiet=quiet),
+        progress("fits", quiet=out.quiet) as report,
+        warnings_as_remarks(quiet=out.quiet),
         output_aside(),
     ):
         result = compare_models(
-            model_of(a, "--a"),
-            model_of(b, "--b"),
+            model_of(names[0], "--a"),
+            model_of(names[1], "--b"),
             found.sentences,
             found.spans,
-            m=m,
-            metric=options.words(metric, ()) or None,
             groups=groups,
-            rng=seed,
-            names=(a, b),
+            names=names,
             n_jobs=jobs,
             folder=resume,
-            rope=rope,
-            prior=prior,
-            level=level,
-            beta=beta,
-            weight=options.fold_weight(weight),
             report=report,
+            **{name: getattr(given, name) for name in _JUDGING},
         )
-    choices = [
+    signature = given.signature(
         found.task,
         ",".join(result.metrics),
-        f"a:{a}",
-        f"b:{b}",
-        *(["ignore-type"] if ignore_type else []),
-        *([f"only:{','.join(kinds)}"] if kinds else []),
-        f"{m}x2-block-regularised",
-        *(["documents"] if keep_documents else []),
-        f"weight:{weight}",
-        f"level:{level:g}",
-        f"prior:{prior:g}",
-        *([f"rope:{rope:g}"] if rope else []),
-        *([f"beta:{beta:g}"] if "fbeta" in result.metrics else []),
+        f"{given.m}x2-block-regularised",
         f"seed:{result.seed}",
-    ]
-    drawn = (figure, crossval_figure(result)) if figure else None
-    drawings = crossval_drawings(result) if html else ()
-    document = crossval_document(result, choices=choices, drawings=drawings)
-    emit(document, form, html=html, figure=drawn, quiet=quiet)
+    )
+    drawings = crossval_drawings(result) if out.html else ()
+    document = crossval_document(replace(result, signature=signature), drawings=drawings)
+    out.emit(document, lambda: crossval_figure(result))

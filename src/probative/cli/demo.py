@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, remark
 from probative.cli.parameters import Option
 from probative.errors import InputError
+from probative.options import DemoOptions
 
 __all__ = ["demo"]
 
 
 def demo(
+    *,
+    given: Annotated[DemoOptions, options.choose("level")],
     output: Annotated[
         Path, Option("--output", "-o", metavar="DIR", help="Where to write files.")
     ] = Path("probative-demo"),
     force: Annotated[
         bool, Option("--force", help="Write over files that were edited there.")
     ] = False,
-    level: options.Level = 0.95,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,  # noqa: ARG001  # accepted everywhere; nothing is random here
+    out: options.Output,
 ) -> None:
     """Show what this program does, on data that come with it.
 
@@ -37,22 +36,26 @@ def demo(
     from probative.reporting.demo_report import demo_document
     from probative.reporting.render import as_html, is_page
 
-    check_format(form)
-    report = html or output / "report.html"
+    report = out.html or output / "report.html"
     make_folder(output)
     if not force:
         check_small_files(output)
-        if html is None and not is_page(check_target(report)):
+        if out.html is None and not is_page(check_target(report)):
             raise InputError("is no page of this program; --force writes over it", report)
-    shown = demonstrate(level=level)
-    document, page = demo_document(shown.comparison, shown.models, shown.tests, shown.segmentation)
+    shown = demonstrate(level=given.level)
+    document, page = demo_document(
+        shown.comparison,
+        shown.models,
+        shown.tests,
+        shown.segmentation,
+        signature=given.signature("demo"),
+    )
     for name, content in SMALL_FILES.items():
         write_whole(output / name, content)
     write_whole(report, as_html(page))
-    emit(document, form, quiet=quiet)
-    remark(
+    replace(out, html=None).emit(document)  # the page is that of the comparison
+    out.remark(
         f"The page of the comparison: {report.resolve()}\n"
         f"Files to play with: {', '.join(str(output / name) for name in SMALL_FILES)}\n"
-        f"Edit them and run: probative compare {' '.join(str(output / n) for n in SMALL_FILES)}",
-        quiet=quiet,
+        f"Edit them and run: probative compare {' '.join(str(output / n) for n in SMALL_FILES)}"
     )

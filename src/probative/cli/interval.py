@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from probative.cli import options
-from probative.cli.output import check_format, emit
 from probative.cli.parameters import Option
+from probative.options import IntervalOptions
 
 __all__ = ["interval"]
 
 
 def interval(
+    *,
     tp: Annotated[
         float | None, Option(metavar="N", parser=options.number, help="True positives.")
     ] = None,
@@ -34,22 +35,18 @@ def interval(
             help="Many tables from a CSV, TSV or JSON file with tp, fp, fn [, tn]; - for stdin.",
         ),
     ] = None,
-    metric: options.Metric = None,
-    method: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="wilson-indirect, wilson-direct, wilson, clopper-pearson, jeffreys, bayes, logit, "
-            "wald, or all. By default the recommended one of each metric.",
+    given: Annotated[
+        IntervalOptions,
+        options.choose(
+            *("metric", "method", "level", "beta", "prior"),
+            method=Option(
+                metavar="NAME",
+                help="wilson-indirect, wilson-direct, wilson, clopper-pearson, jeffreys, bayes, "
+                "logit, wald, or all. By default the recommended one of each metric.",
+            ),
         ),
-    ] = None,
-    level: options.Level = 0.95,
-    beta: options.Beta = 1.0,
-    prior: options.Prior = 1.0,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,  # noqa: ARG001  # accepted everywhere; nothing is random here
+    ],
+    out: options.Output,
 ) -> None:
     """How sure am I about this score? Precision, recall, F1 with intervals, from counts.
 
@@ -62,37 +59,28 @@ def interval(
     from probative.reading.counts_files import read_counts
     from probative.reporting.interval_report import intervals_document
 
-    check_format(form)
-    given = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+    cells: dict[str, Any] = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
     if counts_file is not None:
-        named = [f"--{name}" for name, value in given.items() if value is not None]
+        named = [f"--{name}" for name, value in cells.items() if value is not None]
         if named:
             raise InputError(f"--counts: cannot be combined with {', '.join(named)}")
         counts = read_counts(counts_file)
     else:
-        missing = [name for name in ("tp", "fp", "fn") if given[name] is None]
+        missing = [name for name in ("tp", "fp", "fn") if cells[name] is None]
         if missing:
             raise InputError(
                 f"--{missing[0]}: missing; expected --tp, --fp and --fn, or --counts FILE"
             )
-        counts = Counts(**given)
+        counts = Counts(**cells)
 
-    names = options.words(metric, ("precision", "recall", "f1"))
+    names = given.metric or ("precision", "recall", "f1")
     found = [
-        find_interval(counts, name, chosen, level=level, beta=beta, prior=prior)
+        find_interval(counts, name, method, level=given.level, beta=given.beta, prior=given.prior)
         for name in names
-        for chosen in (methods_for(name, beta) if method == "all" else (method,))
+        for method in (methods_for(name, given.beta) if given.method == "all" else (given.method,))
     ]
-    weighed = any(result.method in ("bayes", "logit") for result in found)
-    if prior != 1 and not weighed:
-        raise InputError(
-            "--prior: means nothing to these methods; expected --method bayes or logit"
-        )
-    choices = [
-        ",".join(names),
-        ",".join(dict.fromkeys(result.method for result in found)),
-        f"level:{level:g}",
-        *([f"beta:{beta:g}"] if "fbeta" in names else []),
-        *([f"prior:{prior:g}"] if weighed else []),
-    ]
-    emit(intervals_document(counts, found, choices=choices), form, html=html, quiet=quiet)
+    methods = dict.fromkeys(result.method for result in found)
+    if given.prior != 1 and not methods.keys() & {"bayes", "logit"}:
+        raise InputError("prior: means nothing to these methods; expected --method bayes or logit")
+    signature = given.signature(",".join(names), ",".join(methods))
+    out.emit(intervals_document(counts, found, signature=signature))

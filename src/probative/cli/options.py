@@ -5,55 +5,37 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 
+from probative.cli import output
 from probative.cli.parameters import Group, Option
-from probative.errors import InputError
-from probative.options import ReadingOptions
 
 __all__ = [
+    "CORPUS",
     "READING",
-    "Beta",
-    "By",
-    "Comments",
-    "Encoding",
-    "Figure",
-    "Format",
-    "GoldColumn",
-    "Html",
-    "IgnoreType",
-    "InputFormat",
+    "STATISTICS",
+    "Drawn",
     "Jobs",
-    "KeepDocuments",
-    "Level",
-    "Metric",
     "Names",
-    "Only",
-    "Prior",
-    "Quiet",
-    "Reading",
-    "Repetitions",
+    "Output",
+    "RandomDrawn",
+    "RandomOutput",
     "Resume",
-    "Rope",
-    "Scheme",
-    "Seed",
-    "TagColumn",
-    "Task",
-    "Weight",
     "averaged_labels",
+    "choose",
     "column_numbers",
     "fold_weight",
     "integer",
     "number",
-    "numbers",
+    "number_list",
+    "printing",
     "seed",
     "steps",
     "whole",
-    "whole_numbers",
+    "whole_list",
     "word_list",
-    "words",
     "workers",
 ]
 
@@ -107,27 +89,18 @@ def workers(text: str | int) -> int:
     return value
 
 
-def whole_numbers(
-    parameter: str, values: list[str] | None, *, what: str = "whole number >= 1"
-) -> list[int]:
-    """Read whole numbers >= 1 of an option that may be repeated or hold a list with commas."""
-    found = words(values, ())
+def whole_list(text: str, *, what: str = "whole number >= 1") -> tuple[int, ...]:
+    """Read whole numbers >= 1, separated by commas."""
+    found = word_list(text)
     for word in found:
         if not _INTEGER.fullmatch(word) or int(word) < 1:
-            raise InputError(f"{parameter}: {_shortened(word)} is not a {what}")
-    return [int(word) for word in found]
+            raise click.BadParameter(f"{_shortened(word)} is not a {what}")
+    return tuple(int(word) for word in found)
 
 
-def numbers(
-    parameter: str, values: list[str] | None, default: tuple[float, ...] = ()
-) -> tuple[float, ...]:
-    """Read numbers of an option that may be repeated or hold a list with commas."""
-    try:
-        return (
-            tuple(number(x.strip()) for value in values or () for x in value.split(",")) or default
-        )
-    except click.BadParameter as error:
-        raise InputError(f"{parameter}: {error.message}") from None
+def number_list(text: str) -> tuple[float, ...]:
+    """Read numbers that are separated by commas."""
+    return tuple(number(word.strip()) for word in text.split(","))
 
 
 def _shortened(text: object) -> str:
@@ -135,62 +108,9 @@ def _shortened(text: object) -> str:
     return repr(shown if len(shown) <= 40 else f"{shown[:40]}…")
 
 
-Format = Annotated[
-    str,
-    Option("--format", "-f", metavar="FORMAT", help="text, json, markdown, latex or csv."),
-]
-Html = Annotated[
-    Path | None, Option("--html", metavar="FILE", help="Also write a page to look at.")
-]
-Figure = Annotated[
-    Path | None,
-    Option("--figure", metavar="FILE", help="Also draw a figure (.png, .svg or .pdf)."),
-]
-Level = Annotated[
-    float,
-    Option("--level", metavar="P", parser=number, help="The level of the intervals, in (0, 1)."),
-]
-Quiet = Annotated[bool, Option("--quiet", "-q", help="No progress and no remarks.")]
-Seed = Annotated[
-    int | None,
-    Option("--seed", metavar="N", parser=seed, help="Seed of whatever is random in this command."),
-]
-Beta = Annotated[
-    float,
-    Option("--beta", metavar="NUMBER", parser=number, help="The weight of recall in fbeta."),
-]
-Prior = Annotated[
-    float,
-    Option("--prior", metavar="NUMBER", parser=number, help="The prior weight of each cell."),
-]
-By = Annotated[
-    str | None,
-    Option(
-        "--by",
-        metavar="UNIT",
-        help="What counts as independent, and is exchanged: sentence, document, unit or item.",
-    ),
-]
-Metric = Annotated[
-    list[str] | None,
-    Option(
-        "--metric",
-        metavar="NAME",
-        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv; several times, "
-        "or separated by commas.",
-    ),
-]
-
-
-def words(values: list[str] | None, default: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of an option that may be repeated or hold a list with commas."""
-    found = [word.strip() for value in values or () for word in value.split(",") if word.strip()]
-    return tuple(dict.fromkeys(found)) or default
-
-
 def word_list(text: str) -> tuple[str, ...]:
     """Read words that are separated by commas."""
-    return words([text], ())
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
 def averaged_labels(text: str) -> str | tuple[str, ...]:
@@ -199,6 +119,71 @@ def averaged_labels(text: str) -> str | tuple[str, ...]:
     return names[0] if names == ("union",) else names
 
 
+def fold_weight(text: str) -> str | float | tuple[float, float]:
+    """Read a weight of folds: a name, a number, or two correlations with a comma between."""
+    try:
+        values = number_list(text)
+    except click.BadParameter:
+        return text
+    return values[0] if len(values) == 1 else values  # type: ignore[return-value]
+
+
+def column_numbers(text: str) -> tuple[int, ...]:
+    """Read the numbers of columns, from 1, separated by commas."""
+    return whole_list(text, what="column number")
+
+
+# What is computed, in the words of every command that has it.
+STATISTICS = {
+    "metric": Option(
+        "--metric",
+        metavar="NAME",
+        parser=word_list,
+        several=True,
+        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv; several times, "
+        "or separated by commas.",
+    ),
+    "beta": Option(
+        "--beta", metavar="NUMBER", parser=number, help="The weight of recall in fbeta."
+    ),
+    "by": Option(
+        "--by",
+        metavar="UNIT",
+        help="What counts as independent, and is exchanged: sentence, document, unit or item.",
+    ),
+    "rope": Option(
+        "--rope",
+        metavar="NUMBER",
+        parser=number,
+        help="Differences up to this size, a fraction of 1, count as none.",
+    ),
+    "prior": Option(
+        "--prior", metavar="NUMBER", parser=number, help="The prior weight of each cell."
+    ),
+    "weight": Option(
+        "--weight",
+        metavar="HOW",
+        parser=fold_weight,
+        help="effective, averaged, a number, or correlations R1,R2.",
+    ),
+    "level": Option(
+        "--level", metavar="P", parser=number, help="The level of the intervals, in (0, 1)."
+    ),
+    "m": Option("--m", metavar="N", parser=whole, help="Repetitions, each of two folds."),
+    "keep_documents": Option(
+        "--keep-documents", help="Never cut a document that the corpus marks."
+    ),
+    "features": Option(
+        "--features",
+        metavar="N,...",
+        parser=column_numbers,
+        help="Further columns (from 1) that features see, such as the part of speech.",
+    ),
+    "rng": Option(
+        "--seed", metavar="N", parser=seed, help="Seed of whatever is random in this command."
+    ),
+    "replicates": Option("--replicates", metavar="N", parser=whole, help="Test sets to draw."),
+}
 # How to read and match files; what is not given is recognised.
 READING = {
     "task": Option("--task", metavar="TASK", help="entities, segmentation or labels."),
@@ -264,34 +249,38 @@ READING = {
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
 }
-Reading = Annotated[dict[str, Any], Group(ReadingOptions, READING)]
+# Those of a single corpus.
+_CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
+CORPUS = {name: READING[name] for name in _CORPUS}
 
-# Some of them alone, for commands that read one corpus.
-Task = Annotated[str | None, READING["task"]]
-InputFormat = Annotated[str | None, READING["input_format"]]
-Encoding = Annotated[str | None, READING["encoding"]]
-TagColumn = Annotated[int | None, READING["tag_column"]]
-GoldColumn = Annotated[str | None, READING["gold_column"]]
-Comments = Annotated[bool, READING["comments"]]
-Scheme = Annotated[str | None, READING["scheme"]]
-IgnoreType = Annotated[bool, READING["ignore_type"]]
-Only = Annotated[list[str] | None, READING["only"]]
+
+def choose(*names: str, **own: Option) -> Group:
+    """A group of options in this order: those of the tables by name, then the command's own.
+
+    An option of the command's own that is named stands where its name does.
+    """
+    known = STATISTICS | READING | own
+    chosen = {name: known[name] for name in (*names, *own)}
+    return Group(
+        chosen, {name: "Reading files" for name in chosen if chosen[name] is READING.get(name)}
+    )
+
+
+def printing(*more: dict[str, Option]) -> Group:
+    """The options of the output, and more of their kind."""
+    chosen = dict(OUTPUT)
+    for options in more:
+        chosen |= options
+    return Group(chosen, dict.fromkeys(chosen, "Output"))
+
+
 Names = Annotated[
     tuple[str, ...] | None,
     Option("--names", metavar="A,B", parser=word_list, help="What to call the systems."),
 ]
-
-
-# Cross-validation.
-Repetitions = Annotated[
-    int, Option("--m", metavar="N", parser=whole, help="Repetitions, each of two folds.")
-]
 Jobs = Annotated[
     int | None,
     Option("--jobs", metavar="N", parser=workers, help="Fits at once; -1 for all cores."),
-]
-KeepDocuments = Annotated[
-    bool, Option("--keep-documents", help="Never cut a document that the corpus marks.")
 ]
 Resume = Annotated[
     Path | None,
@@ -301,35 +290,28 @@ Resume = Annotated[
         help="Keep what is done in this folder, and continue what is there.",
     ),
 ]
-Rope = Annotated[
-    float,
-    Option(
-        "--rope",
-        metavar="NUMBER",
-        parser=number,
-        help="Differences up to this size, a fraction of 1, count as none.",
-    ),
-]
-Weight = Annotated[
-    str,
-    Option("--weight", metavar="HOW", help="effective, averaged, a number, or correlations R1,R2."),
-]
 
-
-def fold_weight(text: str) -> str | float | tuple[float, float]:
-    """Read a weight of folds: a name, a number, or two correlations with a comma between."""
-    try:
-        values = numbers("--weight", [text])
-    except InputError:
-        return text
-    return values[0] if len(values) == 1 else values  # type: ignore[return-value]
-
-
-def column_numbers(parameter: str, text: str | None) -> list[int]:
-    """Read the numbers of columns, from 1, separated by commas."""
-    return whole_numbers(parameter, [text] if text else None, what="column number")
-
-
-Replicates = Annotated[
-    int, Option("--replicates", metavar="N", parser=whole, help="Test sets to draw.")
-]
+# What every command is told about its output: with a figure or without; where nothing is random,
+# the seed that every command takes is among it.
+FIGURE = {
+    "figure": Option(
+        "--figure", metavar="FILE", parser=Path, help="Also draw a figure (.png, .svg or .pdf)."
+    )
+}
+OUTPUT = {
+    "form": Option("--format", "-f", metavar="FORMAT", help="text, json, markdown, latex or csv."),
+    "html": Option("--html", metavar="FILE", parser=Path, help="Also write a page to look at."),
+    "quiet": Option("--quiet", "-q", help="No progress and no remarks."),
+}
+UNUSED_SEED = {
+    "seed": Option(
+        "--seed",
+        metavar="N",
+        parser=seed,
+        help="Taken by every command; nothing is random in this one.",
+    )
+}
+Output = Annotated[output.Output, printing(UNUSED_SEED)]
+Drawn = Annotated[output.Output, printing(FIGURE, UNUSED_SEED)]
+RandomOutput = Annotated[output.Output, printing()]
+RandomDrawn = Annotated[output.Output, printing(FIGURE)]

@@ -7,7 +7,8 @@ import shutil
 import sys
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from probative.cli.streams import say
 
@@ -19,40 +20,76 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
 
-__all__ = ["check_format", "emit", "plain_warnings", "progress", "remark", "warnings_as_remarks"]
+__all__ = ["Output", "ScoreOutput", "plain_warnings", "progress", "remark", "warnings_as_remarks"]
 
 
-def check_format(form: str) -> None:
-    """Refuse an unknown form before anything long is computed."""
-    from probative._validation import one_of
-    from probative.reporting.render import FORMATS
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What a command is told about its output; an unknown form is refused before any work.
 
-    one_of("--format", form, FORMATS)
+    Attributes
+    ----------
+    form
+        text, json and so on.
+    html, figure
+        Files to be written besides.
+    quiet
+        Whether to say nothing but the results.
+    seed
+        For commands in which nothing is random: every command takes one.
+    """
+
+    form: str = "text"
+    html: Path | None = None
+    figure: Path | None = None
+    quiet: bool = False
+    seed: int | None = None
+
+    more_forms: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        from probative._validation import one_of
+        from probative.reporting.render import FORMATS
+
+        one_of("--format", self.form, (*FORMATS, *self.more_forms))
+
+    def remark(self, *messages: str) -> None:
+        """Say something beside the results."""
+        for message in messages:
+            remark(message, quiet=self.quiet)
+
+    def emit(self, document: Document, draw: Callable[[], Figure] | None = None) -> None:
+        """Write the files that were asked for, then print the document.
+
+        Parameters
+        ----------
+        document
+            What to print.
+        draw
+            Makes the figure, where there is one and it is asked for.
+        """
+        from probative.files import write_whole
+        from probative.reporting.render import UNLIMITED, as_html, render
+
+        if self.figure and draw:
+            from probative.reporting.figures import save_figure
+
+            save_figure(draw(), self.figure)
+            self.remark(f"wrote {self.figure}")
+        if self.html:
+            write_whole(self.html, as_html(document))
+            self.remark(f"wrote {self.html}")
+        terminal = sys.stdout.isatty()
+        width = shutil.get_terminal_size().columns if terminal else UNLIMITED
+        colour = terminal and _colour_wanted()
+        say(render(document, self.form, colour=colour, width=width), sys.stdout)
 
 
-def emit(
-    document: Document,
-    form: str,
-    *,
-    html: Path | None = None,
-    figure: tuple[Path, Figure] | None = None,
-    quiet: bool = False,
-) -> None:
-    """Write the files that were asked for, then print the document."""
-    from probative.files import write_whole
-    from probative.reporting.render import UNLIMITED, as_html, render
+@dataclass(frozen=True, kw_only=True)
+class ScoreOutput(Output):
+    """That of scores, which may look like conlleval's."""
 
-    if figure:
-        from probative.reporting.figures import save_figure
-
-        save_figure(figure[1], figure[0])
-        remark(f"wrote {figure[0]}", quiet=quiet)
-    if html:
-        write_whole(html, as_html(document))
-        remark(f"wrote {html}", quiet=quiet)
-    terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else UNLIMITED
-    say(render(document, form, colour=terminal and _colour_wanted(), width=width), sys.stdout)
+    more_forms = ("conlleval",)
 
 
 def remark(message: str, *, quiet: bool = False) -> None:

@@ -7,16 +7,17 @@ is the option's. Click parses, and this module tells it what to expect.
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Union, cast, get_args, get_origin, get_type_hints
 
 import click
 from click.core import ParameterSource
 
 from probative.cli.needs import check_needs
 from probative.cli.paths import check_paths
+from probative.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +29,8 @@ __all__ = ["Argument", "Group", "Option", "as_command"]
 class Option:
     """An option: its flags (by default the parameter's name), how to read and describe it.
 
-    `several` lets it be given several times; what is given becomes a list.
+    `several` lets it be given several times; what is given becomes a tuple. `required` is for
+    options of a group, which have a default there.
     """
 
     flags: tuple[str, ...]
@@ -36,6 +38,7 @@ class Option:
     help: str | None
     parser: Callable[[str], Any] | None
     several: bool
+    required: bool
 
     def __init__(
         self,
@@ -44,12 +47,11 @@ class Option:
         help: str | None = None,  # noqa: A002  # what Click calls it
         parser: Callable[[str], Any] | None = None,
         several: bool = False,
+        required: bool = False,
     ):
-        values = (flags, metavar, help, parser, several)
-        for name, value in zip(
-            ("flags", "metavar", "help", "parser", "several"), values, strict=True
-        ):
-            object.__setattr__(self, name, value)
+        values = (flags, metavar, help, parser, several, required)
+        for entry, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, entry.name, value)
 
 
 @dataclass(frozen=True)
@@ -62,17 +64,18 @@ class Argument:
 
 @dataclass(frozen=True)
 class Group:
-    """Options that go to the library together, as a dictionary of its keywords.
+    """Options that belong together: they become an object of the class that declares them.
 
-    The class that declares the choices of the job tells their defaults.
+    That class tells their defaults, too, so that they are those of Python. `headings` tells under
+    which heading of the help an option stands, if not among the first.
     """
 
-    declared: type[Any]
     options: Mapping[str, Option]
+    headings: Mapping[str, str] = field(default_factory=dict)
 
-    def defaults(self) -> dict[str, Any]:
+    def defaults(self, declared: type[Any]) -> dict[str, Any]:
         """The default of every option."""
-        known = {entry.name: entry.default for entry in fields(self.declared)}
+        known = {entry.name: entry.default for entry in fields(declared)}
         return {name: known[name] for name in self.options}
 
 
@@ -98,15 +101,15 @@ def as_command(name: str, function: Callable[..., Any]) -> click.Command:
     """Make a command of a function whose parameters say what they are."""
     hints = get_type_hints(function, include_extras=True)
     parameters: list[click.Parameter] = []
-    groups: dict[str, Group] = {}
+    groups: dict[str, tuple[type[Any], Group]] = {}
     told = []
     for parameter in inspect.signature(function).parameters.values():
         kind, spec = get_args(hints[parameter.name])
         if isinstance(spec, Group):
-            groups[parameter.name] = spec
+            groups[parameter.name] = (kind, spec)
             parameters += [
                 _option(key, _kind(default, spec.options[key]), default, spec.options[key])
-                for key, default in spec.defaults().items()
+                for key, default in spec.defaults(kind).items()
             ]
         elif isinstance(spec, Argument):
             parameters.append(_argument(parameter, kind, spec))
@@ -119,15 +122,18 @@ def as_command(name: str, function: Callable[..., Any]) -> click.Command:
         params=parameters,
         help=inspect.getdoc(function),
         arguments=told,
+        headings={k: v for _, group in groups.values() for k, v in group.headings.items()},
     )
 
 
-def _gathered(function: Callable[..., Any], groups: dict[str, Group]) -> Callable[..., Any]:
-    """The function, with the options of each group put into one dictionary."""
+def _gathered(
+    function: Callable[..., Any], groups: dict[str, tuple[type[Any], Group]]
+) -> Callable[..., Any]:
+    """The function, with the options of each group put into one object."""
 
     def call(**given: Any) -> Any:
-        for name, group in groups.items():
-            given[name] = {key: given.pop(key) for key in group.options}
+        for name, (declared, group) in groups.items():
+            given[name] = declared(**{key: given.pop(key) for key in group.options})
         return function(**given)
 
     return call
@@ -140,11 +146,17 @@ def _kind(default: Any, spec: Option) -> Any:
 
 
 class _Command(click.Command):
-    """A command that checks options and paths before it works, and whose help tells arguments."""
+    """A command that checks options and paths before it works, and whose help has headings."""
 
-    def __init__(self, *words: Any, arguments: list[tuple[str, str]], **options: Any):
+    def __init__(
+        self,
+        *words: Any,
+        arguments: list[tuple[str, str]],
+        headings: dict[str, str],
+        **options: Any,
+    ):
         super().__init__(*words, **options)
-        self.arguments = arguments
+        self.arguments, self.headings = arguments, headings
 
     def invoke(self, ctx: click.Context) -> Any:
         given = {
@@ -154,13 +166,33 @@ class _Command(click.Command):
         }
         check_needs(ctx.command_path, given, ctx.params)
         check_paths(self.params, ctx.params)
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            raise _by_flag(error, self.params) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.arguments:
             with formatter.section("Arguments"):
                 formatter.write_dl(self.arguments)
-        super().format_options(ctx, formatter)
+        listed: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                heading = self.headings.get(str(parameter.name), "Options")
+                listed.setdefault(heading, []).append(record)
+        for heading, records in listed.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError:
+    """The same error, with the flag of the option that the library calls by its keyword."""
+    name, colon, rest = str(error).partition(":")
+    flags = {p.name: max(p.opts, key=len) for p in parameters if isinstance(p, click.Option)}
+    if error.path is not None or not colon or name not in flags:
+        return error
+    return InputError(f"{flags[name]}:{rest}")
 
 
 def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.Argument:
@@ -177,7 +209,7 @@ def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.
 
 
 def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
-    missing = default is inspect.Parameter.empty
+    missing = default is inspect.Parameter.empty or spec.required
     # Click takes a default of None for a value that was given
     given = {"required": True} if missing else {"default": default}
     flags = list(spec.flags) or [f"--{name.replace('_', '-')}"]
@@ -192,20 +224,22 @@ def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
         metavar=spec.metavar,
         multiple=several,
         show_default=not missing and default not in (None, ()),
-        callback=_as_list if several else None,
+        callback=_as_tuple if several else None,
         help=spec.help,
         **given,
     )
 
 
-def _as_list(_context: Any, parameter: click.Parameter, values: Any) -> list[Any] | None:
+def _as_list(_context: Any, _parameter: click.Parameter, values: Any) -> list[Any]:
+    return list(values or ())
+
+
+def _as_tuple(_context: Any, parameter: click.Parameter, values: Any) -> tuple[Any, ...] | None:
     """What was given several times, joined where each is a list of words itself."""
-    if not values:
-        return None if parameter.default is None else []
     joined: list[Any] = []
-    for value in values:
-        joined += value if isinstance(value, (list, tuple)) else [value]
-    return joined
+    for value in values or ():
+        joined += (v for v in value if v not in joined) if isinstance(value, tuple) else [value]
+    return tuple(joined) or cast("tuple[Any, ...] | None", parameter.default)
 
 
 def _type(kind: Any, spec: Option) -> click.ParamType[Any] | type:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, remark
 from probative.cli.parameters import Argument, Option
+from probative.options import PlanOptions
 
 __all__ = ["plan"]
 
@@ -20,31 +20,26 @@ def plan(
             "them in columns.",
         ),
     ],
-    reading: options.Reading,
-    difference: Annotated[
-        float | None,
-        Option(
-            metavar="D",
-            parser=options.number,
-            help="The difference to be shown, a fraction of 1; by default the observed one.",
+    *,
+    given: Annotated[
+        PlanOptions,
+        options.choose(
+            *("difference", "power", "units", "metric", "by", "beta", "level", *options.READING),
+            difference=Option(
+                metavar="D",
+                parser=options.number,
+                help="The difference to be shown, a fraction of 1; by default the observed one.",
+            ),
+            power=Option(
+                metavar="P", parser=options.number, help="The probability of showing it (0.8)."
+            ),
+            units=Option(
+                metavar="N", parser=options.whole, help="The number of sentences or items."
+            ),
+            metric=Option(metavar="NAME", help="The score."),
         ),
-    ] = None,
-    power: Annotated[
-        float | None,
-        Option(metavar="P", parser=options.number, help="The probability of showing it (0.8)."),
-    ] = None,
-    units: Annotated[
-        int | None,
-        Option(metavar="N", parser=options.whole, help="The number of sentences or items."),
-    ] = None,
-    metric: Annotated[str | None, Option(metavar="NAME", help="The score.")] = None,
-    by: options.By = None,
-    beta: options.Beta = 1.0,
-    level: options.Level = 0.95,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,  # noqa: ARG001  # accepted everywhere; nothing is random here
+    ],
+    out: options.Output,
 ) -> None:
     """How much data would settle it? Sample size, power or smallest detectable difference.
 
@@ -53,20 +48,7 @@ def plan(
     from probative.comparison import plan_from_files
     from probative.reporting.plan_report import plan_document
 
-    check_format(form)
     gold, *systems = files
-    found = plan_from_files(
-        gold,
-        *systems,
-        difference=difference,
-        power=power,
-        units=units,
-        metric=metric,
-        by=by,
-        beta=beta,
-        level=level,
-        **reading,
-    )
-    for note in found.notes:
-        remark(note, quiet=quiet)
-    emit(plan_document(found), form, html=html, quiet=quiet)
+    found = plan_from_files(gold, *systems, **vars(given))
+    out.remark(*found.notes)
+    out.emit(plan_document(found))

@@ -7,10 +7,15 @@ from typing import Annotated
 import click
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, remark
+from probative.cli.output import ScoreOutput
 from probative.cli.parameters import Argument, Option
+from probative.options import ScoreOptions
 
 __all__ = ["score"]
+
+_FORMAT = Option(
+    "--format", "-f", metavar="FORMAT", help="text, json, markdown, latex, csv, conlleval."
+)
 
 
 def score(
@@ -22,60 +27,34 @@ def score(
             "- is standard input.",
         ),
     ],
-    reading: options.Reading,
-    names: options.Names = None,
-    metric: options.Metric = None,
-    beta: options.Beta = 1.0,
-    method: Annotated[
-        str | None,
-        Option(metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."),
-    ] = None,
-    by: options.By = None,
-    overlap: Annotated[
-        bool, Option("--overlap", help="Count partial overlaps of spans, too.")
-    ] = False,
-    level: options.Level = 0.95,
-    form: Annotated[
-        str,
-        Option(
-            "--format", "-f", metavar="FORMAT", help="text, json, markdown, latex, csv, conlleval."
+    *,
+    given: Annotated[
+        ScoreOptions,
+        options.choose(
+            *("metric", "beta", "method", "by", "overlap", "level", *options.READING),
+            method=Option(
+                metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."
+            ),
+            overlap=Option("--overlap", help="Count partial overlaps of spans, too."),
         ),
-    ] = "text",
-    html: options.Html = None,
-    figure: options.Figure = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,  # noqa: ARG001  # accepted everywhere; nothing is random here
+    ],
+    names: options.Names = None,
+    out: Annotated[
+        ScoreOutput, options.printing(options.FIGURE, options.UNUSED_SEED, {"form": _FORMAT})
+    ],
 ) -> None:
     """What does my system score? Precision, recall, F1 with intervals, from files.
 
     Example: probative score gold.conll system.conll
     """
     from probative.evaluation import score as find_scores
+    from probative.reporting.compare_figures import scores_figure
     from probative.reporting.score_report import conlleval_report, scores_document
 
-    if form != "conlleval":
-        check_format(form)
     gold, *systems = files
-    found = find_scores(
-        gold,
-        *systems,
-        names=names,
-        metric=options.words(metric, ()) or None,
-        beta=beta,
-        method=method,
-        by=by,
-        level=level,
-        overlap=overlap,
-        **reading,
-    )
-    for note in found.notes:
-        remark(note, quiet=quiet)
-    if form == "conlleval":
+    found = find_scores(gold, *systems, names=names, **vars(given))
+    out.remark(*found.notes)
+    if out.form == "conlleval":
         click.echo(conlleval_report(found), nl=False)
-        return
-    drawn = None
-    if figure:
-        from probative.reporting.compare_figures import scores_figure
-
-        drawn = (figure, scores_figure(found))
-    emit(scores_document(found), form, html=html, figure=drawn, quiet=quiet)
+    else:
+        out.emit(scores_document(found), lambda: scores_figure(found))

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, remark, warnings_as_remarks
+from probative.cli.output import warnings_as_remarks
 from probative.cli.parameters import Argument, Option
+from probative.options import SplitOptions
 
 __all__ = ["split"]
 
@@ -18,27 +19,21 @@ def split(
         Path,
         Option("--output", "-o", metavar="DIR", help="A new or an empty folder."),
     ],
-    m: options.Repetitions = 3,
-    regularize: Annotated[
-        list[str] | None,
-        Option(
-            metavar="WHAT",
-            help="What every part shall have an equal share of: entities, labels, tokens; several "
-            "times, or separated by commas. By default entities and tokens, or labels.",
+    *,
+    given: Annotated[
+        SplitOptions,
+        options.choose(
+            *("m", "regularize", "keep_documents", "rng", *options.CORPUS, "gold_column"),
+            regularize=Option(
+                metavar="WHAT",
+                parser=options.word_list,
+                several=True,
+                help="What every part shall have an equal share of: entities, labels, tokens; "
+                "several times, or separated by commas. Classes, where there are labels.",
+            ),
         ),
-    ] = None,
-    keep_documents: options.KeepDocuments = False,
-    task: options.Task = None,
-    input_format: options.InputFormat = None,
-    encoding: options.Encoding = None,
-    tag_column: options.TagColumn = None,
-    label_column: options.GoldColumn = None,
-    comments: options.Comments = False,
-    scheme: options.Scheme = None,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,
+    ],
+    out: options.RandomOutput,
 ) -> None:
     """Which parts shall I train on? Files for 2m folds, balanced, with a manifest.
 
@@ -50,35 +45,27 @@ def split(
     from probative.crossval.fold_files import write_folds
     from probative.reporting.crossval_report import split_document
 
-    check_format(form)
-    wanted = options.words(regularize, ("entities", "tokens"))
-    for word in wanted:
+    for word in given.regularize:
         one_of("--regularize", word, REGULARIZED)
     reading: dict[str, Any] = {
-        "encoding": encoding,
-        "tag_column": tag_column,
-        "comments": comments,
-        "column": label_column,
+        "encoding": given.encoding,
+        "tag_column": given.tag_column,
+        "comments": given.comments,
+        "column": given.gold_column,
     }
-    found = read_corpus(corpus, scheme=scheme, task=task, input_format=input_format, **reading)
-    for note in found.notes:
-        remark(note, quiet=quiet)
-    with warnings_as_remarks(quiet=quiet):
+    found = read_corpus(
+        corpus, scheme=given.scheme, task=given.task, input_format=given.input_format, **reading
+    )
+    out.remark(*found.notes)
+    with warnings_as_remarks(quiet=out.quiet):
         manifest = write_folds(
             found,
             output,
-            m=m,
-            rng=seed,
-            regularize=wanted,
-            keep_documents=keep_documents,
+            m=given.m,
+            rng=given.rng,
+            regularize=given.regularize,
+            keep_documents=given.keep_documents,
             reading=reading,
         )
-    choices = [
-        "split",
-        found.task,
-        f"m:{m}",
-        f"regularize:{','.join(wanted)}",
-        *(["documents"] if keep_documents else []),
-        f"seed:{manifest['seed']}",
-    ]
-    emit(split_document(manifest, str(output), choices=choices), form, html=html, quiet=quiet)
+    signature = given.signature("split", found.task, f"seed:{manifest['seed']}")
+    out.emit(split_document(manifest, str(output), signature=signature))

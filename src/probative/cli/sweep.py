@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, remark
 from probative.cli.parameters import Argument, Option
+from probative.options import SweepOptions
 
 __all__ = ["sweep"]
 
@@ -24,18 +24,15 @@ def sweep(
             "every two characters. - is standard input.",
         ),
     ],
-    steps: Annotated[
-        int,
-        Option("--steps", metavar="N", parser=options.steps, help="Steps from 0 to 1."),
-    ] = 20,
-    input_format: options.InputFormat = None,
-    encoding: options.Encoding = None,
-    level: options.Level = 0.95,
-    figure: options.Figure = None,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,  # noqa: ARG001  # accepted everywhere; nothing is random here
+    *,
+    given: Annotated[
+        SweepOptions,
+        options.choose(
+            *("steps", "level", "input_format", "encoding"),
+            steps=Option(metavar="N", parser=options.steps, help="Steps from 0 to 1."),
+        ),
+    ],
+    out: options.Drawn,
 ) -> None:
     """Where should my word segmenter split? Scores at every share of accepted boundaries.
 
@@ -45,12 +42,8 @@ def sweep(
     from probative.reporting.sweep_report import sweep_document, sweep_figure
     from probative.sweep import segmentation_sweep, segmented
 
-    check_format(form)
     refuse_repeats((gold, probabilities))
-    answer = segmented(gold, "gold", input_format=input_format, encoding=encoding)
-    for note in answer.notes:
-        remark(note, quiet=quiet)
-    found = segmentation_sweep(answer, probabilities, steps, level=level)
-    document = sweep_document(found, html=html is not None, choices=[f"steps:{steps}"])
-    drawn = (figure, sweep_figure(found)) if figure else None
-    emit(document, form, html=html, figure=drawn, quiet=quiet)
+    answer = segmented(gold, "gold", input_format=given.input_format, encoding=given.encoding)
+    out.remark(*answer.notes)
+    found = segmentation_sweep(answer, probabilities, **vars(given))
+    out.emit(sweep_document(found, html=out.html is not None), lambda: sweep_figure(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.bayes_verdict import outcome_sentence, training_sentence
-from probative.reporting.document import Document, Table, number, payload, points, signature
+from probative.reporting.document import Document, Table, number, payload, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,18 +20,17 @@ def bayes_document(
     tests: Sequence[BayesTest],
     *,
     models: tuple[str, str],
-    choices: Sequence[str],
+    signature: str,
     drawings: Sequence[Drawing] = (),
 ) -> Document:
     """Show the tests of two models."""
-    signed = signature(*choices)
     records = [test.to_dict() for test in tests]
     return Document(
         title=f"Is {models[1]} better than {models[0]}?",
-        payload=payload("bayes", signed, tests=records, a=models[0], b=models[1]),
+        payload=payload("bayes", signature, tests=records, a=models[0], b=models[1]),
         tables=(tests_table(tests, models, ()),),
         records=tuple({"a": models[0], "b": models[1], **_flat(record)} for record in records),
-        notes=(*_sentences(tests, models), signed),
+        notes=(*_sentences(tests, models), signature),
         drawings=tuple(drawings),
     )
 
@@ -96,7 +95,7 @@ def bayes_study_document(
     simulation: Sequence[Any],
     published_simulation: dict[str, Any],
     *,
-    choices: Sequence[str],
+    signature: str,
 ) -> Document:
     """Show the three tasks beside the published figures, and the simulation where it was run."""
     tables = [_intervals_table(tasks)]
@@ -135,7 +134,7 @@ def bayes_study_document(
         )
     return Document(
         title="The Bayes test: published tables, recomputed",
-        payload=payload("study bayes", signature(*choices), **content),
+        payload=payload("study bayes", signature, **content),
         tables=tuple(tables),
         records=tuple(records),
         notes=tuple(notes),

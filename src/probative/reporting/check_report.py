@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Document, Table, payload, signature
+from probative.options import sign
+from probative.reporting.document import Document, Table, payload
 
 if TYPE_CHECKING:
     from probative.results import FileCheck
@@ -12,9 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["check_document"]
 
 
-def check_document(found: FileCheck) -> Document:
+def check_document(found: FileCheck, *, signature: str = "") -> Document:
     """Show what a file is, and what is wrong with it."""
-    signed = signature("check", found.input_format, found.task)
+    signed = signature or sign("check", found.input_format, found.task)
     facts = (
         ("file", found.path),
         ("format", found.input_format),

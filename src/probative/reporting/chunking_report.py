@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Table, number, payload, points, signature
+from probative.reporting.document import Document, Table, number, payload, points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _SHORT = {"precision": "P", "recall": "R", "f1": "F1"}
 
 
 def chunking_document(
-    results: Sequence[Any], published: Mapping[str, Any], *, choices: Sequence[str]
+    results: Sequence[Any], published: Mapping[str, Any], *, signature: str
 ) -> Document:
     """Show the experiments, each beside what the paper found on its own corpora.
 
@@ -30,10 +30,9 @@ def chunking_document(
         One `ChunkingResult` a task.
     published
         Intervals, probabilities and decisions of the paper, by task.
-    choices
-        What the signature tells.
+    signature
+        What was done.
     """
-    signed = signature(*choices)
     tasks = [
         {
             **{key: value for key, value in result.to_dict().items() if key != "comparison"},
@@ -45,14 +44,14 @@ def chunking_document(
     ]
     return Document(
         title="Does a finer tag set make a better chunker?",
-        payload=payload("study chunking", signed, tasks=tasks),
+        payload=payload("study chunking", signature, tasks=tasks),
         tables=tuple(_table(result, published[result.task]) for result in results),
         records=tuple(
             {"task": task["task"], "corpus": task["corpus"], **test}
             for task in tasks
             for test in task["tests"]
         ),
-        notes=(_LEGEND, signed),
+        notes=(_LEGEND, signature),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Table, number, payload, signature
+from probative.reporting.document import Document, Table, number, payload
 from probative.reporting.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _QUANTITIES = {
 
 
 def coverage_document(
-    study: Sequence[Any], published: Mapping[str, Any] | None, *, choices: Sequence[str]
+    study: Sequence[Any], published: Mapping[str, Any] | None, *, signature: str
 ) -> Document:
     """Show the study, a table a quantity, beside the published figures where there are any."""
     records = [_record(result) for result in study]
@@ -48,7 +48,7 @@ def coverage_document(
     )
     return Document(
         title="Exact operating characteristics of intervals",
-        payload=payload("study coverage", signature(*choices), conditions=records),
+        payload=payload("study coverage", signature, conditions=records),
         tables=tables,
         records=tuple(records),
         notes=notes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from probative.bayes_verdict import model_verdicts
 from probative.metrics import score
 from probative.reporting.bayes_report import tests_table
-from probative.reporting.document import Document, Table, number, payload, points, signature
+from probative.reporting.document import Document, Table, number, payload, points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,12 +30,10 @@ __all__ = [
 def crossval_document(
     found: ModelComparison,
     *,
-    choices: Sequence[str],
     command: str = "crossval",
     drawings: Sequence[Drawing] = (),
 ) -> Document:
     """Show which of two models is better, and the folds on which that rests."""
-    signed = signature(*choices)
     shown, kinds = _all_tests(found)
     folds = [fold.to_dict() for fold in found.folds]
     content: dict[str, Any] = {
@@ -54,13 +52,13 @@ def crossval_document(
         tables.append(balance_table(found.balance.to_dict()))
     return Document(
         title=f"Is {found.b} better than {found.a}, whatever the training set?",
-        payload=payload(command, signed, **content),
+        payload=payload(command, found.signature, **content),
         tables=tuple(tables),
         records=tuple(
             {"a": found.a, "b": found.b, **test.to_dict(), **found.adjusted_outcome(test)}
             for test in found.tests
         ),
-        notes=(*model_verdicts(found), signed),
+        notes=(*model_verdicts(found), found.signature),
         drawings=tuple(drawings),
     )
 
@@ -156,9 +154,8 @@ def _all_tests(found: ModelComparison) -> tuple[list[BayesTest], list[str]]:
     return [test for _, test in rows], [kind for kind, _ in rows]
 
 
-def split_document(manifest: Mapping[str, Any], folder: str, *, choices: Sequence[str]) -> Document:
+def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) -> Document:
     """Show which folds were written, and how equal their halves are."""
-    signed = signature(*choices)
     folds = manifest["folds"]
     parts = ("train", "validation")
     rows = [
@@ -171,7 +168,7 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, choices: Sequenc
     ]
     return Document(
         title=f"Folds of {manifest['corpus']}",
-        payload=payload("split", signed, folder=folder, manifest=dict(manifest)),
+        payload=payload("split", signature, folder=folder, manifest=dict(manifest)),
         tables=(
             Table(
                 ("fold", "train", "validation", "train on", "validate on"),
@@ -184,5 +181,5 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, choices: Sequenc
         records=tuple(
             {"fold": fold["fold"], "part": part, **fold[part]} for fold in folds for part in parts
         ),
-        notes=(signed,),
+        notes=(signature,),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probative.reporting.compare_report import compare_document
-from probative.reporting.document import Document, Table, number, payload, points, signature
+from probative.reporting.document import Document, Table, number, payload, points
 from probative.reporting.score_report import scores_document
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ def demo_document(
     models: tuple[str, str],
     tests: Sequence[BayesTest],
     segmenters: Scores,
+    *,
+    signature: str,
 ) -> tuple[Document, Document]:
     """Everything for the terminal, and the comparison of the seven systems for the page."""
     page = compare_document(comparison)
@@ -37,7 +39,7 @@ def demo_document(
         title="What probative does",
         payload=payload(
             "demo",
-            signature("demo"),
+            signature,
             comparison=page.payload,
             bayes=[test.to_dict() for test in tests],
             segmentation=segmentation.payload,

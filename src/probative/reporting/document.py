@@ -15,7 +15,7 @@ from probative.wording import number, points
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Document", "Drawing", "Strong", "Table", "number", "payload", "points", "signature"]
+__all__ = ["Document", "Drawing", "Strong", "Table", "number", "payload", "points"]
 
 
 class Strong(str):
@@ -87,11 +87,6 @@ class Document:
     content: Callable[[], Mapping[str, Any]] = dict
 
 
-def signature(*choices: str) -> str:
-    """A short reproducible description of every choice that was made."""
-    return "|".join((f"probative:{__version__}", *choices))
-
-
-def payload(command: str, choices: str, **content: Any) -> dict[str, Any]:
+def payload(command: str, signature: str, **content: Any) -> dict[str, Any]:
     """The top level of every JSON answer."""
-    return {"command": command, "version": __version__, "signature": choices, **content}
+    return {"command": command, "version": __version__, "signature": signature, **content}

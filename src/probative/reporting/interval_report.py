@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Table, number, payload, points, signature
+from probative.reporting.document import Document, Table, number, payload, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,10 +16,9 @@ __all__ = ["intervals_document"]
 
 
 def intervals_document(
-    counts: Counts, intervals: Sequence[Interval], *, choices: Sequence[str]
+    counts: Counts, intervals: Sequence[Interval], *, signature: str
 ) -> Document:
     """Show intervals of one table of counts, or of each of many."""
-    signed = signature(*choices)
     if counts.shape:
         rows: list[dict[str, Any]] = [
             {
@@ -40,7 +39,7 @@ def intervals_document(
         records = [{**counts.to_dict(), **entry} for entry in entries]
     return Document(
         title=f"{_title(counts)}: {100 * intervals[0].level:g} % intervals",
-        payload=payload("interval", signed, **content),
+        payload=payload("interval", signature, **content),
         tables=(_table(records, many=bool(counts.shape), level=intervals[0].level),),
         records=tuple(records),
     )

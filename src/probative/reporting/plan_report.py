@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Document, Table, number, payload, points, signature
+from probative.options import sign
+from probative.reporting.document import Document, Table, number, payload, points
 
 if TYPE_CHECKING:
     from probative.results import Plan
@@ -16,7 +17,7 @@ __all__ = ["plan_document"]
 def plan_document(plan: Plan) -> Document:
     """Show which difference, power and number of units belong together."""
     unit = plan.by
-    signed = plan.signature or signature("plan", plan.metric, f"level:{plan.level:g}")
+    signed = plan.signature or sign("plan", plan.metric, f"level:{plan.level:g}")
     units = "–" if plan.units is None else f"{plan.units:,}"
     difference = math.nan if plan.difference is None else plan.difference
     power = math.nan if plan.power is None else plan.power

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Table, payload, signature
+from probative.options import sign
+from probative.reporting.document import Document, Table, payload
 
 if TYPE_CHECKING:
     from probative.results import Result
@@ -28,7 +29,7 @@ def result_document(result: Result) -> Document:
         text_columns=len(words),
         closing_words="note" in columns,
     )
-    signed = getattr(result, "signature", "") or signature(title.lower().replace(" ", "-"))
+    signed = getattr(result, "signature", "") or sign(title.lower().replace(" ", "-"))
     return Document(
         title=title,
         payload=payload(title.lower(), signed, **result.to_dict()),

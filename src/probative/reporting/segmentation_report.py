@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from probative.options import sign
 from probative.reporting.document import (
     Document,
     Table,
     number,
     payload,
     points,
-    signature,
 )
 from probative.reporting.figures import figure_bytes, new_figure, to_drawing
 from probative.reporting.render import as_json, as_markdown
@@ -41,7 +41,7 @@ def study_document(
     published: Mapping[str, Any],
     *,
     html: bool = False,
-    choices: Sequence[str] = (),
+    signature: str = "",
 ) -> Document:
     """Show a study.
 
@@ -53,10 +53,10 @@ def study_document(
         The published scores, by language.
     html
         Whether a page will be written, which needs the figures.
-    choices
-        What the signature adds.
+    signature
+        What was done.
     """
-    signed = signature("segmentation", *choices, f"level:{study.comparisons.level:g}")
+    signature = signature or sign("segmentation", f"level:{study.comparisons.level:g}")
     tables = [_table2(study, published), _differences(study.comparisons.comparisons)]
     if study.sweep is not None:
         tables += [sweep_table(study.sweep), best_table(study.sweep)]
@@ -77,10 +77,12 @@ def study_document(
         ]
     return Document(
         title=f"Word segmentation of {study.corpus['test']['file']}",
-        payload=payload("study segmentation", signed, **study.to_dict(), published=dict(published)),
+        payload=payload(
+            "study segmentation", signature, **study.to_dict(), published=dict(published)
+        ),
         tables=tuple(table for table in tables if table.rows),
         records=tuple(_records(study)),
-        notes=(*notes, signed),
+        notes=(*notes, signature),
         drawings=tuple(drawings),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Document, Table, number, payload, signature
+from probative.reporting.document import Document, Table, number, payload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ def study_document(
     *,
     title: str,
     notes: Sequence[str],
-    choices: Sequence[str],
+    signature: str,
 ) -> Document:
     """Show a study.
 
@@ -33,8 +33,8 @@ def study_document(
         What it found, a result a condition.
     columns
         The heads of the table, by the names of the results' fields.
-    title, notes, choices
-        The head of the table, sentences below it, and what the signature says.
+    title, notes, signature
+        The head of the table, sentences below it, and what was done.
     """
     records = [result.to_dict() for result in results]
     rows = tuple(
@@ -46,7 +46,7 @@ def study_document(
     )
     return Document(
         title=title,
-        payload=payload(f"study {name}", signature(name, *choices), conditions=records),
+        payload=payload(f"study {name}", signature, conditions=records),
         tables=(Table(tuple(columns.values()), rows, title=title),),
         records=tuple(records),
         notes=tuple(notes),

@@ -10,12 +10,11 @@ from probative.reporting.document import (
     number,
     payload,
     points,
-    signature,
 )
 from probative.reporting.figures import COLOURS, new_figure, to_drawing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -29,9 +28,7 @@ _MARKERS = {"precision": "v", "recall": "o", "f1": "s", "tnr": "^"}
 _MOST_ROWS = 50  # of a table that people read; CSV and JSON have all
 
 
-def sweep_document(
-    sweep: SegmentationSweep, *, name: str = "", html: bool = False, choices: Sequence[str] = ()
-) -> Document:
+def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = False) -> Document:
     """Show a sweep.
 
     Parameters
@@ -42,21 +39,17 @@ def sweep_document(
         What the segmenter is called.
     html
         Whether a page will be written, which needs the figure.
-    choices
-        What the signature adds.
     """
-    methods = ",".join(dict.fromkeys(score.method for score in sweep.scores))
-    signed = signature("sweep", *choices, methods, "by-sentence", f"level:{sweep.level:g}")
     drawings = []
     if html:
         words = "; ".join(str(best) for best in sweep.best)
         drawings = [to_drawing(sweep_figure(sweep), "Scores against λ", words)]
     return Document(
         title=f"Threshold sweep{' of ' + name if name else ''}",
-        payload=payload("sweep", signed, **sweep.to_dict()),
+        payload=payload("sweep", sweep.signature, **sweep.to_dict()),
         tables=(sweep_table(sweep), best_table(sweep)),
         records=tuple(_records(sweep)),
-        notes=(_reading(sweep), _peaks(sweep), signed),
+        notes=(_reading(sweep), _peaks(sweep), sweep.signature),
         drawings=tuple(drawings),
     )
 

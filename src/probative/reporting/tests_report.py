@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Table, number, payload, signature
+from probative.reporting.document import Document, Table, number, payload
 from probative.reporting.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["tests_document", "tests_figure"]
 
 
-def tests_document(study: Sequence[Any], *, choices: Sequence[str]) -> Document:
+def tests_document(study: Sequence[Any], *, signature: str) -> Document:
     """Show how often each method rejects and covers, with standard errors."""
     records = [result.to_dict() for result in study]
     level = study[0].level
@@ -32,7 +32,7 @@ def tests_document(study: Sequence[Any], *, choices: Sequence[str]) -> Document:
     )
     return Document(
         title="Size and power of tests on clustered items",
-        payload=payload("study tests", signature(*choices), conditions=records),
+        payload=payload("study tests", signature, conditions=records),
         tables=tuple(tables),
         records=tuple(records),
         notes=(note,),

@@ -211,8 +211,7 @@ class ModelComparison(Result):
     def _document(self) -> Document:
         from probative.reporting.crossval_report import crossval_document
 
-        choices = [self.task, ",".join(self.metrics), f"{self.m}x2-block-regularised"]
-        return crossval_document(self, choices=choices)
+        return crossval_document(self)
 
     def _key_numbers(self) -> str:
         return "; ".join(

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, progress
+from probative.cli.output import progress
 from probative.cli.parameters import Option
+from probative.studies.options import BayesStudyOptions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["bayes"]
 
 
 def bayes(
-    replicates: Annotated[
-        int,
-        Option(
-            "--replicates",
-            metavar="N",
-            parser=options.whole,
-            help="Simulated data sets of each kind; 0 leaves the simulation out.",
+    *,
+    given: Annotated[
+        BayesStudyOptions,
+        options.choose(
+            *("replicates", "n", "level", "prior", "rope", "weight", "rng"),
+            replicates=Option(
+                metavar="N",
+                parser=options.whole,
+                help="Simulated data sets of each kind; 0 leaves the simulation out.",
+            ),
+            n=Option(metavar="N", parser=options.whole, help="Items a data set."),
         ),
-    ] = 10_000,
-    n: Annotated[
-        int, Option("--n", metavar="N", parser=options.whole, help="Items a data set.")
-    ] = 600,
+    ],
     task: Annotated[
         str, Option(metavar="NAME", help="Which figure --figure draws: cws, ner or org.")
     ] = "cws",
-    level: options.Level = 0.95,
-    prior: options.Prior = 1.0,
-    rope: options.Rope = 0.0,
-    weight: options.Weight = "effective",
-    figure: options.Figure = None,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = 0,
+    out: options.RandomDrawn,
 ) -> None:
     """The Bayes test's paper again: its tables 2 to 5, its figures 1 to 3, its simulation.
 
@@ -49,31 +46,23 @@ def bayes(
     from probative.reporting.posterior_figures import density_figure
     from probative.studies import bayes as study
 
-    check_format(form)
     one_of("--task", task, study.TASKS)
-    how = {"weight": options.fold_weight(weight), "level": level, "prior": prior}
-    tasks = study.task_tests(rope=rope, **how)  # type: ignore[arg-type]  # a dictionary of both kinds
+    tasks = study.task_tests(
+        rope=given.rope, weight=given.weight, level=given.level, prior=given.prior
+    )
     simulation = []
-    if replicates:
-        with progress("data sets", quiet=quiet) as report:
+    if given.replicates:
+        with progress("data sets", quiet=out.quiet) as report:
             simulation = study.simulate_credibility(
-                replicates, n=n, level=level, rng=seed, report=report
+                given.replicates, n=given.n, level=given.level, rng=given.rng, report=report
             )
-    choices = [
-        "bayes",
-        f"weight:{weight}",
-        f"level:{level:g}",
-        f"prior:{prior:g}",
-        *([f"rope:{rope:g}"] if rope else []),
-        "exact",
-        *([f"n:{n}", f"replicates:{replicates}", f"seed:{seed}"] if replicates else []),
-    ]
     published = load("bayes_test")["simulation"]["published"]
-    document = bayes_study_document(tasks, simulation, published, choices=choices)
-    drawn = None
-    if figure:
+    signature = given.signature("bayes", "exact")
+    document = bayes_study_document(tasks, simulation, published, signature=signature)
+
+    def draw() -> Figure:
         shown = next(found for found in tasks if found.task == task)
         folds = dict(zip((shown.a, shown.b), study.published_folds(task), strict=True))
-        scores = score_posteriors(folds, prior=prior)
-        drawn = (figure, density_figure(scores, title=shown.name))
-    emit(document, form, html=html, figure=drawn, quiet=quiet)
+        return density_figure(score_posteriors(folds, prior=given.prior), title=shown.name)
+
+    out.emit(document, draw)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, progress, warnings_as_remarks
+from probative.cli.output import progress, warnings_as_remarks
 from probative.cli.parameters import Option
+from probative.studies.options import ChunkingOptions
 
 __all__ = ["chunking"]
 
 
 def chunking(
+    *,
     cws: Annotated[
         list[str] | None,
         Option(
@@ -23,28 +26,28 @@ def chunking(
         list[str] | None,
         Option(metavar="FILE", help="Entities, such as CoNLL-2003's eng.train; repeatable."),
     ] = None,
-    only: Annotated[str, Option(metavar="LABEL", help="The type of the third task.")] = "ORG",
-    features: Annotated[
-        str | None,
-        Option(
-            metavar="N,...",
-            help="Columns beside the word that features see; by default the second of four.",
+    given: Annotated[
+        ChunkingOptions,
+        options.choose(
+            *("label", "features", "encoding", "c2", "max_iterations", "m", "rng"),
+            label=Option("--only", metavar="LABEL", help="The type of the third task."),
+            features=Option(
+                metavar="N,...",
+                parser=options.column_numbers,
+                help="Columns beside the word that features see; by default the second of four.",
+            ),
+            c2=Option(metavar="NUMBER", parser=options.number, help="The L2 penalty."),
+            max_iterations=Option(
+                "--iterations",
+                metavar="N",
+                parser=options.whole,
+                help="L-BFGS iterations at most.",
+            ),
         ),
-    ] = None,
-    encoding: options.Encoding = None,
-    c2: Annotated[
-        float, Option(metavar="NUMBER", parser=options.number, help="The L2 penalty.")
-    ] = 0.1,
-    iterations: Annotated[
-        int, Option(metavar="N", parser=options.whole, help="L-BFGS iterations at most.")
-    ] = 100,
-    m: options.Repetitions = 3,
+    ],
     jobs: options.Jobs = None,
     resume: options.Resume = None,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,
+    out: options.RandomOutput,
 ) -> None:
     """Does a finer tag set make a better chunker? Wang and Li's three experiments on your corpora.
 
@@ -54,31 +57,21 @@ def chunking(
     from probative.reporting.chunking_report import chunking_document
     from probative.studies.chunking import chunking_study
 
-    check_format(form)
-    with progress("fits", quiet=quiet) as report, warnings_as_remarks(quiet=quiet):
+    with progress("fits", quiet=out.quiet) as report, warnings_as_remarks(quiet=out.quiet):
         results = chunking_study(
             cws=cws or (),
             ner=ner or (),
-            label=only,
-            features=options.column_numbers("--features", features) or None,
-            encoding=encoding,
-            m=m,
-            rng=seed,
             n_jobs=jobs,
             folder=resume,
             report=report,
-            c2=c2,
-            max_iterations=iterations,
+            **vars(given),
         )
     published = {task: entry["published"] for task, entry in load("bayes_test")["tasks"].items()}
-    choices = [
+    # the third task has a type of entities only where there are entities
+    signature = (given if ner else replace(given, label="")).signature(
         "chunking",
         "crf",
-        f"c2:{c2:g}",
-        f"iterations:{iterations}",
-        *([f"only:{only}"] if ner else []),
-        f"{m}x2-block-regularised",
+        f"{given.m}x2-block-regularised",
         f"seed:{results[0].comparison.seed}",
-    ]
-    document = chunking_document(results, published, choices=choices)
-    emit(document, form, html=html, quiet=quiet)
+    )
+    out.emit(chunking_document(results, published, signature=signature))

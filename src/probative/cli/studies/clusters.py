@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, progress
 from probative.cli.parameters import Option
+from probative.cli.studies.simulate import simulate
+from probative.studies.options import ClusterOptions
 
 __all__ = ["clusters"]
 
 
 def clusters(
-    correlation: Annotated[
-        list[str] | None,
-        Option(
-            "--correlation",
-            metavar="R",
-            help="Correlations of items of a unit (0.1, 0.3); several times, or with commas.",
+    given: Annotated[
+        ClusterOptions,
+        options.choose(
+            *("correlations", "questions", "replicates", "level", "rng"),
+            correlations=Option(
+                "--correlation",
+                metavar="R",
+                parser=options.number_list,
+                several=True,
+                help="Correlations of items of a unit; several times, or with commas.",
+            ),
+            questions=Option(
+                "--question",
+                metavar="NAME",
+                parser=options.word_list,
+                several=True,
+                help="score, difference.",
+            ),
         ),
-    ] = None,
-    question: Annotated[
-        list[str] | None,
-        Option(metavar="NAME", help="score, difference; both by default."),
-    ] = None,
-    replicates: options.Replicates = 1000,
-    level: options.Level = 0.95,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = 0,
+    ],
+    out: options.RandomOutput,
 ) -> None:
     """Do intervals cover what they promise with few or uneven units? By simulation."""
-    from probative.reporting.study_report import study_document
     from probative.studies import clusters as study
 
-    check_format(form)
-    correlations = options.numbers("--correlation", correlation, (0.1, 0.3))
-    questions = options.words(question, ("score", "difference"))
-    wanted = [c for c in study.conditions(correlations=correlations) if c.question in questions]
-    with progress("conditions", quiet=quiet) as report:
-        found = study.cluster_study(
-            wanted, level=level, replicates=replicates, rng=seed or 0, report=report
-        )
+    def run(correlations: Any, questions: Any, **how: Any) -> Any:
+        wanted = [c for c in study.conditions(correlations=correlations) if c.question in questions]
+        return study.cluster_study(wanted, **how)
+
     columns = {
         "question": "of a",
         "metric": "score",
@@ -63,13 +62,12 @@ def clusters(
         "Coverage of intervals before (linearised variance, number of units less one) and after "
         "(leaving out one unit at a time, effective number of units less one)."
     )
-    choices = [
-        ",".join(questions),
-        f"level:{level:g}",
-        f"replicates:{replicates}",
-        f"seed:{seed or 0}",
-    ]
-    document = study_document(
-        "clusters", found, columns, title="Few and uneven units", notes=[note], choices=choices
+    simulate(
+        "clusters",
+        run,
+        given,
+        out,
+        columns=columns,
+        title="Few and uneven units",
+        notes=[note],
     )
-    emit(document, form, html=html, quiet=quiet)

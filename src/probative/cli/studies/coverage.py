@@ -4,45 +4,55 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+import click
+
 from probative.cli import options
-from probative.cli.output import check_format, emit, progress
+from probative.cli.output import progress
 from probative.cli.parameters import Option
 from probative.errors import InputError
+from probative.studies.options import CoverageOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.figure import Figure
 
 __all__ = ["coverage"]
 
 
 def coverage(
-    n: Annotated[
-        list[str] | None,
-        Option("--n", metavar="N", help="Items; several times, or separated by commas."),
-    ] = None,
-    cells: Annotated[
-        list[str] | None,
-        Option(
-            "--cells",
-            metavar="P11,P10,P01[,P00]",
-            help="Probabilities of a true positive, false positive, false negative [, true "
-            "negative]; several times for several scenarios.",
+    *,
+    given: Annotated[
+        CoverageOptions,
+        options.choose(
+            *("sizes", "cells", "methods", "metric", "level"),
+            sizes=Option(
+                "--n",
+                metavar="N",
+                parser=options.whole_list,
+                several=True,
+                help="Items; several times, or separated by commas.",
+            ),
+            cells=Option(
+                metavar="P11,P10,P01[,P00]",
+                several=True,
+                help="Probabilities of a true positive, false positive, false negative [, true "
+                "negative]; several times for several scenarios.",
+            ),
+            methods=Option(
+                "--method",
+                metavar="NAME",
+                parser=options.word_list,
+                several=True,
+                help="Interval methods; by default the paper's four.",
+            ),
+            metric=Option(metavar="NAME", help="f1, jaccard, precision or recall."),
         ),
-    ] = None,
-    method: Annotated[
-        list[str] | None,
-        Option(metavar="NAME", help="Interval methods; by default the paper's four."),
-    ] = None,
-    metric: Annotated[str, Option(help="f1, jaccard, precision or recall.")] = "f1",
+    ],
     plot: Annotated[
         str, Option(metavar="NAME", help="What --figure draws: coverage, length or heatmap.")
     ] = "coverage",
-    level: options.Level = 0.95,
-    figure: options.Figure = None,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,  # noqa: ARG001  # accepted everywhere; nothing is random here
+    out: options.Drawn,
 ) -> None:
     """Do the intervals cover what they promise? Exact coverage, length, overshoot, degeneracy.
 
@@ -54,22 +64,25 @@ def coverage(
     from probative.reporting.coverage_report import coverage_document
     from probative.studies import coverage as study
 
-    check_format(form)
     one_of("--plot", plot, ("coverage", "length", "heatmap"))
-    scenarios, sizes = _scenarios(cells), options.whole_numbers("--n", n) or None
-    methods = options.words(method, study.METHODS if metric == "f1" else ("wilson",))
-    as_published = not (cells or n or metric != "f1" or level != 0.95) and set(methods) <= set(
-        study.METHODS
-    )
-    with progress("exact sums", quiet=quiet) as report:
+    metric, level = given.metric, given.level
+    methods = tuple(given.methods or (study.METHODS if metric == "f1" else ("wilson",)))
+    as_published = not (given.cells or given.sizes or metric != "f1" or level != 0.95) and set(
+        methods
+    ) <= set(study.METHODS)
+    with progress("exact sums", quiet=out.quiet) as report:
         results = study.coverage_study(
-            scenarios, sizes, methods, metric=metric, level=level, report=report
+            _scenarios(given.cells),
+            given.sizes,
+            methods,
+            metric=metric,
+            level=level,
+            report=report,
         )
-    choices = ["coverage", metric, ",".join(methods), f"level:{level:g}", "exact"]
     published = load("f1_intervals") if as_published else None
-    document = coverage_document(results, published, choices=choices)
-    drawn = (figure, _draw(plot, results, methods, level)) if figure else None
-    emit(document, form, html=html, figure=drawn, quiet=quiet)
+    signature = given.signature("coverage", metric, ",".join(methods), "exact")
+    document = coverage_document(results, published, signature=signature)
+    out.emit(document, lambda: _draw(plot, results, methods, level))
 
 
 def _draw(plot: str, results: list[Any], methods: tuple[str, ...], level: float) -> Figure:
@@ -83,13 +96,13 @@ def _draw(plot: str, results: list[Any], methods: tuple[str, ...], level: float)
     return coverage_report.coverage_figure(results)
 
 
-def _scenarios(cells: list[str] | None) -> dict[str, dict[str, float]] | None:
+def _scenarios(cells: Sequence[str]) -> dict[str, dict[str, float]] | None:
     """Cell probabilities by the text that gave them; a missing p00 is what is left to 1."""
     scenarios = {}
-    for text in cells or ():
+    for text in cells:
         try:
-            values = options.numbers("--cells", [text])
-        except InputError:
+            values = options.number_list(text)
+        except click.BadParameter:
             values = ()
         if len(values) == 3:
             values = (*values, max(0.0, round(1 - sum(values), 12)))

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from probative.cli import options
-from probative.cli.output import check_format, emit, progress
+from probative.cli.studies.simulate import simulate
+from probative.studies.options import MacroOptions
 
 __all__ = ["macro"]
 
 
 def macro(
-    replicates: options.Replicates = 400,
-    level: options.Level = 0.95,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = 0,
+    given: Annotated[MacroOptions, options.choose("replicates", "level", "rng")],
+    out: options.RandomOutput,
 ) -> None:
     """Do the intervals of macro averages cover what they promise? By simulation."""
-    from probative.reporting.study_report import study_document
     from probative.studies.macro import macro_coverage
 
-    check_format(form)
-    with progress("test sets", quiet=quiet) as report:
-        found = macro_coverage(level=level, replicates=replicates, rng=seed, report=report)
     columns = {
         "condition": "labels and F1",
         "question": "of",
@@ -39,9 +34,13 @@ def macro(
     pairs = (
         "B scores two points more than A on every label; half of the time they share their fate."
     )
-    choices = [f"level:{level:g}", f"replicates:{replicates}", f"seed:{seed}"]
-    title = "Coverage of the intervals of macro F1"
-    document = study_document(
-        "macro", found, columns, title=title, notes=[methods, pairs], choices=choices
+    simulate(
+        "macro",
+        macro_coverage,
+        given,
+        out,
+        columns=columns,
+        title="Coverage of the intervals of macro F1",
+        notes=[methods, pairs],
+        counting="test sets",
     )
-    emit(document, form, html=html, quiet=quiet)

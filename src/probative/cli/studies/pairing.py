@@ -5,36 +5,33 @@ from __future__ import annotations
 from typing import Annotated
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, progress
 from probative.cli.parameters import Option
+from probative.cli.studies.simulate import simulate
+from probative.studies.options import PairingOptions
 
 __all__ = ["pairing"]
 
 
 def pairing(
-    n: Annotated[
-        list[str] | None,
-        Option("--n", metavar="N", help="Items; several times, or separated by commas."),
-    ] = None,
-    metric: options.Metric = None,
-    replicates: options.Replicates = 1000,
-    level: options.Level = 0.95,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = 0,
+    given: Annotated[
+        PairingOptions,
+        options.choose(
+            *("sizes", "metrics", "replicates", "level", "rng"),
+            sizes=Option(
+                "--n",
+                metavar="N",
+                parser=options.whole_list,
+                several=True,
+                help="Items; several times, or separated by commas.",
+            ),
+            metrics=options.STATISTICS["metric"],
+        ),
+    ],
+    out: options.RandomOutput,
 ) -> None:
     """Does the interval of a difference cover, and what does knowing the pairs gain? Simulated."""
-    from probative.reporting.study_report import study_document
     from probative.studies.pairing import pairing_study
 
-    check_format(form)
-    sizes = tuple(options.whole_numbers("--n", n)) or (200, 1000, 5000)
-    metrics = options.words(metric, ("precision", "recall", "f1"))
-    with progress("conditions", quiet=quiet) as report:
-        found = pairing_study(
-            sizes, metrics, replicates=replicates, level=level, rng=seed, report=report
-        )
     columns = {
         "items": "items",
         "metric": "metric",
@@ -48,13 +45,5 @@ def pairing(
         "Test sets are drawn from a population on which the two systems treat nine items in ten "
         "alike. Independent posteriors ignore that, and their intervals are too long."
     )
-    choices = [f"level:{level:g}", f"replicates:{replicates}", f"seed:{seed}"]
-    document = study_document(
-        "pairing",
-        found,
-        columns,
-        title=f"Coverage of the {100 * level:g} % interval of B − A",
-        notes=[note],
-        choices=choices,
-    )
-    emit(document, form, html=html, quiet=quiet)
+    title = f"Coverage of the {100 * given.level:g} % interval of B − A"
+    simulate("pairing", pairing_study, given, out, columns=columns, title=title, notes=[note])

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+
+import click
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, progress, remark
+from probative.cli.output import progress
 from probative.cli.parameters import Option
 from probative.errors import InputError
+from probative.studies.options import SegmentationOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["segmentation"]
+
+_ALIKE = ("curve", "spaces", "epochs", "device", "rng", "steps", "level")
 
 
 def segmentation(
@@ -21,39 +29,37 @@ def segmentation(
         str, Option(metavar="FILE", help="The same, for the choice of the network's epoch.")
     ],
     test: Annotated[str, Option(metavar="FILE", help="The same, to be scored on.")],
-    systems: Annotated[
-        str | None,
-        Option(
-            metavar="A,B", help="Of maxmatch, crf and bigru; by default those that are installed."
+    *,
+    given: Annotated[
+        SegmentationOptions,
+        options.choose(
+            *("systems", "sizes", "step", "curve", "epochs", "device", "spaces", "steps"),
+            *("language", "level", "rng"),
+            systems=Option(
+                metavar="A,B",
+                parser=options.word_list,
+                help="Of maxmatch, crf and bigru; by default those that are installed.",
+            ),
+            sizes=Option(
+                metavar="N,N",
+                parser=options.word_list,
+                help="Training sentences at each point of the learning curve.",
+            ),
+            step=Option(
+                metavar="N",
+                parser=options.whole,
+                help="A learning curve that grows by N sentences.",
+            ),
+            curve=Option(metavar="NAME", help="Whose learning curve; the last system's."),
+            epochs=Option(metavar="N", parser=options.whole, help="Epochs of the network."),
+            device=Option(metavar="NAME", help="Where the network computes: auto, cpu or cuda."),
+            spaces=Option(help="Whether segmenters see the spaces of the text."),
+            steps=Option(metavar="N", parser=options.whole, help="Steps of the sweep."),
+            language=Option(
+                metavar="zh|en", help="Show the published figures of this language only."
+            ),
         ),
-    ] = None,
-    sizes: Annotated[
-        str | None,
-        Option(metavar="N,N", help="Training sentences at each point of the learning curve."),
-    ] = None,
-    step: Annotated[
-        int | None,
-        Option(
-            metavar="N", parser=options.whole, help="A learning curve that grows by N sentences."
-        ),
-    ] = None,
-    curve: Annotated[
-        str | None, Option(metavar="NAME", help="Whose learning curve; the last system's.")
-    ] = None,
-    epochs: Annotated[
-        int, Option(metavar="N", parser=options.whole, help="Epochs of the network.")
-    ] = 30,
-    device: Annotated[
-        str, Option(metavar="NAME", help="Where the network computes: auto, cpu or cuda.")
-    ] = "auto",
-    spaces: Annotated[bool, Option(help="Whether segmenters see the spaces of the text.")] = True,
-    steps: Annotated[
-        int, Option("--steps", metavar="N", parser=options.whole, help="Steps of the sweep.")
-    ] = 20,
-    language: Annotated[
-        str | None,
-        Option(metavar="zh|en", help="Show the published figures of this language only."),
-    ] = None,
+    ],
     resume: options.Resume = None,
     output: Annotated[
         Path | None,
@@ -61,11 +67,7 @@ def segmentation(
             "--output", "-o", metavar="DIR", help="Write tables, figures, outputs and JSON there."
         ),
     ] = None,
-    level: options.Level = 0.95,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = None,
+    out: options.RandomOutput,
 ) -> None:
     """Is recall the score to trust? Three word segmenters, a threshold sweep, a learning curve.
 
@@ -78,25 +80,24 @@ def segmentation(
     from probative.studies.segmentation import installed_systems, segmentation_study
     from probative.sweep import segmented
 
-    check_format(form)
     published = load("segmentation")["table2"]
-    if language is not None:
-        published = {language: published[one_of("--language", language, published)]}
+    if given.language is not None:
+        language = one_of("--language", given.language, published)
+        published = {language: published[language]}
     chosen, missing = installed_systems()
-    if systems is not None:
-        chosen, missing = list(options.words([systems], ())), []
-    for note in missing:
-        remark(note, quiet=quiet)
+    if given.systems is not None:
+        chosen, missing = list(given.systems), []
+    out.remark(*missing)
     training = segmented(train, "train")
-    points = _sizes(sizes, step, training.n_sentences)
+    points = _sizes(given.sizes, given.step, training.n_sentences)
     if output is not None:
         make_folder(output)
-    with progress("runs", quiet=quiet) as bar:
+    with progress("runs", quiet=out.quiet) as bar:
 
         def report(done: int, total: int, what: str) -> None:
             bar(done, total)
             if "iteration" not in what:
-                remark(what, quiet=quiet)
+                out.remark(what)
 
         study = segmentation_study(
             training,
@@ -104,41 +105,32 @@ def segmentation(
             test,
             systems=chosen,
             sizes=points,
-            curve=curve,
-            spaces=spaces,
-            epochs=epochs,
-            device=device,
-            rng=seed or 0,
-            steps=steps,
-            level=level,
             folder=resume,
             report=report,
+            **{name: getattr(given, name) for name in _ALIKE},
         )
-    choices = [
-        ",".join(chosen),
-        "spaces" if spaces else "no-spaces",
-        f"epochs:{epochs}",
-        f"seed:{study.seed}",
-        f"steps:{steps}",
-    ]
-    document = study_document(study, published, html=html is not None, choices=choices)
+    signature = given.signature("segmentation", ",".join(chosen))
+    document = study_document(study, published, html=out.html is not None, signature=signature)
     if output is not None:
         for name, content in output_files(study, document).items():
             write_whole(output / name, content)
-        remark(f"wrote {output}", quiet=quiet)
-    emit(document, form, html=html, quiet=quiet)
+        out.remark(f"wrote {output}")
+    out.emit(document)
 
 
-def _sizes(sizes: str | None, step: int | None, everything: int) -> list[int]:
-    if sizes is not None and step is not None:
+def _sizes(sizes: Sequence[str], step: int | None, everything: int) -> list[int]:
+    if sizes and step is not None:
         raise InputError("--step: cannot be combined with --sizes; expected one of the two")
     if step is not None:
         if step < 1:
             raise InputError("--step: 0 is not a whole number >= 1")
         return list(range(step, everything, step))
-    words = options.words([sizes] if sizes else None, ())
-    what = "whole number >= 1 or 'all'"
-    return [
-        everything if word == "all" else options.whole_numbers("--sizes", [word], what=what)[0]
-        for word in words
-    ]
+    return [everything if word == "all" else _size(word) for word in sizes]
+
+
+def _size(word: str) -> int:
+    try:
+        (size,) = options.whole_list(word, what="whole number >= 1 or 'all'")
+    except click.BadParameter as error:
+        raise InputError(f"--sizes: {error.message}") from None
+    return size

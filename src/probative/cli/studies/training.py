@@ -5,54 +5,40 @@ from __future__ import annotations
 from typing import Annotated
 
 from probative.cli import options
-from probative.cli.output import check_format, emit, progress
 from probative.cli.parameters import Option
+from probative.cli.studies.simulate import simulate
+from probative.studies.options import TrainingOptions
 
 __all__ = ["training"]
 
 
 def training(
-    learner: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME",
-            help="stump, neighbour, centroid; several times, or separated by commas.",
+    given: Annotated[
+        TrainingOptions,
+        options.choose(
+            *("learners", "gains", "items", "replicates", "level", "rng"),
+            learners=Option(
+                "--learner",
+                metavar="NAME",
+                parser=options.word_list,
+                several=True,
+                help="Several times, or separated by commas.",
+            ),
+            gains=Option(
+                "--gain",
+                metavar="X",
+                parser=options.number_list,
+                several=True,
+                help="How much more B's features tell; 0: neither is better. Several as above.",
+            ),
+            items=Option("--n", metavar="N", parser=options.whole, help="Items per data set."),
         ),
-    ] = None,
-    gain: Annotated[
-        list[str] | None,
-        Option(
-            metavar="X",
-            help="How much more B's features tell; 0: neither is better. Several as above.",
-        ),
-    ] = None,
-    n: Annotated[
-        int, Option("--n", metavar="N", parser=options.whole, help="Items per data set.")
-    ] = 400,
-    replicates: options.Replicates = 1000,
-    level: options.Level = 0.95,
-    form: options.Format = "text",
-    html: options.Html = None,
-    quiet: options.Quiet = False,
-    seed: options.Seed = 0,
+    ],
+    out: options.RandomOutput,
 ) -> None:
     """How often is one of two equally good learners called better? Simulated."""
-    from probative.reporting.study_report import study_document
-    from probative.studies.training import LEARNERS, training_study
+    from probative.studies.training import training_study
 
-    check_format(form)
-    learners = options.words(learner, tuple(LEARNERS))
-    gains = options.numbers("--gain", gain, (0.0, 0.25))
-    with progress("data sets", quiet=quiet) as report:
-        found = training_study(
-            learners,
-            gains,
-            items=n,
-            replicates=replicates,
-            level=level,
-            rng=seed,
-            report=report,
-        )
     columns = {
         "learner": "learner",
         "metric": "metric",
@@ -67,22 +53,15 @@ def training(
     note = (
         "How often one of two learners is called better, as published and with training variance "
         "allowed for. Each sees two features of its own; without a gain neither is better, and "
-        f"{1 - level:.2g} is right."
+        f"{1 - given.level:.2g} is right."
     )
-    choices = [
-        *(f"learner:{name}" for name in learners),
-        *(f"gain:{value:g}" for value in gains),
-        f"n:{n}",
-        f"level:{level:g}",
-        f"replicates:{replicates}",
-        f"seed:{seed}",
-    ]
-    document = study_document(
+    simulate(
         "training",
-        found,
-        columns,
+        training_study,
+        given,
+        out,
+        columns=columns,
         title="Is one of two learners called better?",
         notes=[note],
-        choices=choices,
+        counting="data sets",
     )
-    emit(document, form, html=html, quiet=quiet)

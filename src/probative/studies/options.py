@@ -1,0 +1,165 @@
+"""Every choice of a study: what its function takes, its command asks for and its signature says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from probative.options import ALWAYS, FoldsOptions, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "BayesStudyOptions",
+    "ChunkingOptions",
+    "ClusterOptions",
+    "CoverageOptions",
+    "GateOptions",
+    "MacroOptions",
+    "PairingOptions",
+    "PlanningOptions",
+    "SegmentationOptions",
+    "TestsOptions",
+    "TrainingOptions",
+]
+
+_SEED = ALWAYS | {"as": "seed"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationOptions(Options):
+    """The choices that simulations share."""
+
+    level: float = field(default=0.95, metadata=ALWAYS)
+    replicates: int = field(default=1000, metadata=ALWAYS)
+    rng: Any = field(default=0, metadata=_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairingOptions(SimulationOptions):
+    """Of `probative.studies.pairing.pairing_study`."""
+
+    sizes: Sequence[int] = field(default=(200, 1000, 5000), metadata={"as": "n"})
+    metrics: Sequence[str] = field(default=("precision", "recall", "f1"), metadata={"as": "metric"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions(SimulationOptions):
+    """Of `probative.studies.training.training_study`."""
+
+    learners: Sequence[str] = field(
+        default=("stump", "neighbour", "centroid"), metadata=ALWAYS | {"as": "learner"}
+    )
+    gains: Sequence[float] = field(default=(0.0, 0.25), metadata=ALWAYS | {"as": "gain"})
+    items: int = field(default=400, metadata=ALWAYS | {"as": "n"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions(SimulationOptions):
+    """Of `probative.studies.clusters`: which conditions, and of `cluster_study`."""
+
+    correlations: Sequence[float] = field(default=(0.1, 0.3), metadata={"as": "correlation"})
+    questions: Sequence[str] = field(
+        default=("score", "difference"), metadata=ALWAYS | {"as": "question"}
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestsOptions(SimulationOptions):
+    """Of `probative.studies.tests.size_and_power`; None stands for the usual methods."""
+
+    correlations: Sequence[float] = field(
+        default=(0.0, 0.1, 0.2, 0.4, 0.6), metadata={"as": "correlation"}
+    )
+    differences: Sequence[float] = field(default=(0.0, 0.03), metadata={"as": "difference"})
+    methods: Sequence[str] | None = None
+    units: int = field(default=200, metadata=ALWAYS)
+    items: float = field(default=5.0, metadata=ALWAYS)
+
+    told = frozenset({"methods"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanningOptions(SimulationOptions):
+    """Of `probative.studies.planning.planning_study`."""
+
+    powers: Sequence[float] = field(default=(0.5, 0.8, 0.9), metadata={"as": "power"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class MacroOptions(SimulationOptions):
+    """Of `probative.studies.macro.macro_coverage`."""
+
+    replicates: int = field(default=400, metadata=ALWAYS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions(Options):
+    """Of `probative.studies.gates.gate_study`."""
+
+    margins: Sequence[float] = field(default=(0.0, 0.02), metadata=ALWAYS)
+    correlation: float = field(default=0.1, metadata=ALWAYS)
+    confidence: float = field(default=0.95, metadata=ALWAYS)
+    replicates: int = field(default=2000, metadata=ALWAYS)
+    rng: Any = field(default=0, metadata=_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoverageOptions(Options):
+    """Of `probative.studies.coverage.coverage_study`; `cells` are its scenarios, as written."""
+
+    sizes: Sequence[int] | None = field(default=None, metadata={"as": "n"})
+    cells: Sequence[str] = ()
+    methods: Sequence[str] | None = None
+    metric: str = "f1"
+    level: float = field(default=0.95, metadata=ALWAYS)
+
+    told = frozenset({"methods", "metric"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class BayesStudyOptions(FoldsOptions):
+    """Of `probative.studies.bayes`: of its tests, and of its simulation."""
+
+    replicates: int = field(default=10_000, metadata=ALWAYS)
+    n: int = field(default=600, metadata=ALWAYS)
+    rng: Any = field(default=0, metadata=_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkingOptions(Options):
+    """Of `probative.studies.chunking.chunking_study` and of its learner."""
+
+    label: str = field(default="ORG", metadata=ALWAYS | {"as": "only"})
+    features: Sequence[int] | None = None
+    encoding: str | None = None
+    c2: float = field(default=0.1, metadata=ALWAYS)
+    max_iterations: int = field(default=100, metadata=ALWAYS | {"as": "iterations"})
+    m: int = 3
+    rng: Any = field(default=None, metadata={"as": "seed"})
+
+    told = frozenset({"m", "rng"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentationOptions(Options):
+    """Of `probative.studies.segmentation.segmentation_study`.
+
+    `sizes` and `step` are the learning curve's as they were written; `language` chooses among the
+    published figures.
+    """
+
+    systems: Sequence[str] | None = None
+    sizes: Sequence[str] = ()
+    step: int | None = None
+    curve: str | None = None
+    spaces: bool = field(default=True, metadata=ALWAYS)
+    epochs: int = field(default=30, metadata=ALWAYS)
+    device: str = "auto"
+    rng: Any = field(default=0, metadata=_SEED)
+    steps: int = field(default=20, metadata=ALWAYS)
+    language: str | None = None
+    level: float = field(default=0.95, metadata=ALWAYS)
+
+    told = frozenset({"systems"})
