@@ -9,13 +9,13 @@ one's false alarm.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from probative._validation import open_probability, random_generator, whole_number
+from probative._validation import open_probability, whole_number
 from probative.counts import Counts, PairedCounts
-from probative.inference.macro import macro_interval
+from probative.inference.macro import MacroEvidence, degrees_of_freedom
 from probative.inference.macro_difference import macro_difference
 from probative.label_counts import LabelCounts
 from probative.results import Result
@@ -179,7 +179,7 @@ def macro_coverage(
     *,
     level: float = 0.95,
     replicates: int = 400,
-    rng: Any = 0,
+    seed: int = 0,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[MacroCoverage]:
     """Simulate test sets under every condition, and count how often the truth is covered.
@@ -188,17 +188,18 @@ def macro_coverage(
     ----------
     conditions
         What to draw from; by default `CONDITIONS`.
-    level, replicates, rng
+    level, replicates, seed
         The level of the intervals, how many test sets to draw each, and the seed.
     report
         Called with the number of test sets done and of all.
     """
     level = open_probability("level", level)
     replicates = whole_number("replicates", replicates)
-    generator = random_generator(rng)
+    seed = whole_number("seed", seed, least=0)
     chosen = CONDITIONS if conditions is None else conditions
     study = []
     for k, (name, condition) in enumerate(chosen.items()):
+        generator = np.random.default_rng([seed, k])
         limits, true = [], []
         for r in range(replicates):
             report(k * replicates + r, len(chosen) * replicates)
@@ -213,14 +214,14 @@ def macro_coverage(
 def _limits(sample: Sample, level: float) -> dict[tuple[str, str], tuple[float, float]]:
     """The limits of every method, by question and name."""
     a, b, paired, *_ = sample
-    one = macro_interval(a, level=level)
-    both, _ = macro_difference(a, b, level=level)
+    both, posterior = macro_difference(a, b, level=level)
+    one = MacroEvidence(both.a, posterior.a, degrees_of_freedom(a))  # is found on the way
     single, gap = "one system", "difference"
     return {
         (single, "delta"): delta_interval(a, level),
         (single, "mover"): mover_interval(a, level),
         (single, "one prior"): one_prior_interval(a, level),
-        (single, "hierarchical"): (one.low, one.high),
+        (single, "hierarchical"): one.limits(level),
         (gap, "delta"): delta_difference(a, b, level),
         (gap, "mover"): mover_difference(paired, level),
         (gap, "hierarchical"): (both.low, both.high),

@@ -22,7 +22,7 @@ def macro(
 
     check_format(form)
     with progress("test sets", quiet=quiet) as report:
-        found = macro_coverage(level=level, replicates=replicates, rng=seed, report=report)
+        found = macro_coverage(level=level, replicates=replicates, seed=seed or 0, report=report)
     columns = {
         "condition": "labels and F1",
         "question": "of",
@@ -39,7 +39,7 @@ def macro(
     pairs = (
         "B scores two points more than A on every label; half of the time they share their fate."
     )
-    choices = [f"level:{level:g}", f"replicates:{replicates}", f"seed:{seed}"]
+    choices = [f"level:{level:g}", f"replicates:{replicates}", f"seed:{seed or 0}"]
     title = "Coverage of the intervals of macro F1"
     document = study_document(
         "macro", found, columns, title=title, notes=[methods, pairs], choices=choices
