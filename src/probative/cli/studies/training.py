@@ -26,6 +26,17 @@ def training(
             help="How much more B's features tell; 0: neither is better. Several as above.",
         ),
     ] = None,
+    distance: Annotated[
+        float,
+        Option(metavar="X", parser=options.number, help="Of the classes, in standard deviations."),
+    ] = 0.5,
+    copies: Annotated[
+        str,
+        Option(
+            metavar="KIND",
+            help="own: features of their own; subsampled: each trained on half of the items.",
+        ),
+    ] = "own",
     n: Annotated[
         int, Option("--n", metavar="N", parser=options.whole, help="Items per data set.")
     ] = 400,
@@ -42,11 +53,13 @@ def training(
 
     check_format(form)
     learners = options.words(learner, tuple(LEARNERS))
-    gains = options.numbers("--gain", gain, (0.0, 0.25))
+    gains = options.numbers("--gain", gain, (0.0, 0.25) if copies == "own" else (0.0,))
     with progress("data sets", quiet=quiet) as report:
         found = training_study(
             learners,
             gains,
+            distance=distance,
+            copies=copies,
             items=n,
             replicates=replicates,
             level=level,
@@ -64,14 +77,20 @@ def training(
         "effect": "fold effect",
         "notable": "above 2",
     }
+    sees = {
+        "own": "Each sees two features of its own",
+        "subsampled": "Each is trained on a random half of the training items",
+    }
     note = (
         "How often one of two learners is called better, as published and with training variance "
-        "allowed for. Each sees two features of its own; without a gain neither is better, and "
+        f"allowed for. {sees[copies]}; without a gain neither is better, and "
         f"{1 - level:.2g} is right."
     )
     choices = [
         *(f"learner:{name}" for name in learners),
         *(f"gain:{value:g}" for value in gains),
+        f"distance:{distance:g}",
+        f"copies:{copies}",
         f"n:{n}",
         f"level:{level:g}",
         f"replicates:{replicates}",
