@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from probative._validation import open_probability, whole_number
+from probative._validation import open_probability, random_generator, whole_number
 from probative.counts import Counts, PairedCounts
 from probative.inference.macro import MacroEvidence, degrees_of_freedom
 from probative.inference.macro_difference import macro_difference

@@ -65,10 +65,10 @@ def training(
         "own": "Each sees two features of its own",
         "subsampled": "Each is trained on a random half of the training items",
     }
+    seen = sees.get(given.copies, given.copies)
     note = (
         "How often one of two learners is called better, as published and with training variance "
-        f"allowed for. {sees[given.copies]}; without a gain neither is better, and "
-        f"{1 - given.level:.2g} is right."
+        f"allowed for. {seen}; without a gain neither is better, and {1 - given.level:.2g} is right."
     )
     simulate(
         "training",
