@@ -46,11 +46,3 @@ def test_no_module_needs_one_operating_system():
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [str(node.module)]
             assert not POSIX & {name.split(".")[0] for name in names}, path
-
-
-def test_dir_shows_the_public_names():
-    import probative
-
-    assert dir(probative) == sorted(probative.__all__)
-    for name in probative.__all__:
-        assert getattr(probative, name) is not None

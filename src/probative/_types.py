@@ -28,8 +28,9 @@ __all__ = [
 ]
 
 Array: TypeAlias = NDArray[np.float64]
-# one number for one table, an array for an array of tables
-Number: TypeAlias = float | Array
+# One number for one table, an array for an array of tables. Callers know which of the two they
+# have; `float | Array` would make them prove it at every use, so the second stays open.
+Number: TypeAlias = float | Any
 # a seed, or what NumPy makes random numbers from
 RNG: TypeAlias = (
     int | Sequence[int] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import Array, Number
+
 __all__ = ["Counts", "PairedCounts", "counts_of", "paired_of"]
 
 _FIELDS = ("tp", "fp", "fn", "tn")
@@ -66,10 +68,16 @@ class Counts:
     Counts(tp=3, fp=3, fn=8)
     """
 
-    tp: Any
-    fp: Any
-    fn: Any
-    tn: Any = None
+    tp: Number
+    fp: Number
+    fn: Number
+    tn: Number | None = None
+
+    if TYPE_CHECKING:  # what is given may be anything that makes numbers
+
+        def __init__(
+            self, tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, tn: ArrayLike | None = None
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         shape = None
@@ -120,17 +128,17 @@ class Counts:
         return np.shape(self.tp)
 
     @property
-    def predicted(self) -> Any:
+    def predicted(self) -> Number:
         """How many items the system returned: tp + fp."""
         return self.tp + self.fp
 
     @property
-    def positives(self) -> Any:
+    def positives(self) -> Number:
         """How many items were to be found: tp + fn."""
         return self.tp + self.fn
 
     @property
-    def nu(self) -> Any:
+    def nu(self) -> Number:
         """How many items matter to F1: tp + fp + fn."""
         return self.tp + self.fp + self.fn
 
@@ -158,13 +166,13 @@ class Counts:
     def __radd__(self, other: object) -> Self:
         return self if other == 0 else NotImplemented  # so that the builtin sum() works
 
-    def __mul__(self, weight: Any) -> Self:
+    def __mul__(self, weight: ArrayLike) -> Self:
         factor = factors("weight", weight)
         return self._map(lambda value: value * factor)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: Any) -> Self:
+    def __truediv__(self, divisor: ArrayLike) -> Self:
         factor = factors("divisor", divisor, zero=False)
         return self._map(lambda value: value / factor)
 
@@ -259,9 +267,13 @@ class PairedCounts:
     Counts(tp=48, fp=7, fn=10, tn=302)
     """
 
-    cases: Any
-    multiplicity: Any = None
+    cases: Array
+    multiplicity: NDArray[np.int64] | None = None
     has_negatives: bool = field(init=False)
+
+    if TYPE_CHECKING:  # what is given may be anything that makes numbers
+
+        def __init__(self, cases: ArrayLike, multiplicity: ArrayLike | None = None) -> None: ...
 
     def __post_init__(self) -> None:
         cases = amounts("cases", self.cases)
@@ -449,12 +461,12 @@ class PairedCounts:
     def __radd__(self, other: object) -> Self:
         return self if other == 0 else NotImplemented
 
-    def __mul__(self, weight: Any) -> Self:
+    def __mul__(self, weight: ArrayLike) -> Self:
         return self._with(self.cases * factors("weight", weight), self.multiplicity)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: Any) -> Self:
+    def __truediv__(self, divisor: ArrayLike) -> Self:
         return self._with(self.cases / factors("divisor", divisor, zero=False), self.multiplicity)
 
     def __eq__(self, other: object) -> bool:

@@ -259,7 +259,8 @@ def _scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ..
         # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
         accuracy = _interval(evidence, right, "recall", choices)
-        scores = tuple(replace(accuracy, metric=name) for name in choices.among(_ALL_CLASSES))
+        nameless = replace(accuracy, signature="")
+        scores = tuple(replace(nameless, metric=name) for name in choices.among(_ALL_CLASSES))
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
         scores = tuple(_interval(evidence, units, metric, choices) for metric in metrics)
@@ -278,8 +279,9 @@ def _interval(evidence: Evidence, units: Counts, metric: str, choices: _Choices)
 
 def _by_document(units: Counts, document: Any) -> Counts:
     """The counts of every sentence, added up for each document."""
-    cells = (units.tp, units.fp, units.fn, units.tn)
-    return Counts(*(None if n is None else np.bincount(document, weights=n) for n in cells))
+    tp, fp, fn = (np.bincount(document, weights=n) for n in (units.tp, units.fp, units.fn))
+    tn = None if units.tn is None else np.bincount(document, weights=units.tn)
+    return Counts(tp, fp, fn, tn)
 
 
 def _by_label(evidence: Evidence, i: int, choices: _Choices) -> tuple[LabelScores, ...]:

@@ -27,7 +27,7 @@ def examples_of(evidence: Evidence, pairs: Sequence[tuple[int, int]]) -> tuple[E
     found: list[Example] = []
     for i, j in pairs[:_PAIRS]:
         paired = evidence.items.paired(i, j, by="sentence")
-        errors = [(c.fp + c.fn).astype(int) for c in (paired.a, paired.b)]
+        errors = [np.asarray(c.fp + c.fn).astype(int) for c in (paired.a, paired.b)]
         gap = np.abs(errors[0] - errors[1])
         # of equal gaps, first the sentences on which more spans are in dispute
         order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -gap))

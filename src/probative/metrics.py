@@ -8,7 +8,7 @@ counts are arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from probative.counts import counts_of
 from probative.errors import InputError
 
 if TYPE_CHECKING:
+    from probative._types import Array, Number
     from probative.counts import Counts
 
 __all__ = [
@@ -42,6 +43,8 @@ __all__ = [
 CELLS = ("tp", "fp", "fn", "tn")
 
 Form = tuple[int, int, int, int]
+# one number or an array of them
+Value = TypeVar("Value", float, "Array")
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,7 @@ def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
 
 
 def _combined(counts: Counts, form: tuple[Any, ...]) -> Any:
-    terms = [
+    terms: list[Any] = [
         cell if weight == 1 else weight * cell
         for weight, cell in zip(form, (counts.tp, counts.fp, counts.fn, counts.tn), strict=True)
         if weight
@@ -164,7 +167,7 @@ def _combined(counts: Counts, form: tuple[Any, ...]) -> Any:
 
 def score(
     counts: Counts, metric: str = "f1", *, beta: float = 1.0, zero_division: float = np.nan
-) -> Any:
+) -> Number:
     """Return the score named `metric`.
 
     Parameters
@@ -192,46 +195,46 @@ def score(
     return float(value) if value.ndim == 0 else value
 
 
-def precision(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def precision(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tp / (tp + fp)."""
     return score(counts, "precision", zero_division=zero_division)
 
 
-def recall(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def recall(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tp / (tp + fn)."""
     return score(counts, "recall", zero_division=zero_division)
 
 
-def f1(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def f1(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return 2 tp / (2 tp + fp + fn)."""
     return score(counts, "f1", zero_division=zero_division)
 
 
-def fbeta(counts: Counts, beta: float, *, zero_division: float = np.nan) -> Any:
+def fbeta(counts: Counts, beta: float, *, zero_division: float = np.nan) -> Number:
     """Return (1 + β²) tp / ((1 + β²) tp + β² fn + fp)."""
     return score(counts, "fbeta", beta=beta, zero_division=zero_division)
 
 
-def jaccard(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def jaccard(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tp / (tp + fp + fn), also called F*."""
     return score(counts, "jaccard", zero_division=zero_division)
 
 
-def accuracy(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def accuracy(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return (tp + tn) / (tp + fp + fn + tn)."""
     return score(counts, "accuracy", zero_division=zero_division)
 
 
-def specificity(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def specificity(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tn / (tn + fp)."""
     return score(counts, "specificity", zero_division=zero_division)
 
 
-def npv(counts: Counts, *, zero_division: float = np.nan) -> Any:
+def npv(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tn / (tn + fn), the negative predictive value."""
     return score(counts, "npv", zero_division=zero_division)
 
 
-def f1_from_jaccard(share: Any) -> Any:
+def f1_from_jaccard(share: Value) -> Value:
     """Carry a Jaccard value (F*) over to F1: 2 F* / (1 + F*)."""
     return 2 * share / (1 + share)

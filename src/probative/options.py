@@ -27,6 +27,8 @@ __all__ = [
     "CorpusOptions",
     "CrossvalOptions",
     "DemoOptions",
+    "DifferenceOptions",
+    "ExchangeOptions",
     "FoldsOptions",
     "IntervalOptions",
     "Options",
@@ -242,14 +244,36 @@ class PlanOptions(ReadingOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DifferenceOptions(Options):
+    """The choices of an interval of a difference; those of resampling where it resamples."""
+
+    level: float = field(default=0.95, metadata=ALWAYS)
+    beta: float = 1.0
+    prior: float = 1.0
+    n_resamples: int | None = None
+    rng: Any = field(default=None, metadata={"as": "seed"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExchangeOptions(Options):
+    """The choices of a randomisation test."""
+
+    alternative: str = field(default="two-sided", metadata=ALWAYS)
+    beta: float = 1.0
+    n_resamples: int | None = None
+    rng: Any = field(default=None, metadata={"as": "seed"})
+
+
+@dataclass(frozen=True, kw_only=True)
 class IntervalOptions(Options):
     """The choices of intervals from counts."""
 
-    metric: Sequence[str] | None = None
+    metric: str | Sequence[str] | None = None
     method: str | None = None
     level: float = field(default=0.95, metadata=ALWAYS)
     beta: float = 1.0
     prior: float = 1.0
+    clustered: bool = False
 
     told = frozenset({"metric", "method"})
 

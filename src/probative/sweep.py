@@ -10,9 +10,10 @@ import numpy as np
 
 from probative._validation import open_probability, whole_number
 from probative.errors import InputError
-from probative.inference.intervals import interval
+from probative.inference.intervals import default_method, interval
 from probative.matching.cuts import Cuts, all_cuts, flat_probabilities
 from probative.metrics import score
+from probative.options import SweepOptions
 from probative.reading.annotations import Segmented
 from probative.reading.inputs import annotations_of
 from probative.reading.probabilities import Probabilities, probabilities_of
@@ -106,7 +107,14 @@ def segmentation_sweep(
         positions=positions,
         sentences=answer.n_sentences,
         level=level,
+        signature=_signature(steps, level, input_format, encoding),
     )
+
+
+def _signature(steps: int, level: float, input_format: str | None, encoding: str | None) -> str:
+    options = SweepOptions(steps=steps, level=level, input_format=input_format, encoding=encoding)
+    methods = dict.fromkeys(default_method(metric) for metric in METRICS.values())
+    return options.signature("sweep", ",".join(methods), "by-sentence")
 
 
 def _in_order(gold: Any, probabilities: Any) -> tuple[Any, Any]:
@@ -167,11 +175,12 @@ def _stacked(name: str, found: list[Interval]) -> Interval:
         high=np.array([one.high for one in found]),
         note=note if any(note) else None,
         design_effect=np.array([one.design_effect for one in found]),
+        signature="",
     )
 
 
 def _best(cuts: Cuts, name: str, shares: Any) -> BestCut:
-    everywhere = score(cuts.everywhere, METRICS[name])
+    everywhere = np.asarray(score(cuts.everywhere, METRICS[name]))
     there = everywhere[cuts.at]
     step, finest = int(np.nanargmax(there)), int(np.nanargmax(everywhere))
     return BestCut(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from probative.cli import options
 from probative.cli.parameters import Option
@@ -59,7 +59,7 @@ def interval(
     from probative.reading.counts_files import read_counts
     from probative.reporting.interval_report import intervals_document
 
-    cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+    cells: dict[str, Any] = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
     if counts_file is not None:
         named = [f"--{name}" for name, value in cells.items() if value is not None]
         if named:

@@ -16,6 +16,7 @@ from probative.crossval.tasks import LabelTask, task_for
 from probative.errors import InputError
 from probative.identity import code_digest, digest
 from probative.metrics import METRICS
+from probative.options import CrossvalOptions
 from probative.results.crossval import FoldCounts, ModelComparison
 from probative.resume import ResumableFolder
 
@@ -129,6 +130,9 @@ def compare_models(
     metrics = _metrics(metric, task)
     names = distinct_names(names)
 
+    options = CrossvalOptions(
+        a=names[0], b=names[1], positive=positive, groups=groups, regularize=regularize, **how
+    )
     strata = task.strata(X, y) if regularize is None else regularize
     seed = _seed(rng)
     kept = None
@@ -172,6 +176,9 @@ def compare_models(
         task=task.name,
         folds=tuple(records),
         seed=seed,
+        signature=options.signature(
+            task.name, ",".join(metrics), f"{m}x2-block-regularised", f"seed:{seed}"
+        ),
         balance=cv.balance(X, y, groups, blocks=block),
         **how,
     )

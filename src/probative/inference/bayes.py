@@ -17,9 +17,11 @@ from probative.inference.paired_posterior import PAIRED_METRICS, PairedPosterior
 from probative.inference.posteriors import posterior, prior_weight, recall_weight
 from probative.inference.training_variance import fold_design_effect, with_training_variance
 from probative.metrics import score
+from probative.options import BayesOptions
 from probative.results import BayesTest
 
 if TYPE_CHECKING:
+    from probative._types import RNG
     from probative.inference.beta_posterior import Posterior
     from probative.inference.effective import Weight
 
@@ -42,7 +44,7 @@ def bayes_test(
     beta: float = 1.0,
     method: str = "exact",
     n_resamples: int = 1_000_000,
-    rng: Any = None,
+    rng: RNG | None = None,
     training_variance: bool = False,
 ) -> BayesTest:
     """Test whether a score of B is higher than that of A, by their posterior distributions.
@@ -123,6 +125,15 @@ def bayes_test(
             "training_variance: expected a list of PairedCounts, one per fold, and method='exact'"
         )
 
+    options = BayesOptions(
+        weight=weight if factor != 1 else None,
+        level=level,
+        rope=rope,
+        prior=choices["prior"],
+        beta=choices["beta"],
+        n_resamples=int(n_resamples) if method == "sampled" else None,
+        rng=rng if method == "sampled" else None,
+    )
     of_a, of_b = (posterior(counts, metric, **choices) for counts in (counts_a, counts_b))
     difference = _difference(counts_a, counts_b, table, metric, **choices)
     if method == "sampled":
@@ -144,6 +155,7 @@ def bayes_test(
         level=level,
         method=method,
         fold_design_effect=_fold_design_effect(a, b, metric, beta),
+        signature=options.signature("bayes-test", metric, difference.kind, method),
         **outcome,
     )
     return with_training_variance(test, a, weight, beta) if training_variance else test  # type: ignore[arg-type]  # a list of PairedCounts, as was checked

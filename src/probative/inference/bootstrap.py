@@ -14,10 +14,13 @@ from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference import clusters
 from probative.metrics import METRICS
+from probative.options import DifferenceOptions
 from probative.results import Difference
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from probative._types import RNG
 
 __all__ = ["bootstrap_difference"]
 
@@ -33,7 +36,7 @@ def bootstrap_difference(
     method: str = "percentile",
     level: float = 0.95,
     n_resamples: int = 10_000,
-    rng: Any = None,
+    rng: RNG | None = None,
     beta: float = 1.0,
 ) -> Difference:
     """An interval for the difference of two scores, B minus A, by the paired bootstrap.
@@ -92,6 +95,9 @@ def bootstrap_difference(
         a=a,
         b=b,
         correlation=clusters.correlation(paired.total(), metric, beta=beta),
+        signature=DifferenceOptions(
+            level=level, beta=beta, n_resamples=n_resamples, rng=rng
+        ).signature("difference", metric, f"bootstrap-{method}"),
     )
     if math.isnan(b - a):
         return result(low=-1.0, high=1.0, note="undefined: the denominator of a score is 0")

@@ -12,6 +12,7 @@ from probative.inference import clusters
 from probative.inference.clustered_posterior import ClusteredPosterior
 from probative.inference.intervals import default_method, interval, limits_of_units
 from probative.metrics import METRICS, score
+from probative.options import DifferenceOptions
 from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
@@ -75,12 +76,18 @@ def difference(
     level = open_probability("level", level)
     beta = positive("beta", beta) if metric == "fbeta" else 1.0
     prior = positive("prior", prior)
+    signature = DifferenceOptions(level=level, beta=beta, prior=prior).signature(
+        "difference", metric, method
+    )
 
     table = paired.total()
     a, b = score(table.a, metric, beta=beta), score(table.b, metric, beta=beta)
     if math.isnan(a) or math.isnan(b):
         undefined = "undefined: the denominator of a score is 0"
-        return Difference(metric, method, level, math.nan, -1.0, 1.0, a, b, 0.0, None, undefined)
+        limits = math.nan, -1.0, 1.0
+        return Difference(
+            metric, method, level, *limits, a, b, 0.0, None, undefined, signature=signature
+        )
     dependence = effect = note = None
     if paired.has_units:
         dependence = clusters.dependence_of_difference(paired, metric, beta=beta)
@@ -99,7 +106,9 @@ def difference(
             _single(one, dependence, metric, level, beta) for one in (table.a, table.b)
         )
         low, high = mover(single_a, single_b, r)
-    return Difference(metric, method, level, b - a, low, high, a, b, r, effect, note)
+    return Difference(
+        metric, method, level, b - a, low, high, a, b, r, effect, note, signature=signature
+    )
 
 
 def _single(

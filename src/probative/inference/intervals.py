@@ -16,6 +16,7 @@ from probative.inference.clusters import Dependence, dependence_of_score
 from probative.inference.posteriors import posterior
 from probative.inference.wilson_direct import wilson_direct
 from probative.metrics import METRICS, f1_from_jaccard, ratio, score
+from probative.options import IntervalOptions
 from probative.results import Interval
 
 if TYPE_CHECKING:
@@ -110,8 +111,11 @@ def interval(
     level = open_probability("level", level)
     prior = positive("prior", prior)
     ratio(counts, metric)  # complains if tn is needed and missing
-    if flag("clustered", clustered):
-        return _clustered(counts, metric, method, level, beta, prior)
+    clustered = flag("clustered", clustered)
+    options = IntervalOptions(level=level, beta=beta, prior=prior, clustered=clustered)
+    signature = options.signature("interval", metric, method)
+    if clustered:
+        return _clustered(counts, metric, method, level, beta, prior, signature)
 
     reach = _Reach.normal(level)
 
@@ -120,11 +124,11 @@ def interval(
 
     estimate, low, high, code = _blockwise(limits, counts)
     note = _NOTES[code] if np.any(code) else None
-    return Interval(metric, method, level, estimate, low, high, note)
+    return Interval(metric, method, level, estimate, low, high, note, signature=signature)
 
 
 def _clustered(
-    units: Counts, metric: str, method: str, level: float, beta: float, prior: float
+    units: Counts, metric: str, method: str, level: float, beta: float, prior: float, signature: str
 ) -> Interval:
     """The interval of the units' sum, divided by what their dependence costs, by Student's t."""
     if len(units.shape) != 1:
@@ -138,7 +142,8 @@ def _clustered(
     low, high, note = limits_of_units(table, found, metric, method, level, beta, prior)
     if method not in _POSTERIOR and not np.isnan(estimate):
         low, high = min(low, estimate), max(high, estimate)  # not left out by rounding
-    return Interval(metric, method, level, estimate, low, high, note, found.design_effect)
+    effect = found.design_effect
+    return Interval(metric, method, level, estimate, low, high, note, effect, signature)
 
 
 def limits_of_units(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from probative.inference._exchange_units import UnitExchange
 from probative.inference._spectrum import TooLargeError
 from probative.inference._walk import walk_of_units
 from probative.metrics import METRICS, score
+from probative.options import ExchangeOptions
 from probative.results import NullDistribution, RandomizationTest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from probative._types import RNG
 
 __all__ = ["ALTERNATIVES", "randomization_test"]
 
@@ -39,7 +42,7 @@ def randomization_test(
     alternative: str = "two-sided",
     method: str = "auto",
     n_resamples: int = 10_000,
-    rng: Any = None,
+    rng: RNG | None = None,
     beta: float = 1.0,
     null: bool = False,
     memory_limit: float = 2**30,
@@ -142,6 +145,9 @@ def randomization_test(
                 method="exact",
                 pvalue=pvalue,
                 note="; ".join(notes) or None,
+                signature=ExchangeOptions(alternative=alternative, beta=beta).signature(
+                    "randomization-test", metric, f"exact-by-{by}"
+                ),
                 null=_null_distribution(exchange, observed) if null else None,
             )
         except TooLargeError as problem:
@@ -159,6 +165,9 @@ def randomization_test(
         n_resamples=n_resamples,
         standard_error=math.sqrt(pvalue * (1 - pvalue) / n_resamples),
         note="; ".join(notes) or None,
+        signature=ExchangeOptions(
+            alternative=alternative, beta=beta, n_resamples=n_resamples, rng=rng
+        ).signature("randomization-test", metric, f"sampled-by-{by}"),
         null=_sampled_null(exchange, observed, differences) if null else None,
     )
 

@@ -143,9 +143,11 @@ def with_training_variance(
     of_a, of_b = (
         _score_limits(side, test.metric, test.level, weight, test.prior, beta) for side in sides
     )
-    found = fold_dependence(float(test.fold_design_effect), len(folds) // 2)
+    signature = f"{test.signature}|training-variance:yes"
+    effect = math.nan if test.fold_design_effect is None else float(test.fold_design_effect)
+    found = fold_dependence(effect, len(folds) // 2)
     if math.isinf(found.degrees_of_freedom):
-        return replace(test, interval_a=of_a, interval_b=of_b, note=found.note)
+        return replace(test, interval_a=of_a, interval_b=of_b, note=found.note, signature=signature)
     table = effective_counts(folds, weight=weight)
     difference = ClusteredPosterior(table, test.metric, found, prior=test.prior, beta=beta)
     a_better, equivalent, b_better = difference.probabilities(test.rope)
@@ -164,6 +166,7 @@ def with_training_variance(
         weight=test.weight / found.divisor,
         error=difference.error,
         degrees_of_freedom=found.degrees_of_freedom,
+        signature=signature,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
@@ -16,7 +15,7 @@ from probative.matching.schemes import (
     prefix_of,
     recognise,
 )
-from probative.options import Options
+from probative.options import CheckOptions
 from probative.reading.annotations import Tagged
 from probative.reading.columns import layout, ragged_line, tagged
 from probative.reading.jsonlines import problems_of, read_spans
@@ -35,23 +34,10 @@ if TYPE_CHECKING:
     from probative.reading.opening import Input
     from probative.reading.source import Source
 
-__all__ = ["CheckOptions", "check"]
+__all__ = ["check"]
 
 # How many problems of one kind are listed one by one.
 MOST = 20
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions(Options):
-    """How a file is to be read; what is None is recognised."""
-
-    task: str | None = None
-    input_format: str | None = None
-    encoding: str | None = None
-    tag_column: int | None = None
-    column: str | None = None
-    comments: bool = False
-    scheme: str | None = None
 
 
 def check(

@@ -279,6 +279,6 @@ def output_files(study: SegmentationStudy, document: Document) -> dict[str, str 
             files[f"{run.system}.txt"] = "".join(" ".join(words) + "\n" for words in run.words)
             if run.system == study.sweep_system:
                 files["probabilities.jsonl"] = "".join(
-                    json.dumps(row.tolist()) + "\n" for row in run.probabilities
+                    json.dumps(row.tolist()) + "\n" for row in run.probabilities or ()
                 )
     return files

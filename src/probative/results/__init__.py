@@ -15,7 +15,7 @@ from probative.results.crossval import (
 )
 from probative.results.gates import GateVerdict
 from probative.results.plans import Plan
-from probative.results.posteriors import DifferencePosterior
+from probative.results.posteriors import DifferencePosterior, ScorePosterior
 from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
 from probative.results.segmentation import (
     BestCut,
@@ -53,6 +53,7 @@ __all__ = [
     "RandomizationTest",
     "Result",
     "Reversal",
+    "ScorePosterior",
     "ScorePosteriors",
     "Scores",
     "SegmentationStudy",

@@ -8,7 +8,7 @@ is NaN here and null in JSON.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
+    from probative._types import Number
     from probative.reporting.document import Document
 
 __all__ = ["Interval", "Result", "jsonable"]
@@ -108,16 +111,19 @@ class Interval(Result):
     design_effect
         How many times larger the variance is than it would be with independent items, where the
         counts were clustered; the limits already allow for it. For arrays an array of these.
+    signature
+        A short reproducible description of every choice.
     """
 
     metric: str
     method: str
     level: float
-    estimate: Any
-    low: Any
-    high: Any
-    note: Any = None
-    design_effect: Any = None
+    estimate: Number
+    low: Number
+    high: Number
+    note: str | NDArray[np.object_] | None = None
+    design_effect: Number | None = None
+    signature: str = field(default="", repr=False)
 
     def records(self) -> list[dict[str, Any]]:
         """Return the interval as a dictionary, or one a table."""
@@ -126,33 +132,20 @@ class Interval(Result):
         return super().records()
 
     def __getitem__(self, index: int) -> Interval:
-        return replace(
-            self,
-            estimate=self.estimate[index],
-            low=self.low[index],
-            high=self.high[index],
-            note=None if self.note is None else self.note[index],
-            design_effect=(
-                self.design_effect[index] if np.ndim(self.design_effect) else self.design_effect
-            ),
-        )
+        own = {name: getattr(self, name) for name in _OF_A_TABLE}
+        return replace(self, **{name: v[index] for name, v in own.items() if np.ndim(v)})
 
     def __len__(self) -> int:
-        return len(self.estimate)
+        return len(np.asarray(self.estimate))
 
     def __iter__(self) -> Iterator[Interval]:
         if np.ndim(self.estimate) != 1:
             return (self[i] for i in range(len(self)))
-        n = len(self)
-        notes = [None] * n if self.note is None else list(self.note)
-        effects = (
-            np.asarray(self.design_effect).tolist()
-            if np.ndim(self.design_effect)
-            else [self.design_effect] * n
-        )
-        columns = (np.asarray(column).tolist() for column in (self.estimate, self.low, self.high))
+        columns = (getattr(self, name) for name in (*_OF_A_TABLE, "signature"))
+        rows: Iterator[tuple[Any, ...]]
+        rows = zip(*(_column(value, len(self)) for value in columns), strict=True)
         head = self.metric, self.method, self.level
-        return (Interval(*head, *row) for row in zip(*columns, notes, effects, strict=True))
+        return (Interval(*head, *row) for row in rows)
 
     def __str__(self) -> str:
         head = f"{self.metric}, {self.level:.4g} {self.method} interval"
@@ -160,6 +153,15 @@ class Interval(Result):
             return f"{head} of {np.size(self.estimate)} tables"
         note = f" ({self.note})" if self.note else ""
         return f"{head}: {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]{note}"
+
+
+# the fields of an interval that are arrays where it stands for many tables
+_OF_A_TABLE = ("estimate", "low", "high", "note", "design_effect")
+
+
+def _column(value: Any, n: int) -> list[Any]:
+    """What `n` intervals have of it, in plain values."""
+    return np.asarray(value).tolist() if np.ndim(value) else [value] * n
 
 
 def jsonable(value: Any) -> Any:

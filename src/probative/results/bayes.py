@@ -11,6 +11,9 @@ import numpy as np
 from probative.results.base import Result, jsonable
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative._types import Array, Number
     from probative.results.posteriors import DifferencePosterior
 
 __all__ = ["BayesTest"]
@@ -30,7 +33,7 @@ class BayesTest(Result):
         "H1" where it is the more probable hypothesis, else "H0".
     interval_a, interval_b
         The equal-tailed intervals of the two scores.
-    difference
+    difference, estimate
         B's score minus A's, as observed.
     low, high
         The equal-tailed interval of the difference, found when it is first asked for: it takes
@@ -58,43 +61,51 @@ class BayesTest(Result):
         Those of the training variance, where it was measured and allowed for.
     note
         What the reader must know, or None.
+    signature
+        A short reproducible description of every choice.
 
     For many tables the numbers are arrays, and the intervals have a row of two a table.
     """
 
     metric: str
-    p_h0: Any
-    p_h1: Any
-    decision: Any
-    interval_a: Any
-    interval_b: Any
-    difference: Any
-    p_a_better: Any
-    p_equivalent: Any
-    p_b_better: Any
+    p_h0: Number
+    p_h1: Number
+    decision: str | NDArray[np.str_]
+    interval_a: tuple[float, float] | Array
+    interval_b: tuple[float, float] | Array
+    difference: Number
+    p_a_better: Number
+    p_equivalent: Number
+    p_b_better: Number
     posterior: DifferencePosterior
     weight: float
     rope: float = 0.0
     prior: float = 1.0
     level: float = 0.95
     method: str = "exact"
-    error: Any = 0.0
-    fold_design_effect: Any = None
+    error: Number = 0.0
+    fold_design_effect: Number | None = None
     degrees_of_freedom: float | None = None
     note: str | None = None
-    limits: tuple[Any, Any] | None = field(default=None, repr=False)  # where they were drawn
+    limits: tuple[Number, Number] | None = field(default=None, repr=False)  # if they were drawn
+    signature: str = field(default="", repr=False)
 
     @cached_property
-    def _interval(self) -> tuple[Any, Any]:
+    def _interval(self) -> tuple[Number, Number]:
         return self.posterior.interval(self.level) if self.limits is None else self.limits
 
     @property
-    def low(self) -> Any:
+    def estimate(self) -> Number:
+        """The observed difference, by the name that all results have for what they estimate."""
+        return self.difference
+
+    @property
+    def low(self) -> Number:
         """The lower limit of the difference."""
         return self._interval[0]
 
     @property
-    def high(self) -> Any:
+    def high(self) -> Number:
         """The upper limit of the difference."""
         return self._interval[1]
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from probative.results.base import Result
 from probative.results.scores import Scores
 from probative.wording import number
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from probative.reporting.document import Document
     from probative.results.posteriors import DifferencePosterior
     from probative.results.tests import NullDistribution
 
 __all__ = ["Comparison", "Comparisons", "Example", "LabelDifference"]
+
+# the right label, the one given instead, and how often; None is no span at all
+Confusion: TypeAlias = tuple[str | None, str | None, int]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,6 +32,11 @@ class LabelDifference(Result):
     difference: float
     low: float
     high: float
+
+    @property
+    def estimate(self) -> float:
+        """The difference, by the name that all results have for what they estimate."""
+        return self.difference
 
     def __str__(self) -> str:
         return (
@@ -45,8 +55,8 @@ class Comparison(Result):
         The baseline and the challenger.
     metric
         What is compared.
-    difference, low, high
-        B minus A, with its interval.
+    difference, estimate, low, high
+        B minus A, by either name, with its interval.
     method
         How the interval was made.
     pvalue, p_adjusted
@@ -111,11 +121,16 @@ class Comparison(Result):
     note: str | None = None
     null: NullDistribution | None = field(default=None, repr=False)
 
+    @property
+    def estimate(self) -> float:
+        """The difference, by the name that all results have for what they estimate."""
+        return self.difference
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; of the posterior its kind."""
         return {**super().to_dict(), "posterior": self.posterior.kind}
 
-    def plot(self) -> Any:
+    def plot(self) -> Axes:
         """Draw the posterior of the difference; returns matplotlib's axes."""
         from probative.reporting.compare_figures import posterior_figure
 
@@ -186,13 +201,13 @@ class Comparisons(Scores):
     comparisons: tuple[Comparison, ...] = ()
     verdicts: tuple[str, ...] = ()
     examples: tuple[Example, ...] = field(default=(), repr=False)
-    confusions: tuple[Any, ...] = field(default=(), repr=False)
+    confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary a comparison."""
         return [record for comparison in self.comparisons for record in comparison.records()]
 
-    def plot(self) -> Any:
+    def plot(self) -> list[Axes]:
         """Draw scores and differences with their intervals; returns matplotlib's axes."""
         from probative.reporting.compare_figures import comparison_figure
 

@@ -10,9 +10,13 @@ import numpy as np
 from probative.results.base import Result
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from probative._types import Array
     from probative.counts import Counts, PairedCounts
     from probative.reporting.document import Document
     from probative.results.bayes import BayesTest
+    from probative.results.posteriors import ScorePosterior
 
 __all__ = ["FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"]
 
@@ -41,11 +45,11 @@ class SplitBalance(Result):
     block_sizes: tuple[int, ...]
     size_difference: int
     strata: tuple[str, ...]
-    totals: Any
-    deviation: Any
-    chi_square: Any
-    random_deviation: Any
-    random_chi_square: Any
+    totals: Array
+    deviation: Array
+    chi_square: Array
+    random_deviation: Array
+    random_chi_square: Array
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -96,6 +100,15 @@ class FoldCounts(Result):
         """Return the fields by name, ready for JSON."""
         return {**super().to_dict(), "counts": self.counts.to_dict()}
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return the fold as one dictionary, its counts among the fields."""
+        (fold,) = super().records()
+        return [fold | self.counts.to_dict()]
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{name} {value}" for name, value in self.counts.to_dict().items())
+        return f"fold {self.fold}, {self.model}: {counts}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScorePosteriors(Result):
@@ -110,9 +123,9 @@ class ScorePosteriors(Result):
     """
 
     metric: str
-    posteriors: dict[str, dict[str, Any]] = field(repr=False)
+    posteriors: dict[str, dict[str, ScorePosterior]] = field(repr=False)
 
-    def curves(self, points: int = 200) -> dict[str, dict[str, tuple[Any, Any]]]:
+    def curves(self, points: int = 200) -> dict[str, dict[str, tuple[Array, Array]]]:
         """Return scores from the 0.001 to the 0.999 quantile, and the densities there."""
         return {
             model: {weight: _curve(posterior, points) for weight, posterior in by_weight.items()}
@@ -123,7 +136,7 @@ class ScorePosteriors(Result):
         return f"{self.metric}: posteriors of {', '.join(self.posteriors)}"
 
 
-def _curve(posterior: Any, points: int) -> tuple[Any, Any]:
+def _curve(posterior: ScorePosterior, points: int) -> tuple[Array, Array]:
     scores = np.linspace(posterior.ppf(0.001), posterior.isf(0.001), points)
     return scores, np.asarray(posterior.pdf(scores))
 
@@ -155,6 +168,8 @@ class ModelComparison(Result):
         How equal the halves are.
     scores
         For every metric, the posteriors of the two models' scores.
+    signature
+        A short reproducible description of every choice.
     """
 
     a: str
@@ -170,6 +185,7 @@ class ModelComparison(Result):
     seed: int | None = None
     balance: SplitBalance | None = None
     scores: tuple[ScorePosteriors, ...] = field(default=(), repr=False)
+    signature: str = field(default="", repr=False)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -195,7 +211,7 @@ class ModelComparison(Result):
         adjusted = next((t for t in self.adjusted_tests if t.metric == test.metric), None)
         return {f"{name}_adjusted": getattr(adjusted, name) for name in names if adjusted}
 
-    def plot(self) -> Any:
+    def plot(self) -> list[Axes]:
         """Draw the posterior densities of the scores of both models; returns matplotlib's axes."""
         from probative.reporting.posterior_figures import density_figure
 

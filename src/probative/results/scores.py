@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 from probative.results.base import Interval, Result
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+
     from probative.counts import Counts
     from probative.reporting.document import Document
 
@@ -150,7 +154,7 @@ class Scores(Result):
         """Return a dictionary for each score: of every system, and of every label."""
         return [record for system in self.systems for record in system.records()]
 
-    def plot(self) -> Any:
+    def plot(self) -> list[Axes]:
         """Draw the scores with their intervals; returns matplotlib's axes."""
         from probative.reporting.compare_figures import scores_figure
 
@@ -192,7 +196,7 @@ class FileCheck(Result):
     path: str
     input_format: str
     task: str
-    facts: dict[str, Any]
+    facts: Mapping[str, int | str]
     labels: dict[str, int]
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()

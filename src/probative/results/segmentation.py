@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probative.results.base import Interval, Result, jsonable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._types import Array
     from probative.counts import Counts
     from probative.reporting.document import Document
     from probative.results.comparisons import Comparison, Comparisons
@@ -77,17 +84,20 @@ class SegmentationSweep(Result):
         How many inner positions and sentences there are.
     level
         The level of the intervals.
+    signature
+        A short reproducible description of every choice.
     """
 
-    shares: Any
-    accepted: Any
-    thresholds: Any
+    shares: Array
+    accepted: NDArray[np.int64]
+    thresholds: Array
     counts: Counts
     scores: tuple[Interval, ...]
     best: tuple[BestCut, ...]
     positions: int
     sentences: int
     level: float
+    signature: str = field(default="", repr=False)
 
     def __getitem__(self, metric: str) -> Interval:
         """The scores of a metric by its name."""
@@ -98,9 +108,9 @@ class SegmentationSweep(Result):
         return {best.metric: best for best in self.best}[metric]
 
     @property
-    def splitting_bias(self) -> Any:
+    def splitting_bias(self) -> Array:
         """Words returned for every word of the answer, at each λ."""
-        return self.counts.predicted / self.counts.positives
+        return np.asarray(self.counts.predicted / self.counts.positives)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sweep as JSON has it: an entry a step."""
@@ -172,8 +182,8 @@ class SegmenterRun(Result):
     machine: str
     losses: tuple[tuple[float, float], ...] | None = None
     best_epoch: int | None = None
-    words: Any = field(default=None, repr=False)
-    probabilities: Any = field(default=None, repr=False)
+    words: Sequence[Sequence[str]] = field(default=(), repr=False)
+    probabilities: Sequence[Array] | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return (
@@ -257,7 +267,7 @@ class SegmentationStudy(Result):
         Where recall rises and precision falls on that curve.
     """
 
-    corpus: dict[str, Any]
+    corpus: dict[str, dict[str, str | int]]
     seed: int
     runs: tuple[SegmenterRun, ...]
     comparisons: Comparisons

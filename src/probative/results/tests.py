@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probative.results.base import Result
+
+if TYPE_CHECKING:
+    from probative._types import Array
 
 __all__ = ["Difference", "NullDistribution", "RandomizationTest", "SignificanceTest"]
 
@@ -23,8 +26,8 @@ class NullDistribution(Result):
         from 0, as a tie counts as extreme; the outermost bins hold what lies beyond them, too.
     """
 
-    edges: Any
-    probabilities: Any
+    edges: Array
+    probabilities: Array
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each bin."""
@@ -48,8 +51,8 @@ class RandomizationTest(Result):
         What was compared, against which alternative, and what was exchanged: "unit" or "item".
     method
         "exact", or "sampled" where random exchanges were drawn.
-    statistic
-        The observed difference, B minus A; an undefined score counts as 0.
+    statistic, estimate
+        The observed difference, B minus A, by either name; an undefined score counts as 0.
     pvalue
         The probability of a difference at least as extreme if A and B were exchangeable.
     n_units
@@ -60,6 +63,8 @@ class RandomizationTest(Result):
         What the reader must know about this test, or None.
     null
         The distribution of the difference under the null hypothesis, where it was asked for.
+    signature
+        A short reproducible description of every choice.
     """
 
     metric: str
@@ -73,6 +78,12 @@ class RandomizationTest(Result):
     standard_error: float | None = None
     note: str | None = None
     null: NullDistribution | None = field(default=None, repr=False)
+    signature: str = field(default="", repr=False)
+
+    @property
+    def estimate(self) -> float:
+        """The statistic, a difference, by the name that all results have for what they estimate."""
+        return self.statistic
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""
@@ -101,6 +112,8 @@ class Difference(Result):
         None without units; the limits already allow for it.
     note
         What the reader must know about this interval, or None.
+    signature
+        A short reproducible description of every choice.
     """
 
     metric: str
@@ -114,6 +127,7 @@ class Difference(Result):
     correlation: float
     design_effect: float | None = None
     note: str | None = None
+    signature: str = field(default="", repr=False)
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""

@@ -238,7 +238,7 @@ def interval_lengths(
     """The length of an interval for F1 against the sample F1, at `nu` items that count."""
     tp = np.linspace(0, nu, steps)
     found = interval(Counts(tp, nu - tp, np.zeros(steps)), "f1", method, level=level)
-    return found.estimate, found.high - found.low
+    return np.asarray(found.estimate), np.asarray(found.high - found.low)
 
 
 def _checked_cells(probabilities: Mapping[str, float]) -> dict[str, float]:

@@ -52,7 +52,9 @@ def mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     """Wilson's limits of the labels, whose arms are added up in squares."""
     tables = cells.by_label()
     found = interval(tables, "f1", level=level)
-    return _joined(score(tables, zero_division=0), found.low, found.high)
+    return _joined(
+        np.asarray(score(tables, zero_division=0)), np.asarray(found.low), np.asarray(found.high)
+    )
 
 
 def mover_difference(paired: Array, level: float) -> tuple[float, float]:

@@ -66,7 +66,8 @@ def power_check(
     whole_number("replicates", replicates)
     wanted = plan(paired, "f1", power=power, level=level)
     grouped = paired.grouped()
-    share = grouped.multiplicity / grouped.multiplicity.sum()
+    number = np.asarray(grouped.multiplicity)
+    share = number / number.sum()
     rows = grouped.cases if grouped.has_negatives else grouped.cases[:, :7]
     units = wanted.units or 0
     found = 0

@@ -175,7 +175,7 @@ def _compared(
 
 
 def _sweep(gold: Any, run: SegmenterRun, steps: int, level: float) -> SegmentationSweep:
-    return segmentation_sweep(gold, run.probabilities, steps, level=level)
+    return segmentation_sweep(gold, run.probabilities or (), steps, level=level)
 
 
 def _curve(
