@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import resource
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
-from timing import Line, show
+from timing import Line, process_seconds, show
 
 SENTENCES, TOKENS = 50_000, 20  # of each of them
 TAGS = np.array(["O"] * 12 + ["B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG", "B-MISC"])
@@ -47,24 +44,6 @@ def shared_task(folder: Path) -> list[str]:
     return [str(data / "emerging.test.annotated"), *map(str, outputs)]
 
 
-def processor_seconds(*arguments: str, repeats: int = 3) -> float:
-    """The least processor time of a process: what it takes on a machine with nothing else to do."""
-    best = float("inf")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled modules, as an installation has
-    for _ in range(repeats):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(
-            [sys.executable, *arguments],
-            check=True,
-            capture_output=True,
-            env=environment,
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return best
-
-
 def main() -> bool:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -73,17 +52,13 @@ def main() -> bool:
         seven = shared_task(folder)
         compare = ("-m", "probative", "compare", "-q")
         pairs = (*seven, "--align", "position", "--all-pairs", "--html", str(folder / "page.html"))
+        both, page = process_seconds((*compare, *two), (*compare, *pairs), repeats=3)
         large = f"{SENTENCES:,} sentences, {SENTENCES * TOKENS:,} tokens, two systems"
         return show(
             "Comparisons as processes; the peer is the time that is promised",
             [
-                Line(large, processor_seconds(*compare, *two), 2.0, 1.0),
-                Line(
-                    "seven systems, all pairs, with the page",
-                    processor_seconds(*compare, *pairs),
-                    5.0,
-                    1.0,
-                ),
+                Line(large, both, 2.0, 1.0),
+                Line("seven systems, all pairs, with the page", page, 5.0, 1.0),
             ],
         )
 

@@ -1,10 +1,10 @@
-"""Intervals against numpy.roots and statsmodels, the exact study against a simulation, start-up."""
+"""Intervals against numpy.roots and statsmodels, the exact study against a simulation."""
 
 from __future__ import annotations
 
 import numpy as np
 from statsmodels.stats.proportion import proportion_confint
-from timing import Line, process_seconds, seconds, show
+from timing import Line, seconds, show
 
 import probative as pv
 from probative.inference.proportions import normal_quantile
@@ -38,11 +38,6 @@ def main() -> bool:
     counts = random_tables()
     tp, nu = counts.tp, counts.nu
     roots = seconds(lambda: loop_of_roots(counts), 3) * TABLES / LOOPED
-    start, imported, command = process_seconds(
-        ("-c", "import numpy, scipy.special"),
-        ("-c", "import probative"),
-        ("-m", "probative", "interval", "--tp", "77", "--fp", "44", "--fn", "10"),
-    )
     return show(
         f"Intervals, {TABLES:,} random tables",
         [
@@ -69,10 +64,6 @@ def main() -> bool:
                 seconds(coverage_study, 3),
                 seconds(simulate_one_condition, 3),
                 1.0,
-            ),
-            Line("import probative / import numpy, scipy.special", imported, start, 1.5),
-            Line(
-                "probative interval, a process / import numpy, scipy.special", command, start, 2.0
             ),
         ],
     )

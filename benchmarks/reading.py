@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from seqeval.metrics import f1_score
 from seqeval.scheme import IOB2
-from timing import Line, show
+from timing import Line, process_seconds, show
 
 from probative.matching.evidence import gather
 
@@ -139,6 +139,11 @@ def main() -> bool:
         )
         tags = min(best["tags"], best["again"])
         strict = in_turns(2, it=lambda: f1_score(gold, pred, mode="strict", scheme=IOB2))["it"]
+        command = ("-m", "probative", "score", "-q")
+        bare, whole, tenfold = process_seconds(
+            ("-c", "import numpy, scipy.special"), (*command, str(one)), (*command, str(ten)),
+            repeats=7,
+        )  # fmt: skip
         return show(
             f"Reading, {SENTENCES * TOKENS:,} tokens in {SENTENCES:,} sentences, {size:.1f} MB",
             [
@@ -150,6 +155,10 @@ def main() -> bool:
                 # a million tokens fit the caches, five million do not
                 Line("ten million tokens / twice five million",
                      best["ten"], 2 * best["five"], 1.25),
+                Line("probative score, a process less its start / seqeval, scoring alone",
+                     whole - bare, best["default"], 1 / 5),
+                Line("the same of ten million tokens / of ten times a million",
+                     tenfold - bare, 10 * (whole - bare), 1.3),
                 Amount("peak memory of the process / size of the file",
                        peak_megabytes(one), size, 25),
             ],

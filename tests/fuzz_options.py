@@ -85,7 +85,10 @@ GOOD = {
     "power": ("0.5", "0.8"),
     "units": ("20", "50"),
     "steps": ("1", "5", "20"),
-    "n": ("5", "20,30"),
+    "n": ("5", "20,30", "40"),
+    "learner": ("stump", "stump,neighbour", "centroid"),
+    "gain": ("0", "0,0.25"),
+    "question": ("score", "difference"),
     "cells": ("0.2,0.3,0.1", "0.25,0.25,0.25,0.25"),
     "replicates": ("1", "2"),
     "correlation": ("0", "0.2"),
@@ -112,16 +115,20 @@ SMALL = {
     "study chunking": {"--iterations": "3", "--m": "1"},
     "study segmentation": {"--systems": "maxmatch,crf", "--epochs": "1"},
     "study coverage": {"--n": "5"},
+    "study training": {"--replicates": "2", "--n": "40"},
     "crossval": {"--m": "1"},
 }
 # these take longer
 SELDOM = {
     "study planning": 0.02,
-    "study macro": 0.05,
+    "study macro": 0.02,
     "study bayes": 0.1,
     "study chunking": 0.1,
     "study segmentation": 0.15,
     "study coverage": 0.3,
+    "study gates": 0.1,
+    "study clusters": 0.02,
+    "study training": 0.1,
     "crossval": 0.3,
     "demo": 0.1,
 }
@@ -266,7 +273,8 @@ def a_value(parameter, rng, inputs, places):
 def arguments(command, parameters, rng, inputs, places):
     """A command line: what must be there, most of the time, and some of the rest."""
     words = command.split()
-    given = dict(SMALL.get(command, {}))
+    repeated = any(parameter.name == "replicates" for parameter in parameters)
+    given = dict(SMALL.get(command, {"--replicates": "1"} if repeated else {}))
     many = rng.random() < 0.1
     for parameter in parameters:
         if parameter.param_type_name == "argument":

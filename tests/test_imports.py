@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 
+import pytest
 from conftest import ROOT
 
 # modules that not every system has
@@ -46,3 +48,34 @@ def test_no_module_needs_one_operating_system():
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [str(node.module)]
             assert not POSIX & {name.split(".")[0] for name in names}, path
+
+
+def test_one_interval_loads_only_what_it_needs():
+    code = (
+        "import sys; from probative.cli import main; "
+        "status = main(['interval', '--tp', '77', '--fp', '44', '--fn', '10']); "
+        "print(status, *sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    status, *loaded = done.stderr.split()
+    assert status == "0"
+    unused = {
+        "probative.reading",
+        "probative.matching",
+        "probative.inference.posteriors",
+        "probative.inference.clusters",
+        "probative.results.comparisons",
+        "scipy.stats",
+    }
+    assert not unused & set(loaded)
+    assert "probative.results.base" in loaded
+
+
+@pytest.mark.parametrize("name", ["probative.reading", "probative.results"])
+def test_rooms_have_all_the_names_that_they_show(name):
+    room = importlib.import_module(name)
+    assert dir(room) == sorted(room.__all__)
+    for public in room.__all__:
+        assert getattr(room, public) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        room.nothing  # noqa: B018  # to look at it is the test

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,5 +33,7 @@ class InputError(ValueError):
 
 def suggestion(word: object, options: Iterable[str]) -> str:
     """A closing phrase that names the option nearest to a misspelt word, or nothing."""
+    from difflib import get_close_matches
+
     near = get_close_matches(str(word).lower(), list(options), n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -102,6 +102,43 @@ def test_degrees_of_freedom_are_the_effective_number_of_units_less_one():
     assert found.degrees_of_freedom == pytest.approx(y.sum() ** 2 / np.sum(y**2) - 1)
 
 
+def test_few_large_units_tell_the_variance_whatever_many_small_ones_tell():
+    """Satterthwaite's degrees of freedom, written out unit by unit."""
+    rng = np.random.default_rng(8)
+    sizes = np.concatenate([[90, 60], np.full(40, 5)])
+    own = rng.dirichlet(np.array([1, 1, 1, 1, 8, 2, 2]) * 0.3, len(sizes))
+    units = pv.PairedCounts(rng.multinomial(sizes, own))
+    found = dependence_of_difference(units, "recall")
+    y = (units.a.tp + units.a.fn).astype(float)  # items that recall is of, the same for both
+    r = (found.divisor - 1) / (np.sum(y**2) / y.sum() - 1)
+    variance = y * (1 + (y - 1) * r)
+    assert 0 < r < 1
+    assert found.variance_freedom == pytest.approx(variance.sum() ** 2 / np.sum(variance**2))
+    assert found.tail_freedom == found.variance_freedom < 0.7 * found.degrees_of_freedom
+    # probabilities and the posterior's limits rest on it, MOVER's limits do not
+    posterior = posterior_of_difference(units, "recall")
+    score = stats.norm.ppf(posterior.base.sf(0))
+    assert posterior.sf(0) == pytest.approx(stats.t.cdf(score, found.variance_freedom))
+    low, high = posterior.interval(0.9)
+    assert (posterior.cdf(low), posterior.sf(high)) == pytest.approx((0.05, 0.05))
+    # equal units tell it no less well
+    rows = [[2, 0, 0, 1, 9, 1, 2], [0, 1, 2, 0, 9, 1, 2]]
+    even = dependence_of_difference(pv.PairedCounts(rows, [7, 8]), "f1")
+    assert even.variance_freedom == pytest.approx(15)
+    assert even.tail_freedom == even.degrees_of_freedom == pytest.approx(14)
+
+
+def test_a_lopsided_dispute_carries_a_note():
+    """Ten items in dispute, all on one side: MOVER covers 0.92 of the time, and says so."""
+    one_sided = pv.PairedCounts([10, 0, 0, 0, 480, 0, 510])
+    note = "the items in dispute, most of them on one side, are worth few independent ones"
+    assert note in pv.difference(one_sided, "recall").note
+    assert pv.difference(one_sided, "recall", method="bayes").note is None
+    assert pv.difference(one_sided * 2, "recall").note is None
+    assert pv.difference(pv.PairedCounts([10, 0, 8, 0, 480, 0, 502]), "recall").note is None
+    assert pv.difference(pv.PairedCounts([0, 0, 0, 0, 480, 0, 510]), "recall").note is None
+
+
 def test_one_item_a_unit_has_a_design_effect_of_about_one():
     table = [6, 4, 9, 3, 40, 6, 7, 300]
     units = pv.PairedCounts(np.eye(8), table)
@@ -201,7 +238,7 @@ def test_all_right_or_all_wrong_is_worth_as_many_items_as_units(right):
     width = t**2 / (4 + t**2)  # Wilson's interval of 4 of 4
     expected = (1 - width, 1) if right else (0, width)
     assert (found.low, found.high) == pytest.approx(expected)
-    assert "fewer than 10 independent ones" in found.note
+    assert "worth few independent ones: the interval may be too short" in found.note
     assert ("mistakes" in found.note) == right
     assert found.to_dict()["design_effect"] is None
 
@@ -360,7 +397,7 @@ def test_probabilities_are_monotone_down_to_the_far_tails():
     assert (posterior.cdf(1), posterior.sf(1), posterior.cdf(-1), posterior.sf(-1)) == (1, 0, 0, 1)
     # the paired posterior is known up to eight deviations
     a_better, _, b_better = posterior.probabilities(0)
-    freedom = posterior.dependence.degrees_of_freedom
+    freedom = posterior.dependence.tail_freedom
     assert a_better <= stats.t.cdf(-7.8, freedom)
     assert b_better == pytest.approx(1 - a_better, abs=1e-15)
     assert (np.isfinite(density) & (density >= 0)).all()
@@ -372,7 +409,7 @@ def test_two_units_say_nothing_at_a_high_level():
     assert two.interval(0.95) == (-1, 1)
     narrow, wide = two.interval(0.5), two.interval(0.9)
     assert -1 < wide[0] < narrow[0] < narrow[1] < wide[1] < 1
-    assert two.cdf(-0.999) == pytest.approx(stats.t.cdf(-8, two.dependence.degrees_of_freedom))
+    assert two.cdf(-0.999) == pytest.approx(stats.t.cdf(-8, two.dependence.tail_freedom))
 
 
 def test_symmetric_units_are_a_tie():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from probative.inference.macro import macro_score
-from probative.studies.macro import CONDITIONS, macro_coverage
+from probative.inference.macro import macro_interval, macro_score
+from probative.inference.macro_difference import macro_difference
+from probative.studies.macro import CONDITIONS, _limits, macro_coverage
 
 FEW = ("3 and 300 items, 0.9", "2 classes, 100 data")
 
@@ -34,7 +35,7 @@ def test_coverage_by_method():
     found = macro_coverage(
         {name: CONDITIONS[name] for name in FEW},
         replicates=6,
-        rng=0,
+        seed=0,
         report=lambda done, total: seen.append((done, total)),
     )
     assert [(m.condition, m.question, m.method) for m in found[:7]] == [
@@ -48,8 +49,17 @@ def test_coverage_by_method():
     ]
     assert all(0 <= m.coverage <= 1 and m.length > 0 for m in found)
     assert seen[-1] == (11, 12)
-    again = macro_coverage({name: CONDITIONS[name] for name in FEW}, replicates=6, rng=0)
+    again = macro_coverage({name: CONDITIONS[name] for name in FEW}, replicates=6, seed=0)
     assert [m.to_dict() for m in again] == [m.to_dict() for m in found]
+
+
+def test_the_limits_are_those_of_the_library():
+    """The study finds A's average on the way to the difference: it is the same."""
+    sample = CONDITIONS[FEW[1]].draw(np.random.default_rng(3))
+    limits = _limits(sample, 0.9)
+    one, (both, _) = macro_interval(sample.a, level=0.9), macro_difference(*sample[:2], level=0.9)
+    assert limits["one system", "hierarchical"] == pytest.approx((one.low, one.high), abs=1e-12)
+    assert limits["difference", "hierarchical"] == (both.low, both.high)
 
 
 def test_estimates_are_in_the_limits():

@@ -14,7 +14,7 @@ from probative.studies import training as study
 
 @pytest.fixture(scope="module")
 def drawn():
-    x, y = study._draw(np.random.default_rng(3), 6, 400, 0.0)
+    x, y = study._draw(np.random.default_rng(3), 6, 400, (0.5, 0.5))
     return x.reshape(6, 400, 4)[..., :2], y.reshape(6, 400)
 
 
@@ -57,7 +57,7 @@ def test_a_stump_has_the_fewest_errors_in_training(drawn):
 
 @pytest.mark.parametrize("metric", study.METRICS)
 def test_the_approximation_is_close_to_the_test_itself(metric):
-    x, y = study._draw(np.random.default_rng(1), 3, 400, 0.25)
+    x, y = study._draw(np.random.default_rng(1), 3, 400, (0.5, 0.75))
     for folds in study._cross_validated(study._centroid, x, y):
         published, adjusted, effect = study._judge(folds, metric)
         for tail, how in ((published, False), (adjusted, True)):
@@ -67,7 +67,7 @@ def test_the_approximation_is_close_to_the_test_itself(metric):
 
 
 def test_folds_have_both_learners_on_the_same_items():
-    x, y = study._draw(np.random.default_rng(1), 2, 80, 0.0)
+    x, y = study._draw(np.random.default_rng(1), 2, 80, (0.5, 0.5))
     assert y.sum(axis=2).tolist() == [[10] * 4] * 2
     for folds in study._cross_validated(study._centroid, x, y):
         assert [fold.cases.sum() for fold in folds] == [40] * 6
@@ -104,9 +104,34 @@ def test_the_command(run, refused):
     answer = json.loads(run(*arguments, "--replicates", 10, "-f", "json").out)
     assert [c["metric"] for c in answer["conditions"]] == ["precision", "recall", "f1"]
     assert answer["signature"].endswith(
-        "learner:centroid|gain:0|n:80|level:0.95|replicates:10|seed:0"
+        "learner:centroid|gain:0|distance:0.5|copies:own|n:80|level:0.95|replicates:10|seed:0"
     )
     assert "--gain" in refused("study", "training", "--gain", "x")
+    assert "gains: " in refused(*arguments[:4], "--gain", "0.1", "--copies", "subsampled")
+    assert "copies: unknown 'all'" in refused(*arguments[:4], "--copies", "all")
+
+
+def test_subsampled_copies_see_the_same_features_and_half_of_the_items():
+    seen = []
+
+    def spy(x, y, new):
+        seen.append((x, y, new))
+        return np.zeros(new.shape[:2], dtype=bool)
+
+    rng = np.random.default_rng(1)
+    x, y = study._draw(rng, 2, 80, (1.0, 1.0))
+    assert len(list(study._cross_validated(spy, x, y, rng))) == 2
+    (first, labels, new), (second, _, same) = seen[:2]
+    assert np.array_equal(new, same)
+    assert first.shape == second.shape == (2, 20, 2)  # of the 40 items of a half
+    assert not np.array_equal(first, second)
+    known = {tuple(item): positive for item, positive in zip(_flat(x), _flat(y), strict=True)}
+    assert all(known[tuple(item)] == yes for item, yes in zip(first[0], labels[0], strict=True))
+
+
+def _flat(values):
+    """The items of the first data set in a row: A's features, or the classes."""
+    return values[0].reshape(80, -1)[:, :2].tolist() if values.ndim == 4 else values[0].ravel()
 
 
 def test_the_recorded_page_agrees_with_a_smaller_run():

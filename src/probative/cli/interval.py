@@ -56,7 +56,6 @@ def interval(
     from probative.errors import InputError
     from probative.inference.intervals import interval as find_interval
     from probative.inference.intervals import methods_for
-    from probative.reading.counts_files import read_counts
     from probative.reporting.interval_report import intervals_document
 
     cells: dict[str, Any] = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
@@ -64,6 +63,8 @@ def interval(
         named = [f"--{name}" for name, value in cells.items() if value is not None]
         if named:
             raise InputError(f"--counts: cannot be combined with {', '.join(named)}")
+        from probative.reading.counts_files import read_counts
+
         counts = read_counts(counts_file)
     else:
         missing = [name for name in ("tp", "fp", "fn") if cells[name] is None]

@@ -136,7 +136,7 @@ class ClusteredPosterior:
         z = self._normal_score(d)
         inside = np.abs(z) < _FARTHEST
         z = np.where(inside, z, 0.0)
-        n = self.dependence.degrees_of_freedom
+        n = self.dependence.tail_freedom
         log_student = -special.betaln(n / 2, 0.5) - np.log(n) / 2 - (n + 1) / 2 * np.log1p(z**2 / n)
         log_normal = -(z**2) / 2 - np.log(2 * np.pi) / 2
         with np.errstate(over="ignore"):
@@ -162,7 +162,7 @@ class ClusteredPosterior:
         level = open_probability("level", level)
         if self.dependence is None:
             return self.base.interval(level)
-        t = student_quantile(level, self.dependence.degrees_of_freedom)
+        t = student_quantile(level, self.dependence.tail_freedom)
         if self.no_evidence or t > _FARTHEST:
             return -1.0, 1.0
         return self.base.limits(float(special.ndtr(-t)))
@@ -179,7 +179,7 @@ class ClusteredPosterior:
         z = side * self._normal_score(d)
         if self.dependence is None:
             return plain(special.ndtr(z))
-        return plain(special.stdtr(self.dependence.degrees_of_freedom, z))
+        return plain(special.stdtr(self.dependence.tail_freedom, z))
 
     def _normal_score(self, d: Array) -> Array:
         """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""

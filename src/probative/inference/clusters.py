@@ -9,7 +9,8 @@ effective number of units, less one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,17 +31,21 @@ __all__ = [
     "correlation",
     "dependence_of_difference",
     "dependence_of_score",
+    "is_lopsided",
     "student_quantile",
 ]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
-# Below so many independent mistakes (or hits, or items in dispute) a design effect is estimated
-# from too little: simulated intervals cover less than they say. Units of one item hide nothing.
-FEW, LARGE = 10, 1.5
-_FEW_WRONG, _FEW_RIGHT, _FEW_DISPUTED = (
-    f"{what} of these units are worth fewer than {FEW} independent ones: the interval may be too "
-    f"short"
-    for what in ("the mistakes", "the hits", "the items in dispute")
+# From so much skewness on an interval may cover less than it says: as much as if fewer than sixteen
+# independent items had decided, all on one side. Units of one item hide nothing.
+LOPSIDED, LARGE = 0.25, 1.5
+_FEW_WRONG, _FEW_RIGHT, FEW_DISPUTED = (
+    f"{what} are worth few independent ones: the interval may be too short"
+    for what in (
+        "the mistakes of these units",
+        "the hits of these units",
+        "the items in dispute, most of them on one side,",
+    )
 )
 _LARGEST_QUANTILE = 1e50  # far outside of anything: Student's quantiles grow without bounds
 
@@ -64,6 +69,9 @@ class Dependence:
         How many units there are in which anything counts.
     note
         What must be said about it, or None.
+    variance_freedom
+        How well the units tell the variance of the difference, in degrees of freedom: a few large
+        units decide that even where many decide the difference.
     """
 
     design_effect: float
@@ -71,6 +79,16 @@ class Dependence:
     degrees_of_freedom: float
     units: int
     note: str | None = None
+    variance_freedom: float = math.inf
+
+    @property
+    def tail_freedom(self) -> float:
+        """The degrees of freedom of a probability, which is a statement about one tail.
+
+        An interval misses on one side what it gains on the other where the variance looks small
+        together with the difference; a probability does not.
+        """
+        return min(self.degrees_of_freedom, self.variance_freedom)
 
     @property
     def no_evidence(self) -> bool:
@@ -116,8 +134,8 @@ def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0
     item_x, item_y = ratio(Counts(*np.eye(len(table))), metric, beta=beta)
     right, wrong = table[item_x > 0].sum(), table[(item_y > 0) & (item_x == 0)].sum()
     rows, number = [(x[there], y[there])], np.ones(np.count_nonzero(there))
-    rarer, note = min((wrong, _FEW_WRONG), (right, _FEW_RIGHT))
-    return _dependence(rows, number, [(item_x, item_y)], table, rarer, note)
+    few = _FEW_WRONG if wrong < right else _FEW_RIGHT
+    return _dependence(rows, number, [(item_x, item_y)], table, few)
 
 
 def dependence_of_difference(
@@ -148,11 +166,40 @@ def dependence_of_difference(
     if not paired.has_units:
         raise InputError("paired: one table; expected one row per unit")
     kinds = [_contributions(np.eye(8), s, metric, beta, paired.has_negatives) for s in "ab"]
-    (x_a, y_a), (x_b, y_b) = kinds
-    disputed = (x_a != x_b) | (y_a != y_b)
-    table = paired.total().cases
     rows, number = contributions(paired, metric, beta=beta)
-    return _dependence(rows, number, kinds, table, table[disputed].sum(), _FEW_DISPUTED)
+    table = paired.total().cases
+    found = _dependence(rows, number, kinds, table, FEW_DISPUTED)
+    if found.no_evidence:
+        return found
+    items = table[kinds[0][1] + kinds[1][1] > 0].sum()
+    freedom = _variance_freedom(rows, number, items, found.divisor)
+    return replace(found, variance_freedom=freedom)
+
+
+def is_lopsided(table: PairedCounts, metric: str = "f1", *, beta: float = 1.0) -> bool:
+    """Whether a difference rests on few items, most of them on one side.
+
+    Its distribution is skewed then, which the limits by MOVER do not allow for.
+
+    Parameters
+    ----------
+    table
+        One table of independent items.
+    metric, beta
+        The score.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.clusters import is_lopsided
+    >>> is_lopsided(pv.PairedCounts([9, 0, 0, 0, 500, 0, 491]), "recall")
+    True
+    >>> is_lopsided(pv.PairedCounts([9, 0, 8, 0, 500, 0, 483]), "recall")
+    False
+    """
+    kinds = [_contributions(np.eye(8), s, metric, beta, table.has_negatives) for s in "ab"]
+    totals = [(table.cases @ x, table.cases @ y) for x, y in kinds]
+    return _skewness(table.cases, _difference(_influences(kinds, totals))) >= LOPSIDED
 
 
 def _dependence(
@@ -160,14 +207,13 @@ def _dependence(
     number: Array,
     kinds: list[tuple[Array, Array]],
     table: Array,
-    telling: float,
     few: str,
 ) -> Dependence:
     """Of the last score minus the first of two, or of the only one.
 
     `rows` has the contributions x and y of each kind of unit to each score, `kinds` those of an
-    item of each kind, of which `table` has so many. `telling` is how many items carry what there
-    is to know; where they are worth too few, the note `few` says so.
+    item of each kind, of which `table` has so many. Where few items tell what there is to know,
+    the note `few` says so.
     """
     size = np.sum([y for _, y in rows], axis=0)
     units = int(number.sum())
@@ -177,13 +223,36 @@ def _dependence(
         return Dependence(np.nan, 1.0, 0.0, units, ONE_UNIT)
     items = table[np.sum([y for _, y in kinds], axis=0) > 0].sum() / units
     totals = [(number @ x, number @ y) for x, y in rows]
-    independent = float(table @ _difference(_influences(kinds, totals)) ** 2)
+    by_item = _difference(_influences(kinds, totals))
+    independent = float(table @ by_item**2)
     effect = np.nan
     if independent > 0:
         effect = _jackknife_variance(rows, totals, number) / independent
     divisor = float(max(1.0, items if np.isnan(effect) else effect))
-    hidden = items >= LARGE and telling < FEW * divisor
+    hidden = items >= LARGE and not _skewness(table / divisor, divisor * by_item) < LOPSIDED
     return Dependence(effect, divisor, freedom, units, few if hidden else None)
+
+
+def _skewness(table: Array, moves: Array) -> float:
+    """How lopsided the distribution of the sum of these moves is; NaN where nothing moves."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return float(np.abs(table @ moves**3) / (table @ moves**2) ** 1.5)
+
+
+def _variance_freedom(
+    rows: list[tuple[Array, Array]], number: Array, items: float, effect: float
+) -> float:
+    """Satterthwaite's degrees of freedom of a sum of squares over units.
+
+    A unit of h items has the variance h·(1 + (h - 1)·r), r the correlation of its items that
+    makes the design effect what it is.
+    """
+    size = np.sum([y for _, y in rows], axis=0)
+    h = size * items / (number @ size)
+    mean = float(number @ h**2 / items)  # how many items an item's unit has
+    r = min(1.0, (effect - 1) / (mean - 1)) if mean > 1 else 0.0
+    variance = h * (1 + np.maximum(h - 1, 0) * r)
+    return float((number @ variance) ** 2 / (number @ variance**2))
 
 
 def _jackknife_variance(

@@ -106,6 +106,8 @@ def difference(
             _single(one, dependence, metric, level, beta) for one in (table.a, table.b)
         )
         low, high = mover(single_a, single_b, r)
+        if note is None and clusters.is_lopsided(worth, metric, beta=beta):
+            note = clusters.FEW_DISPUTED
     return Difference(
         metric, method, level, b - a, low, high, a, b, r, effect, note, signature=signature
     )

@@ -88,16 +88,17 @@ class IndependentPosterior:
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """Return the equal-tailed limits between which the difference lies."""
         tail = (1 - open_probability("level", level)) / 2
-        # the lower limit of B - A is the upper one of A - B, and tables alike get limits alike
-        return plain(-self._swapped._upper_limit(tail)), plain(self._upper_limit(tail))
+        # the upper limit of B - A is the lower one of A - B: tables alike get limits alike, and a
+        # tail that is too small to be told from 0 once it is taken from 1 keeps its digits
+        return plain(self._lower_limit(tail)), plain(-self._swapped._lower_limit(tail))
 
-    def _upper_limit(self, tail: float) -> Array:
+    def _lower_limit(self, tail: float) -> Array:
         def search(pair: Pair, start: Array, sd: Array, q: Array) -> Array:
             return quantile_search(lambda d, at: pair[at].cdf_and_pdf(d), q, start, sd)
 
         sd = np.sqrt(np.asarray(self.var))
-        start = np.clip(np.asarray(self.mean) - special.ndtri(tail) * sd, -0.999, 0.999)
-        return np.asarray(self._evaluate(search, start, sd, 1 - tail))
+        start = np.clip(np.asarray(self.mean) + special.ndtri(tail) * sd, -0.999, 0.999)
+        return np.asarray(self._evaluate(search, start, sd, tail))
 
     def curve(self, points: int = 201) -> tuple[Array, Array]:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""

@@ -12,8 +12,6 @@ from probative._validation import flag, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
-from probative.inference.clusters import Dependence, dependence_of_score
-from probative.inference.posteriors import posterior
 from probative.inference.wilson_direct import wilson_direct
 from probative.metrics import METRICS, f1_from_jaccard, ratio, score
 from probative.options import IntervalOptions
@@ -21,6 +19,9 @@ from probative.results import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from probative.inference.beta_posterior import Posterior
+    from probative.inference.clusters import Dependence
 
 __all__ = ["METHODS", "default_method", "interval", "methods_for"]
 
@@ -131,6 +132,8 @@ def _clustered(
     units: Counts, metric: str, method: str, level: float, beta: float, prior: float, signature: str
 ) -> Interval:
     """The interval of the units' sum, divided by what their dependence costs, by Student's t."""
+    from probative.inference.clusters import dependence_of_score
+
     if len(units.shape) != 1:
         raise InputError(
             f"clustered: counts of shape {units.shape}; expected arrays with one row per unit"
@@ -257,7 +260,7 @@ def _limits(
         elif method == "logit":
             extreme = (estimate == 0) | (estimate == 1)
             if extreme.any():
-                taken = posterior(counts[extreme], metric, prior=prior, beta=beta)
+                taken = _posterior(counts[extreme], metric, beta, prior)
                 low, high = np.array(low), np.array(high)
                 low[extreme], high[extreme] = taken.ppf(reach.tail), taken.isf(reach.tail)
                 code[extreme] = _TAKEN_OVER
@@ -273,7 +276,7 @@ def _limits_by_method(
 ) -> tuple[Any, Any]:
     z = reach.z
     if method == "bayes":
-        found = posterior(counts, metric, prior=prior, beta=beta)
+        found = _posterior(counts, metric, beta, prior)
         return found.ppf(reach.tail), found.isf(reach.tail)
     if method == "logit":
         return _logit(counts, metric, beta, z)
@@ -286,6 +289,13 @@ def _limits_by_method(
         return wilson_direct(counts.tp, counts.nu, z)
     low, high = _of_proportion(counts.tp, counts.nu, method, reach)
     return f1_from_jaccard(low), f1_from_jaccard(high)
+
+
+def _posterior(counts: Counts, metric: str, beta: float, prior: float) -> Posterior:
+    """The posterior of the score; few intervals need one, so it is loaded here."""
+    from probative.inference.posteriors import posterior
+
+    return posterior(counts, metric, prior=prior, beta=beta)
 
 
 def _of_proportion(x: Any, n: Any, method: str, reach: _Reach) -> tuple[Any, Any]:

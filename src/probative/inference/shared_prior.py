@@ -113,14 +113,15 @@ class _Model:
         rest = np.sqrt(np.maximum(bb - slope**2, 1e-300))
         alphas = alpha[:, None] + spread[:, None] * z[0]
         betas = beta[:, None] + slope[:, None] * z[0] + rest[:, None] * z[1]
-        density = np.stack(
-            [self._log_density(a, b) for a, b in zip(alphas.T, betas.T, strict=True)], axis=1
-        )
+        density = self._log_density(alphas, betas)
         scale = np.log(spread * rest) + log_kappa_weight
         return alphas, betas, density + log_w + scale[:, None]
 
     def _log_density(self, alpha: Array, beta: Array) -> Array:
-        """The log of prior times beta-binomial likelihood, but for a constant."""
+        """The log of prior times beta-binomial likelihood, but for a constant.
+
+        α and β have one row per κ, and any number of columns or none.
+        """
         a, b = self._prior(alpha, beta)
         with np.errstate(invalid="ignore"):
             gain = special.betaln(self.right + a, self.wrong + b) - special.betaln(a, b)
@@ -128,8 +129,9 @@ class _Model:
         return np.asarray(gain @ self.number + uniform - self.precision * beta**2 / 2)
 
     def _prior(self, alpha: Array, beta: Array) -> tuple[Array, Array]:
-        logit = alpha[:, None] + beta[:, None] * self.size
-        a, b = (special.expit(sign * logit) * self.kappa[:, None] for sign in (1, -1))
+        logit = alpha[..., None] + beta[..., None] * self.size
+        kappa = self.kappa.reshape(-1, *[1] * alpha.ndim)
+        a, b = (special.expit(sign * logit) * kappa for sign in (1, -1))
         return np.maximum(a, _TINY), np.maximum(b, _TINY)
 
     def _derivatives(self, alpha: Array, beta: Array) -> tuple[Array, ...]:

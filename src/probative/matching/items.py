@@ -92,11 +92,18 @@ class Items:
         by
             ``sentence`` or ``document``; ``item`` for cells of one item each.
         """
-        unit, label, cell, n_units = self._cells(by)
+        if by not in self._cells_of:
+            self._cells_of[by] = self._cells(by)
+        unit, label, cell, n_units = self._cells_of[by]
         says, answer = self.says[system], self.answer
         which = (says & answer, says & ~answer, ~says & answer)
         counts = Counts(*(_number(cell, kind, len(unit)) for kind in which))
         return LabelCounts(unit, label, counts, n_units, len(self.labels))
+
+    @cached_property
+    def _cells_of(self) -> dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]:
+        """What `_cells` has found: several scores ask for the same ones."""
+        return {}
 
     def _cells(self, by: str) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], int]:
         """Unit and label of every cell, the cell of every item, and how many units there are."""

@@ -1,9 +1,16 @@
 """Files, frames and sequences to annotations; every error names file, line and remedy."""
 
-from probative.reading.annotations import Labels, Segmented, Spans, Tagged, Text
-from probative.reading.opening import FORMATS, TASKS, Input, Options, open_input
-from probative.reading.recognise import read, read_pair
-from probative.reading.source import refuse_repeats
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probative._lazy import names_on_demand
+
+if TYPE_CHECKING:
+    from probative.reading.annotations import Labels, Segmented, Spans, Tagged, Text
+    from probative.reading.opening import FORMATS, TASKS, Input, Options, open_input
+    from probative.reading.recognise import read, read_pair
+    from probative.reading.source import refuse_repeats
 
 __all__ = [
     "FORMATS",
@@ -20,3 +27,13 @@ __all__ = [
     "read_pair",
     "refuse_repeats",
 ]
+
+__getattr__, __dir__ = names_on_demand(
+    __name__,
+    {
+        "annotations": ("Labels", "Segmented", "Spans", "Tagged", "Text"),
+        "opening": ("FORMATS", "TASKS", "Input", "Options", "open_input"),
+        "recognise": ("read", "read_pair"),
+        "source": ("refuse_repeats",),
+    },
+)

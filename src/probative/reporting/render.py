@@ -34,7 +34,30 @@ def render(document: Document, form: str, *, colour: bool = False, width: int = 
 
 
 def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED) -> str:
-    """Tables for the terminal."""
+    """Tables for the terminal, a file or a pipe."""
+    text = None if colour or width != UNLIMITED else _as_plain_text(document)
+    if text is None:
+        text = _as_rich_text(document, colour=colour, width=width)
+    lines = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+    return re.sub(r"\n{3,}", "\n\n", lines) + "\n"
+
+
+def _as_plain_text(document: Document) -> str | None:
+    """The same without Rich, where all tables fit."""
+    from probative.reporting.plain_text import table_lines
+
+    lines = []
+    for table in document.tables:
+        drawn = table_lines(table, UNLIMITED)
+        if drawn is None:
+            return None
+        lines += [*drawn, *map(escape.plain, table.notes), ""]
+    for note in document.notes:
+        lines += [escape.plain(note), ""]
+    return "\n".join(lines)
+
+
+def _as_rich_text(document: Document, *, colour: bool, width: int) -> str:
     from rich import box
     from rich.cells import cell_len
     from rich.console import Console
@@ -76,9 +99,7 @@ def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED)
     for note in document.notes:
         console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
         console.print()
-    text = console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
-    lines = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
-    return re.sub(r"\n{3,}", "\n\n", lines) + "\n"
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]  # the StringIO above
 
 
 def as_json(document: Document) -> str:

@@ -4,33 +4,40 @@ They hold numbers, can say themselves in one line (`str`) and as a dictionary fo
 (`to_dict`). An undefined number is NaN here and null in JSON.
 """
 
-from probative.results.base import Interval, Result, jsonable
-from probative.results.bayes import BayesTest
-from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
-from probative.results.crossval import (
-    FoldCounts,
-    ModelComparison,
-    ScorePosteriors,
-    SplitBalance,
-)
-from probative.results.gates import GateVerdict
-from probative.results.plans import Plan
-from probative.results.posteriors import DifferencePosterior, ScorePosterior
-from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
-from probative.results.segmentation import (
-    BestCut,
-    CurvePoint,
-    Reversal,
-    SegmentationStudy,
-    SegmentationSweep,
-    SegmenterRun,
-)
-from probative.results.tests import (
-    Difference,
-    NullDistribution,
-    RandomizationTest,
-    SignificanceTest,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probative._lazy import names_on_demand
+
+if TYPE_CHECKING:
+    from probative.results.base import Interval, Result, jsonable
+    from probative.results.bayes import BayesTest
+    from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
+    from probative.results.crossval import (
+        FoldCounts,
+        ModelComparison,
+        ScorePosteriors,
+        SplitBalance,
+    )
+    from probative.results.gates import GateVerdict
+    from probative.results.plans import Plan
+    from probative.results.posteriors import DifferencePosterior, ScorePosterior
+    from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
+    from probative.results.segmentation import (
+        BestCut,
+        CurvePoint,
+        Reversal,
+        SegmentationStudy,
+        SegmentationSweep,
+        SegmenterRun,
+    )
+    from probative.results.tests import (
+        Difference,
+        NullDistribution,
+        RandomizationTest,
+        SignificanceTest,
+    )
 
 __all__ = [
     "BayesTest",
@@ -64,3 +71,26 @@ __all__ = [
     "SystemScores",
     "jsonable",
 ]
+
+__getattr__, __dir__ = names_on_demand(
+    __name__,
+    {
+        "base": ("Interval", "Result", "jsonable"),
+        "bayes": ("BayesTest",),
+        "comparisons": ("Comparison", "Comparisons", "Example", "LabelDifference"),
+        "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),
+        "gates": ("GateVerdict",),
+        "plans": ("Plan",),
+        "posteriors": ("DifferencePosterior", "ScorePosterior"),
+        "scores": ("FileCheck", "LabelScores", "Scores", "SystemScores"),
+        "segmentation": (
+            "BestCut",
+            "CurvePoint",
+            "Reversal",
+            "SegmentationStudy",
+            "SegmentationSweep",
+            "SegmenterRun",
+        ),
+        "tests": ("Difference", "NullDistribution", "RandomizationTest", "SignificanceTest"),
+    },
+)

@@ -26,7 +26,7 @@ from scipy import optimize
 from probative._renamed import renamed
 from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
-from probative.inference.clusters import FEW, LARGE, student_quantile
+from probative.inference.clusters import LARGE, LOPSIDED, student_quantile
 from probative.inference.proportions import normal_quantile, wilson
 from probative.metrics import f1_from_jaccard, ratio, score
 from probative.results import Result
@@ -332,9 +332,7 @@ def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
     worth = _Worth.of(sets, kinds, [0], first=first)
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = kinds.wilson(table / worth.divisor[:, None], 0, worth.quantile(level))
-    right = table[:, kinds.x[0] > 0].sum(axis=1)
-    wrong = table[:, (kinds.y[0] > 0) & (kinds.x[0] == 0)].sum(axis=1)
-    return worth.limits(low, high, 0.0, np.minimum(right, wrong))
+    return worth.limits(low, high, 0.0)
 
 
 def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
@@ -348,9 +346,7 @@ def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Lim
         r = _correlation(divided if first else divided + 0.5, kinds)
         low = b - a - _third_side(b - low_b, high_a - a, r)
         high = b - a + _third_side(high_b - b, a - low_a, r)
-    disputed = (kinds.x[0] != kinds.x[1]) | (kinds.y[0] != kinds.y[1])
-    telling = table[:, disputed].sum(axis=1)
-    return worth.limits(np.maximum(low, -1), np.minimum(high, 1), -1.0, telling)
+    return worth.limits(np.maximum(low, -1), np.minimum(high, 1), -1.0)
 
 
 @dataclass(frozen=True)
@@ -359,14 +355,13 @@ class _Worth:
 
     divisor: Array
     freedom: Array
-    items: Array  # of a unit, on average
+    noted: NDArray[np.bool_]  # whether few items tell what there is to know
 
     @classmethod
     def of(cls, sets: Array, kinds: _Kinds, systems: list[int], *, first: bool) -> _Worth:
         table = sets.sum(axis=1)
         n_sets, n_units = sets.shape[:2]
-        if n_units == 1:  # single items, and no units known
-            return cls(np.ones(n_sets), np.full(n_sets, np.inf), np.zeros(n_sets))
+        single = n_units == 1  # single items, and no units known
         size = sets @ kinds.y[systems].sum(axis=0)
         there = size > 0
         n = np.full(n_sets, n_units) if first else there.sum(axis=1)
@@ -393,8 +388,15 @@ class _Worth:
             items = table[:, kinds.y[systems].sum(axis=0) > 0].sum(axis=1) / n
         unknown = 1.0 if first else items
         divisor = np.maximum(1, np.where(independent > 0, effect, unknown))
-        divisor = np.where(np.isfinite(divisor), divisor, 1.0)
-        return cls(divisor, freedom, np.zeros(n_sets) if first else items)
+        divisor = np.where(np.isfinite(divisor) & (not single), divisor, 1.0)
+        freedom = np.full(n_sets, np.inf) if single else freedom
+        with np.errstate(invalid="ignore", divide="ignore"):
+            third = np.abs((table * by_item**3).sum(axis=1))
+            skewness = np.sqrt(divisor) * third / independent**1.5
+        noted = (items >= LARGE) & ~(skewness < LOPSIDED) & (not single)
+        if len(systems) == 2:  # MOVER does not allow for skewness, with or without units
+            noted |= skewness >= LOPSIDED
+        return cls(divisor, freedom, noted & (not first))
 
     def quantile(self, level: float) -> Array:
         return np.where(
@@ -403,11 +405,11 @@ class _Worth:
             student_quantile(level, np.where(np.isinf(self.freedom), 1, self.freedom)),
         )
 
-    def limits(self, low: Array, high: Array, least: float, telling: Array) -> Limits:
-        """The limits, or all there is; a note where there is little to tell from."""
+    def limits(self, low: Array, high: Array, least: float) -> Limits:
+        """The limits, or all there is."""
         nothing = ~(self.freedom > 0)
-        noted = nothing | ((self.items >= LARGE) & (telling < FEW * self.divisor))
-        return Limits(np.where(nothing, least, low), np.where(nothing, 1.0, high), noted)
+        low, high = np.where(nothing, least, low), np.where(nothing, 1.0, high)
+        return Limits(low, high, nothing | self.noted)
 
 
 def _correlation(table: Array, kinds: _Kinds) -> Array:

@@ -212,7 +212,7 @@ def probability_above(
             break
     # neither 0 nor 1: draws cannot tell that
     share = (above + 0.5) / (number + 1)
-    return float(special.stdtr(dependence.degrees_of_freedom, special.ndtri(share)))
+    return float(special.stdtr(dependence.tail_freedom, special.ndtri(share)))
 
 
 def _differences(

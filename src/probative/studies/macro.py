@@ -15,7 +15,7 @@ import numpy as np
 
 from probative._validation import open_probability, random_generator, whole_number
 from probative.counts import Counts, PairedCounts
-from probative.inference.macro import macro_interval
+from probative.inference.macro import MacroEvidence, degrees_of_freedom
 from probative.inference.macro_difference import macro_difference
 from probative.label_counts import LabelCounts
 from probative.results import Result
@@ -191,16 +191,16 @@ def macro_coverage(
     conditions
         What to draw from; by default `CONDITIONS`.
     level, replicates, rng
-        The level of the intervals, how many test sets to draw each, and the seed.
+        The level of the intervals, how many test sets to draw each, and a seed or generator.
     report
         Called with the number of test sets done and of all.
     """
     level = open_probability("level", level)
     replicates = whole_number("replicates", replicates)
-    generator = random_generator(rng)
     chosen = CONDITIONS if conditions is None else conditions
     study = []
     for k, (name, condition) in enumerate(chosen.items()):
+        generator = _stream(rng, k)
         limits, true = [], []
         for r in range(replicates):
             report(k * replicates + r, len(chosen) * replicates)
@@ -212,17 +212,24 @@ def macro_coverage(
     return study
 
 
+def _stream(rng: RNG | None, k: int) -> np.random.Generator:
+    """What the k-th condition is drawn from: with a seed the same, whatever the others are."""
+    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
+        return np.random.default_rng([int(rng), k])
+    return random_generator(rng)
+
+
 def _limits(sample: Sample, level: float) -> dict[tuple[str, str], tuple[float, float]]:
     """The limits of every method, by question and name."""
     a, b, paired, *_ = sample
-    one = macro_interval(a, level=level)
-    both, _ = macro_difference(a, b, level=level)
+    both, posterior = macro_difference(a, b, level=level)
+    one = MacroEvidence(both.a, posterior.a, degrees_of_freedom(a))  # is found on the way
     single, gap = "one system", "difference"
     return {
         (single, "delta"): delta_interval(a, level),
         (single, "mover"): mover_interval(a, level),
         (single, "one prior"): one_prior_interval(a, level),
-        (single, "hierarchical"): (one.low, one.high),
+        (single, "hierarchical"): one.limits(level),
         (gap, "delta"): delta_difference(a, b, level),
         (gap, "mover"): mover_difference(paired, level),
         (gap, "hierarchical"): (both.low, both.high),

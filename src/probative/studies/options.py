@@ -52,6 +52,8 @@ class TrainingOptions(SimulationOptions):
         default=("stump", "neighbour", "centroid"), metadata=ALWAYS | {"as": "learner"}
     )
     gains: Sequence[float] = field(default=(0.0, 0.25), metadata=ALWAYS | {"as": "gain"})
+    distance: float = field(default=0.5, metadata=ALWAYS)
+    copies: str = field(default="own", metadata=ALWAYS)
     items: int = field(default=400, metadata=ALWAYS | {"as": "n"})
 
 

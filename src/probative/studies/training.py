@@ -1,7 +1,8 @@
 """How often is one of two learners called better that are equally good?
 
 Two copies of a learner see the same items, each through features of its own, which tell as much
-about the class: neither is better, and which one looks better on a data set is chance. Both are
+about the class; or through the same features, each trained on a random half of the training items.
+Neither is better, and which one looks better on a data set is chance. Both are
 cross-validated on many data sets, and the paired Bayes test judges each, as published and with
 training variance allowed for. With a gain, B's features tell more, and being called better is
 right.
@@ -16,7 +17,7 @@ import numpy as np
 from scipy import special
 
 from probative._renamed import renamed
-from probative._validation import one_of, open_probability, random_generator
+from probative._validation import one_of, open_probability, positive, random_generator
 from probative.counts import PairedCounts
 from probative.crossval.blocks import first_halves
 from probative.errors import InputError
@@ -40,12 +41,12 @@ if TYPE_CHECKING:
     Labels = NDArray[np.bool_]
     Learner = Callable[[Array, Labels, Array], Labels]
 
-__all__ = ["LEARNERS", "TrainingResult", "training_study"]
+__all__ = ["COPIES", "LEARNERS", "TrainingResult", "training_study"]
 
 METRICS = ("precision", "recall", "f1")
+COPIES = ("own", "subsampled")
 _REPETITIONS = 3
 _FEATURES = 2  # of each learner
-_SHIFT = 0.5  # between the classes, in standard deviations of a feature
 _AT_ONCE = 100  # data sets
 
 
@@ -59,6 +60,8 @@ class TrainingResult(Result):
         What was trained, what was compared, and the size of a data set.
     gain
         By how much more B's features tell the classes apart; with 0 neither learner is better.
+    distance, copies
+        How far the classes lie apart in A's features, and how the two copies differ.
     published, published_error
         How often the published test called one of them better at the level, either way, and the
         standard error of that.
@@ -76,6 +79,8 @@ class TrainingResult(Result):
     metric: str
     items: int
     gain: float
+    distance: float
+    copies: str
     published: float
     published_error: float
     adjusted: float
@@ -98,6 +103,8 @@ def training_study(
     learners: Sequence[str] = ("stump", "neighbour", "centroid"),
     gains: Sequence[float] = (0.0, 0.25),
     *,
+    distance: float = 0.5,
+    copies: str = "own",
     items: int = 400,
     replicates: int = 1000,
     level: float = 0.95,
@@ -113,6 +120,11 @@ def training_study(
         "centroid" (the nearer class mean: stable).
     gains
         What is added to the distance of the classes in B's features.
+    distance
+        Of the classes, in standard deviations of each feature.
+    copies
+        "own": each copy has two features of its own. "subsampled": both see the same two, and each
+        is trained on a random half of the training items; there is no gain then.
     items
         The size of a data set, a multiple of 8; half of the items are positive, in every block.
     replicates
@@ -133,6 +145,10 @@ def training_study(
     """
     for learner in learners:
         one_of("learners", learner, tuple(LEARNERS))
+    one_of("copies", copies, COPIES)
+    distance = positive("distance", distance, zero=True)
+    if copies == "subsampled" and any(gains):
+        raise InputError(f"gains: {tuple(gains)!r} with subsampled copies; expected 0 alone")
     level = open_probability("level", level)
     if items != int(items) or items % 8 or items < 40:
         raise InputError(f"items: {items!r} is not a multiple of 8 from 40 on")
@@ -146,15 +162,22 @@ def training_study(
         for done in range(0, replicates, _AT_ONCE):
             report(i * replicates + done, len(conditions) * replicates)
             size = min(_AT_ONCE, replicates - done)
-            for folds in _cross_validated(LEARNERS[learner], *_draw(generator, size, items, gain)):
+            data = _draw(generator, size, items, (distance, distance + gain))
+            subsample = generator if copies == "subsampled" else None
+            for folds in _cross_validated(LEARNERS[learner], *data, subsample):
                 for metric in METRICS:
                     judged[metric].append(_judge(folds, metric))
-        results += [_summary(learner, m, items, gain, judged[m], level) for m in METRICS]
+        setting = (items, gain, distance, copies)
+        results += [_summary(learner, m, setting, judged[m], level) for m in METRICS]
     return results
 
 
 def _summary(
-    learner: str, metric: str, items: int, gain: float, judged: Sequence[Any], level: float
+    learner: str,
+    metric: str,
+    setting: tuple[int, float, float, str],
+    judged: Sequence[Any],
+    level: float,
 ) -> TrainingResult:
     published, adjusted, effect = np.array(judged).T
     shares = [float(np.mean(tail < (1 - level) / 2)) for tail in (published, adjusted)]
@@ -163,8 +186,7 @@ def _summary(
     return TrainingResult(
         learner,
         metric,
-        items,
-        gain,
+        *setting,
         published=shares[0],
         published_error=errors[0],
         adjusted=shares[1],
@@ -196,25 +218,43 @@ def _standardised(table: PairedCounts, metric: str) -> float:
     return float(size / np.sqrt(item_variance(cells, metric, 1.0)))
 
 
-def _draw(rng: np.random.Generator, size: int, items: int, gain: float) -> tuple[Array, Labels]:
+def _draw(
+    rng: np.random.Generator, size: int, items: int, distances: tuple[float, float]
+) -> tuple[Array, Labels]:
     """Data sets as (data set, block, item, feature), A's features first, and their classes."""
     y = np.broadcast_to(np.arange(items // 4) % 2 == 0, (size, 4, items // 4))
-    shift = np.repeat([_SHIFT, _SHIFT + gain], _FEATURES)
+    shift = np.repeat(distances, _FEATURES)
     return rng.standard_normal((*y.shape, 2 * _FEATURES)) + y[..., None] * shift, y
 
 
-def _cross_validated(learn: Learner, x: Array, y: Labels) -> Iterator[list[PairedCounts]]:
+def _cross_validated(
+    learn: Learner, x: Array, y: Labels, subsample: np.random.Generator | None = None
+) -> Iterator[list[PairedCounts]]:
     """The six folds of both learners, for one data set after the other."""
+    first, second = slice(None, _FEATURES), slice(_FEATURES, None)
+    features = (first, second if subsample is None else first)
     cases = []
     for half in first_halves(_REPETITIONS).astype(bool):
         for train, validate in ((half, ~half), (~half, half)):
             seen, known = _joined(x, train), _joined(y, train)
             new, true = _joined(x, validate), _joined(y, validate)
-            mine = (slice(None, _FEATURES), slice(_FEATURES, None))
-            a, b = (learn(seen[..., own], known, new[..., own]) for own in mine)
+            a, b = (
+                learn(*_training_items(seen[..., own], known, subsample), new[..., own])
+                for own in features
+            )
             cases.append(_cases(a, b, true))
     for folds in np.stack(cases, axis=1):
         yield [PairedCounts(row) for row in folds]
+
+
+def _training_items(
+    x: Array, y: Labels, subsample: np.random.Generator | None
+) -> tuple[Array, Labels]:
+    """All items, or a random half of them."""
+    if subsample is None:
+        return x, y
+    half = subsample.random(y.shape).argsort(axis=1)[:, : y.shape[1] // 2]
+    return np.take_along_axis(x, half[..., None], axis=1), np.take_along_axis(y, half, axis=1)
 
 
 def _joined(values: Any, blocks: Labels) -> Any:

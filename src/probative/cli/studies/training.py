@@ -16,7 +16,7 @@ def training(
     given: Annotated[
         TrainingOptions,
         options.choose(
-            *("learners", "gains", "items", "replicates", "level", "rng"),
+            *("learners", "gains", "distance", "copies", "items", "replicates", "level", "rng"),
             learners=Option(
                 "--learner",
                 metavar="NAME",
@@ -30,6 +30,17 @@ def training(
                 parser=options.number_list,
                 several=True,
                 help="How much more B's features tell; 0: neither is better. Several as above.",
+            ),
+            distance=Option(
+                "--distance",
+                metavar="X",
+                parser=options.number,
+                help="Of the classes, in standard deviations.",
+            ),
+            copies=Option(
+                "--copies",
+                metavar="KIND",
+                help="own: features of their own; subsampled: each trained on half of the items.",
             ),
             items=Option("--n", metavar="N", parser=options.whole, help="Items per data set."),
         ),
@@ -50,10 +61,14 @@ def training(
         "effect": "fold effect",
         "notable": "above 2",
     }
+    sees = {
+        "own": "Each sees two features of its own",
+        "subsampled": "Each is trained on a random half of the training items",
+    }
+    seen = sees.get(given.copies, given.copies)
     note = (
         "How often one of two learners is called better, as published and with training variance "
-        "allowed for. Each sees two features of its own; without a gain neither is better, and "
-        f"{1 - given.level:.2g} is right."
+        f"allowed for. {seen}; without a gain neither is better, and {1 - given.level:.2g} is right."
     )
     simulate(
         "training",

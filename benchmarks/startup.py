@@ -1,0 +1,39 @@
+"""How long the command line takes to start, against what it is built of."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from timing import Line, process_seconds, show
+
+PROGRAM = ("-m", "probative")
+INTERVAL = (*PROGRAM, "interval", "--tp", "77", "--fp", "44", "--fn", "10")
+
+
+def main() -> bool:
+    libraries = ("-c", "import numpy, scipy.special")
+    imported, version, shown, interval, numbers, *others = process_seconds(
+        ("-c", "import probative"),
+        (*PROGRAM, "--version"),
+        (*PROGRAM, "--help"),
+        INTERVAL,
+        libraries,
+        *([("-c", "import typer")] if find_spec("typer") else []),
+        repeats=21,
+    )
+    lines = [
+        Line("import probative / import numpy, scipy.special", imported, numbers, 0.5),
+        Line("probative interval / import numpy, scipy.special", interval, numbers, 1.5),
+    ]
+    for typer in others:
+        lines += [
+            Line("probative --version / import typer", version, typer, 2),
+            Line("probative --help / import typer", shown, typer, 2),
+        ]
+    if not others:
+        print("\ntyper is not installed: --version and --help have no peer")
+    return show("Start-up, as processes, processor time", lines)
+
+
+if __name__ == "__main__":
+    raise SystemExit(not main())

@@ -1,0 +1,33 @@
+"""Packages whose names are imported when they are first asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["names_on_demand"]
+
+
+def names_on_demand(
+    package: str, homes: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return a package's ``__getattr__`` and ``__dir__``: nobody uses all of its modules at once.
+
+    Parameters
+    ----------
+    package
+        Its name.
+    homes
+        The public names that each of its modules has.
+    """
+    home = {name: module for module, names in homes.items() for name in names}
+
+    def find(name: str) -> object:
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{home[name]}"), name)
+
+    return find, lambda: sorted(home)
