@@ -217,7 +217,7 @@ def test_units_and_missing_negatives():
     assert pv.bayes_test(units.grouped(), metric="recall").p_h0 == total.p_h0
     with pytest.raises(pv.InputError, match="accuracy needs"):
         pv.bayes_test(units, metric="accuracy")
-    with pytest.raises(pv.InputError, match="metric: unknown 'npv'"):
+    with pytest.raises(pv.InputError, match="npv needs case 7"):
         PairedPosterior(units, "npv")
 
 
