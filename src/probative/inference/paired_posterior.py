@@ -22,7 +22,13 @@ from scipy import special
 from probative._validation import fraction, one_of, open_probability
 from probative.errors import InputError
 from probative.inference._discordance import Coefficients, Discordance, Size
-from probative.inference._paired_nodes import Nodes, gauss_nodes, mixed_nodes, product_nodes
+from probative.inference._paired_nodes import (
+    Nodes,
+    gauss_nodes,
+    mixed_nodes,
+    product_nodes,
+    sobol_nodes,
+)
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
 from probative.inference.independent import quantile_search
@@ -40,10 +46,10 @@ __all__ = ["PAIRED_METRICS", "PairedPosterior"]
 PAIRED_METRICS = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy")
 
 _TOLERANCE = 5e-9
-_MOST_GAUSS = 1000
+_MOST_GAUSS = 3000
 _COARSER = 1e-6  # where Gauss rules would take more nodes than these
 _MOST_NODES = 6000
-_GOOD_ENOUGH = 1e-4  # error up to which Gauss rules that need more nodes will do
+_GOOD_ENOUGH = 2e-4  # error up to which products that need more nodes will do
 LEAST_PRIOR = 0.1
 _ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
 _WORKED_OUT = ("_settled", "_rough")
@@ -103,8 +109,8 @@ class PairedPosterior:
     def error(self) -> float:
         """An estimate of the error of the probabilities, beyond rounding.
 
-        How much finer Gauss rules would change them, or twice the standard error over
-        independent scramblings of Sobol points.
+        How much coarser rules change them, or three times the standard error over independent
+        scramblings of Sobol points.
         """
         return self._settled.error
 
@@ -281,6 +287,9 @@ class _Shares:
             return self._at(nodes)
         sketch = partial(averages, accuracy="sketch")
         nodes = mixed_nodes(self.others, sketch, _COARSER, _MOST_NODES)
+        if nodes.error > _GOOD_ENOUGH:
+            points = sobol_nodes(self.others, sketch)
+            nodes = min(nodes, points, key=lambda found: found.error)
         if nodes.error > _GOOD_ENOUGH and self.prior < LEAST_PRIOR:
             raise InputError(
                 f"prior: {self.prior:g} is too small for so sparse a table, whose posterior "
