@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["Coefficients", "Discordance", "Size"]
 
 _CHUNK = 2**13  # numbers handled at once: they stay in the processor's cache
+_MANY = 50  # equal steps of a trapezoid rule; where it would take more, they grow
+_EVEN = 8.0  # log odds about the middle within which they hardly do
+_NEVER = 1e6  # log odds
+_LEAST = 1e-300
 _MARGIN = 4.0  # standard deviations below which the beginning of the integral does not matter
 
 
@@ -75,14 +79,14 @@ class Size:
     def of(cls, a: float, b: float, accuracy: str) -> Size:
         """Work out where the variate lies.
 
-        The accuracy is "rounding", "digits" (some ten of them) or "sketch" (five).
+        The accuracy is "rounding", "digits" (nine of them) or "sketch" (six).
         """
         shapes = np.array(a), np.array(b)
         sd = float(_log_odds.spread(*shapes))
         drop, density = {
             "rounding": (_log_odds.DROP, 3.0),
             "digits": (25.0, 1.4),
-            "sketch": (13.0, 1.0),
+            "sketch": (17.0, 1.0),
         }[accuracy]
         low, high = _log_odds.window(*shapes, drop)
         # in standard deviations, and on the scale of log odds itself
@@ -116,45 +120,48 @@ class Discordance:
     def _average(self, d: Array, *, density: bool) -> tuple[Array, Array]:
         """The same; arrays have an axis for d, one for the nodes and one for K."""
         begin, gain = _least_odds(self.at, d[:, None])
-        y, mass, distance = self._grid(begin, density=density)
+        alike = bool(np.all(begin <= self._floor))  # then one grid does for all nodes
+        grid = self._grid(begin[:1, :1], density=density)[:2] if alike else None
         sums = [np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)]
-        rows = max(1, _CHUNK // (len(d) * y.shape[-1]))
+        rows = max(1, _CHUNK // (32 * len(d)))
         for first in range(0, len(self.weight), rows):
             some = slice(first, first + rows)
-            own = some if y.shape[1] > 1 else slice(None)
+            if grid is None:
+                y, mass, distance = self._grid(begin[:, some], density=density)
+            else:
+                y, mass = grid
+                distance = y - begin[:, some, None]
             values = self._given(
                 d[:, None, None],
                 [x[some, None] for x in self.at],
-                y[:, own],
-                distance[:, some],
+                y,
+                distance,
                 gain[:, some, None],
                 density=density,
             )
             for i, value in enumerate(values):
-                sums[i] += np.sum(value * mass[:, own], axis=-1) @ self.weight[some]
+                sums[i] += np.sum(value * mass, axis=-1) @ self.weight[some]
         return sums[0], sums[1]
 
-    def _grid(self, begin: Array, *, density: bool) -> tuple[Array, Array, Array]:
-        """Log odds of K from where B - A can exceed d on, their mass and distance from there.
+    @property
+    def _floor(self) -> float:
+        """Where the integral begins at the lowest: what lies below does not matter."""
+        return self.size.low - _MARGIN * self.size.sd
 
-        The first two are the same for all nodes where the integrals begin so low that it does not
-        matter.
-        """
+    def _grid(self, begin: Array, *, density: bool) -> tuple[Array, Array, Array]:
+        """Log odds of K from where B - A can exceed d on, their mass and distance from there."""
         size = self.size
-        floor = size.low - _MARGIN * size.sd
-        start = np.full((1, 1), floor) if np.all(begin <= floor) else np.maximum(begin, floor)
+        start = np.maximum(begin, self._floor)
         # what is integrated falls like exp(t·b), b the second shape of V, and dy/dt like exp(t)
         least = -size.drop / (float(self.won.b) + (0 if density else 1))
         first = np.maximum(_inverse_softplus(np.maximum(size.low - start, 0) / size.sd), least)
         last = np.maximum(_inverse_softplus(np.maximum(size.high - start, 0) / size.sd), first)
-        steps = max(1, int(np.ceil(np.max(last - first) / size.step)))
-        t = first[..., None] + (last - first)[..., None] * (np.arange(steps + 1) / steps)
+        t, rate = _points(first, last, np.maximum(-start, 0) / size.sd, size)
         small = np.exp(-np.abs(t))
         beyond = size.sd * (np.maximum(t, 0) + np.log1p(small))
         y = start[..., None] + beyond
-        rate = np.where(t >= 0, 1.0, small) / (1 + small)
-        scale = size.sd * (last - first) / steps
-        mass = np.exp(_log_odds.log_pdf(size.a, size.b, y)) * rate * scale[..., None]
+        rate = rate * size.sd * np.where(t >= 0, 1.0, small) / (1 + small)
+        mass = np.exp(_log_odds.log_pdf(size.a, size.b, y)) * rate
         return y, mass, (start - begin)[..., None] + beyond
 
     def _given(
@@ -172,9 +179,10 @@ class Discordance:
         linear = k * m * (up1 - down1) - d * mixed
         # a factor of it is the distance from where the integral begins
         square = -k * np.expm1(-distance) * ((1 - d) * up2 * k + gain * m)
-        square = np.maximum(square, 1e-300)
+        # shares of 1e-300 and less count as such
+        square, constant = np.maximum(square, _LEAST), np.maximum(constant, _LEAST)
         root = np.sqrt(linear * linear + 4 * constant * square)
-        half = np.abs(linear) + root
+        half = np.maximum(np.abs(linear) + root, _LEAST)
         limit = np.where(linear >= 0, 2 * constant / half, half / (2 * square))
         at_limit = np.log(limit)
         above = self.won.sf(at_limit)
@@ -184,6 +192,24 @@ class Discordance:
         slope = (lower / limit + mixed + up_a * up_b * limit) / root
         dens = np.exp(self.won.log_pdf(at_limit)) * slope
         return above, np.where(np.isfinite(dens), dens, 0.0)
+
+
+def _points(first: Array, last: Array, centre: Array, size: Size) -> tuple[Array, Array]:
+    """Points for a trapezoid rule from first to last, along a new axis, and their distances.
+
+    Where shapes below 1 stretch K over hundreds of log odds, only those about the centre are
+    equally far apart: t = centre + c·sinh(u) has equal steps in u.
+    """
+    steps = max(1, int(np.ceil(np.max(last - first) / size.step)))
+    if steps <= _MANY:
+        distance = ((last - first) / steps)[..., None]
+        return first[..., None] + distance * np.arange(steps + 1), distance
+    scale = _EVEN / size.sd
+    low, high = np.arcsinh((first - centre) / scale), np.arcsinh((last - centre) / scale)
+    steps = max(1, int(np.ceil(np.max(high - low) * scale / size.step)))
+    distance = ((high - low) / steps)[..., None]
+    u = low[..., None] + distance * np.arange(steps + 1)
+    return centre[..., None] + scale * np.sinh(u), scale * np.cosh(u) * distance
 
 
 def _least_odds(at: Coefficients, d: Array) -> tuple[Array, Array]:
@@ -197,7 +223,8 @@ def _least_odds(at: Coefficients, d: Array) -> tuple[Array, Array]:
     half = np.abs(linear) + np.sqrt(linear * linear + 4 * square * constant)
     rises = linear >= 0
     odds = np.where(rises, 2 * constant / half, half / (2 * square))
-    return np.log(odds), np.where(rises, half / 2, 2 * constant * square / half)
+    # where B - A exceeds d for no K at all, so far up that K never is
+    return np.fmin(np.log(odds), _NEVER), np.where(rises, half / 2, 2 * constant * square / half)
 
 
 def _inverse_softplus(x: Array) -> Array:

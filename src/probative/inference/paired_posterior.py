@@ -12,8 +12,8 @@ alike are divided matters less, and is averaged over a product of Gauss-Jacobi r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,13 @@ from scipy import special
 from probative._validation import fraction, one_of, open_probability
 from probative.errors import InputError
 from probative.inference._discordance import Coefficients, Discordance, Size
-from probative.inference._paired_nodes import Nodes, product_nodes, refined_nodes, sobol_nodes
+from probative.inference._paired_nodes import (
+    Nodes,
+    gauss_nodes,
+    mixed_nodes,
+    product_nodes,
+    sobol_nodes,
+)
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
 from probative.inference.independent import quantile_search
@@ -41,10 +47,11 @@ __all__ = ["PAIRED_METRICS", "PairedPosterior"]
 PAIRED_METRICS = METRICS
 
 _TOLERANCE = 5e-9
-_MOST_NODES = 4000
-_GOOD_ENOUGH = 1e-4  # error up to which Gauss rules that need more nodes will do
+_MOST_GAUSS = 3000
+_COARSER = 1e-6  # where Gauss rules would take more nodes than these
+_MOST_NODES = 6000
+_GOOD_ENOUGH = 2e-4  # error up to which products that need more nodes will do
 LEAST_PRIOR = 0.1
-_ACCURACY = {"quadrature": "digits", "sobol": "sketch"}
 _ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
 _WORKED_OUT = ("_settled", "_rough")
 _SHARE = (1.0, 1.0, 1.0)
@@ -101,16 +108,11 @@ class PairedPosterior:
         return {name: value for name, value in vars(self).items() if name not in _WORKED_OUT}
 
     @property
-    def rule(self) -> str:
-        """How the shares that matter less are averaged over: "quadrature" or "sobol"."""
-        return self._settled.rule
-
-    @property
     def error(self) -> float:
         """An estimate of the error of the probabilities, beyond rounding.
 
-        How much finer Gauss rules would change them, or twice the standard error over
-        independent scramblings of Sobol points.
+        How much coarser rules change them, or three times the standard error over independent
+        scramblings of Sobol points.
         """
         return self._settled.error
 
@@ -179,7 +181,8 @@ class PairedPosterior:
     def _settled(self) -> _Law:
         """The difference, with as many nodes as it takes."""
         probes = self.mean + self._shares.sd * np.array([-1.7, 0.15, 1.2])
-        return self._shares.law(np.append(np.clip(probes, -0.99, 0.99), 0.0))
+        # and next to 0, where the density may be steep
+        return self._shares.law(np.append(np.clip(probes, -0.99, 0.99), [0.0, 0.01]))
 
     @cached_property
     def _rough(self) -> _Law:
@@ -199,7 +202,6 @@ class _Law:
     b_above: Discordance
     a_above: Discordance
     error: float
-    rule: str
 
     def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
         """P(at most d), P(above d) and, where asked for, the density."""
@@ -278,39 +280,40 @@ class _Shares:
         if not self.others:
             return self._at(Nodes.single())
 
-        def averages(nodes: Nodes) -> Array:
-            return self._at(nodes).tails(probes)[0]
+        def averages(nodes: Nodes, accuracy: str = "digits") -> Array:
+            return self._at(nodes, accuracy).tails(probes)[0]
 
-        nodes = refined_nodes(self.others, averages, _TOLERANCE, _MOST_NODES)
+        nodes = gauss_nodes(self.others, averages, _TOLERANCE, _MOST_GAUSS)
+        if nodes.error <= _TOLERANCE:
+            return self._at(nodes)
+        sketch = partial(averages, accuracy="sketch")
+        nodes = mixed_nodes(self.others, sketch, _COARSER, _MOST_NODES)
         if nodes.error > _GOOD_ENOUGH:
-            if self.prior < LEAST_PRIOR:
-                raise InputError(
-                    f"prior: {self.prior:g} is too small for so sparse a table, whose posterior "
-                    f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
-                )
-            points = sobol_nodes(self.others, averages)
+            points = sobol_nodes(self.others, sketch)
             nodes = min(nodes, points, key=lambda found: found.error)
-        return self._at(nodes)
+        if nodes.error > _GOOD_ENOUGH and self.prior < LEAST_PRIOR:
+            raise InputError(
+                f"prior: {self.prior:g} is too small for so sparse a table, whose posterior "
+                f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
+            )
+        return self._at(replace(nodes, error=nodes.error + _COARSER), "sketch")
 
     def rough_law(self) -> _Law:
         """The difference with few nodes."""
-        return self._at(product_nodes(self.others, [_COARSE] * len(self.others)))
+        return self._at(product_nodes(self.others, [_COARSE] * len(self.others)), "sketch")
 
-    def _at(self, nodes: Nodes) -> _Law:
+    def _at(self, nodes: Nodes, accuracy: str = "digits") -> _Law:
         at = self._coefficients(nodes)
         b_won, a_won = self._won
-        size = self._sizes["rounding" if not self.others else _ACCURACY[nodes.rule]]
+        size = self._size(accuracy if self.others else "rounding")
         return _Law(
             Discordance(at, nodes.weight, size, b_won),
             Discordance(at.swapped(), nodes.weight, size, a_won),
             nodes.error,
-            nodes.rule,
         )
 
-    @cached_property
-    def _sizes(self) -> dict[str, Size]:
-        kinds = ("digits", "sketch") if self.others else ("rounding",)
-        return {accuracy: Size.of(*self.discordant, accuracy) for accuracy in kinds}
+    def _size(self, accuracy: str) -> Size:
+        return Size.of(*self.discordant, accuracy)
 
     @cached_property
     def _won(self) -> tuple[TailTable, TailTable]:
