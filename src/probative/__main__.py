@@ -2,7 +2,15 @@
 
 import sys
 
-from probative.cli import main
+
+def _main() -> int:
+    try:
+        from probative.cli import main
+
+        return main()
+    except KeyboardInterrupt:  # while that was loaded
+        return 130
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_main())
