@@ -131,12 +131,25 @@ CALLS = {
          "by": "sentence",
          "power": 0.8, "prior": 1.0, "beta": 1.0, "task": "entities"},
     ),
+    "gate": (
+        pv.gate, (pv.compare(TAGS, TAGS, TAGS), "require-better"),
+        {"margin": 0.01, "confidence": 0.9},
+    ),
+    "plan inputs": (
+        pv.plan, (TAGS, TAGS, TAGS),
+        {"metric": "f1", "by": "sentence", "difference": 0.1, "level": 0.9, "task": "entities"},
+    ),
+    "check": (
+        pv.check, (Path(__file__),),
+        {"task": "segmentation", "input_format": "segmented", "encoding": "utf-8",
+         "tag_column": 1, "column": "y", "comments": False, "scheme": "iob2"},
+    ),
     "segmentation_sweep": (
         pv.segmentation_sweep, ([["to", "be"]], [[0.1, 0.9, 0.3]]), {"steps": 3, "level": 0.9}
     ),
     "BlockRegularizedCV": (
         lambda x, y, **how: list(pv.BlockRegularizedCV(**how).split(x, y)),
-        (np.zeros((24, 1)), GOLD * 4), {"m": 3, "rng": 0},
+        (np.zeros((24, 1)), GOLD * 4), {"m": 3, "random_state": 0},
     ),
     "metrics.score": (pv.metrics.score, (COUNTS, "f1"), {"beta": 1.0}),
 }  # fmt: skip

@@ -278,8 +278,9 @@ def plan_from_files(
 def _metrics(
     evidence: Evidence, metric: str | Sequence[str] | None, average: str
 ) -> tuple[str, ...]:
-    if metric:
-        return metrics_of(evidence, metric, average=average)
+    asked = () if metric is None else metrics_of(evidence, metric, average=average)
+    if asked:
+        return asked
     if evidence.task == "segmentation":
         return ("recall",)
     return ("accuracy",) if evidence.all_classes and average == "micro" else ("f1",)

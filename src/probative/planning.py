@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
+from probative._validation import positive
 from probative.comparison import plan_from_files
 from probative.counts import PairedCounts
 from probative.errors import InputError
@@ -123,6 +124,7 @@ def plan(pilot: Input | PairedCounts, *systems: Systems, **how: Any) -> Plan:
                 "systems: PairedCounts hold two already; expected at most a metric beside them"
             )
         how["metric"] = systems[0]
+    positive("beta", options.beta)
     found = plan_from_cases(pilot, **how)
     by = "by-unit" if pilot.has_units else "by-item"
     return replace(found, signature=options.signature("plan", found.metric, by))

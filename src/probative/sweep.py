@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,7 +122,7 @@ def _in_order(gold: Any, probabilities: Any) -> tuple[Any, Any]:
     """The answer and the probabilities, which came first in earlier versions."""
     if not _has_numbers(gold):
         return gold, probabilities
-    if _has_numbers(probabilities):
+    if not _has_words(probabilities):
         raise InputError("gold: lists of numbers; expected a path, or lists of words")
     warnings.warn(
         "segmentation_sweep(gold, probabilities) is the order now; the former one goes with the "
@@ -136,10 +137,25 @@ def _has_numbers(data: Any) -> bool:
     """Whether these are rows of numbers, which no answer is."""
     if isinstance(data, Probabilities):
         return True
-    if not isinstance(data, (list, tuple, np.ndarray)):
-        return False
-    rows = (row for row in data if isinstance(row, (list, tuple, np.ndarray)) and len(row))
-    return isinstance(next((row[0] for row in rows), None), (int, float, np.number))
+    sequence = isinstance(data, (list, tuple)) or (isinstance(data, np.ndarray) and data.ndim > 0)
+    first = next((row for row in data if _is_row(row)), ()) if sequence else ()
+    return isinstance(next(iter(first), None), (int, float, np.number))
+
+
+def _is_row(row: Any) -> bool:
+    if isinstance(row, np.ndarray):
+        return row.ndim == 1 and row.size > 0
+    return isinstance(row, (list, tuple)) and len(row) > 0
+
+
+def _has_words(data: Any) -> bool:
+    """Whether this can be an answer: a path, or words of each sentence."""
+    if isinstance(data, (list, tuple)):
+        first = next((sentence for sentence in data if sentence), None)
+        return isinstance(first, str) or (
+            isinstance(first, (list, tuple)) and isinstance(first[0], str)
+        )
+    return isinstance(data, (str, Path, Segmented))
 
 
 def segmented(

@@ -129,7 +129,7 @@ def test_draws(run, files):
     for drawn, computed in zip(found["tests"], exact["tests"], strict=True):
         assert drawn["method"] == "sampled"
         assert abs(drawn["p_h0"] - computed["p_h0"]) < 5 * drawn["error"]
-    assert "sampled:50000:seed:3" in found["signature"]
+    assert "sampled:50000|seed:3" in found["signature"]
 
 
 @pytest.mark.parametrize(

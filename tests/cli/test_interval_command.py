@@ -128,8 +128,8 @@ def test_files_that_cannot_be_read(refused, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--tp", -3, "--fp", 1, "--fn", 1), "probative: tp: -3 is not a finite number >= 0"),
-        ((*COUNTS, "--level", 2), "probative: level: 2.0 is not between 0 and 1"),
+        (("--tp", -3, "--fp", 1, "--fn", 1), "probative: --tp: -3 is not a finite number >= 0"),
+        ((*COUNTS, "--level", 2), "probative: --level: 2.0 is not between 0 and 1"),
         ((*COUNTS, "--method", "wilsn"), "did you mean 'wilson'?"),
         ((*COUNTS, "--metric", "recal"), "did you mean 'recall'?"),
         ((*COUNTS, "--format", "jsn"), "did you mean 'json'?"),
@@ -242,7 +242,7 @@ def test_the_study_prints_the_published_figures_beside_ours(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--n", "ten"), "--n: 'ten' is not a whole number"),
+        (("--n", "ten"), "'--n': 'ten' is not a whole number"),
         (("--cells", "0.5"), "--cells: '0.5'; expected three or four numbers"),
         (("--cells", "0.5,0.6,0.7"), "add up to"),
         (("--figure", "x.png", "--plot", "heat"), "did you mean 'heatmap'?"),

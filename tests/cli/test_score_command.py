@@ -145,7 +145,7 @@ def test_html_page(run, files, tmp_path):
         (("--tag-column", "9"), "there is no column 9; expected 1 to 2"),
         (("--tag-column", "x"), "'x' is not a whole number"),
         (("--task", "ner"), "task: unknown 'ner'"),
-        (("--input-format", "xml"), "input_format: unknown 'xml'"),
+        (("--input-format", "xml"), "--input-format: unknown 'xml'"),
         (("--scheme", "iob3"), "scheme: unknown 'iob3'"),
         (("--repair", "lax"), "repair: unknown 'lax'"),
         (("--align", "no"), "align: unknown 'no'"),

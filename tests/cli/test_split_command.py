@@ -38,7 +38,7 @@ def test_folds_in_the_format_of_the_corpus_with_a_manifest(run, corpus, tmp_path
     manifest = json.loads((target / "manifest.json").read_text())
     assert answer["command"] == "split"
     assert answer["manifest"] == manifest
-    assert answer["signature"].endswith("|split|entities|m:3|regularize:entities,tokens|seed:4")
+    assert answer["signature"].endswith("|split|entities|seed:4|m:3|regularize:entities,tokens")
     assert (manifest["seed"], manifest["m"], manifest["sentences"]) == (4, 3, 40)
     assert manifest["balance"]["units"] == ["LOC", "PER", "tokens"]
     assert len(list(target.iterdir())) == 13

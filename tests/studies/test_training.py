@@ -104,7 +104,7 @@ def test_the_command(run, refused):
     answer = json.loads(run(*arguments, "--replicates", 10, "-f", "json").out)
     assert [c["metric"] for c in answer["conditions"]] == ["precision", "recall", "f1"]
     assert answer["signature"].endswith(
-        "learner:centroid|gain:0|distance:0.5|copies:own|n:80|level:0.95|replicates:10|seed:0"
+        "|training|level:0.95|replicates:10|seed:0|learner:centroid|gain:0|distance:0.5|copies:own|n:80"
     )
     assert "--gain" in refused("study", "training", "--gain", "x")
     assert "gains: " in refused(*arguments[:4], "--gain", "0.1", "--copies", "subsampled")

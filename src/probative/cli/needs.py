@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["check_needs"]
 
 # what an option means nothing without: it is refused then, not ignored
-_NEEDS = {"plot": ("figure",)}
-_MORE = {
+_NEEDS: dict[str, tuple[str, ...]] = {"plot": ("figure",)}
+_MORE: dict[str, dict[str, tuple[str, ...]]] = {
     "study bayes": {"task": ("figure",)},
     "study chunking": {"label": ("ner",), "features": ("ner",)},
     "study segmentation": {"curve": ("sizes", "step")},

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
-from probative._validation import flag, one_of
+from probative._validation import columns_of, flag, one_of, shown
 from probative.errors import InputError
 from probative.matching.schemes import (
     SCHEMES,
@@ -28,7 +29,6 @@ from probative.results import FileCheck
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from probative.reading.annotations import Segmented
     from probative.reading.opening import Input
@@ -98,6 +98,7 @@ def check(
     )
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
+    _check_types(path, encoding, tag_column, column)
     how = Reading(task, input_format, encoding, tag_column, flag("comments", comments), column)
     found = open_input(path, how)
     source, kind = found.source, found.kind
@@ -108,6 +109,16 @@ def check(
     if kind == "jsonl":
         return _spans(source)
     return _segmented(source) if kind == "segmented" else _labels(source)
+
+
+def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any) -> None:
+    """Refuse what names no file, encoding or column."""
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"path: {shown(path)} is no path; expected the name of a file")
+    for name, value in (("encoding", encoding), ("column", column)):
+        if not (value is None or isinstance(value, str)):
+            raise InputError(f"{name}: {shown(value)}; expected a name (str)")
+    columns_of("tag_column", [tag_column])
 
 
 def _table(found: Input) -> FileCheck:
