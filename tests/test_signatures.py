@@ -52,7 +52,7 @@ NEW = "Ann B-PER\nLee I-PER\nsaw I-LOC\nYork I-LOC\n\nthe O\nBank B-ORG\nof O\nR
 FILES = {
     "gold.conll": ("-DOCSTART- O\n\n" + GOLD) * 6,
     "old.conll": ("-DOCSTART- O\n\n" + OLD) * 6,
-    "new.conll": ("-DOCSTART- O\n\n" + OLD + NEW[: NEW.index("the")] + NEW[NEW.index("the") :]) * 3,
+    "new.conll": ("-DOCSTART- O\n\n" + NEW) * 6,
     "both.conll": "".join(
         f"{line.split()[0]} {line.split()[1]} {other.split()[1]} {third.split()[1]}\n"
         if line
@@ -72,8 +72,6 @@ FILES = {
     "a.csv": "tp,fp,fn\n30,5,9\n28,7,11\n33,4,6\n29,6,10\n",
     "b.csv": "tp,fp,fn\n32,4,7\n29,6,10\n35,4,4\n30,5,9\n",
 }
-FILES["new.conll"] = ("-DOCSTART- O\n\n" + NEW) * 6
-
 SPANS = {
     "metric": ["--metric", "recall"],
     "beta": ["--metric", "fbeta", "--beta", "2"],
@@ -304,14 +302,10 @@ def test_equal_signatures_mean_equal_numbers(answer, call):
         pytest.importorskip("pycrfsuite")
     found = {"": answer(words, *base)}
     for name, change in changes.items():
-        # a flag that the base call has is given once, changed
-        kept = base
-        if change[0] in base and change[0] != "--metric":
-            at = base.index(change[0])
-            kept = base[:at] + base[at + 2 :]
-        if "--metric" in change and "--metric" in kept:
-            at = kept.index("--metric")
-            kept = kept[:at] + kept[at + 2 :]
+        kept = list(base)
+        for flag in set(change) & set(base):  # it is given once, changed
+            at = kept.index(flag)
+            del kept[at : at + 2]
         found[name] = answer(words, *kept, *change)
     told = {}
     for name, (signature, numbers) in found.items():
@@ -328,7 +322,6 @@ def test_a_changed_choice_changes_the_signature(words):
     assert issubclass(kind, Options)
     base = kind()
     assert set(group.options) <= {entry.name for entry in fields(kind)}
-    assert group.options.keys() - kind.told >= set()
     for name in group.options.keys() - kind.told:
         usual = getattr(base, name)
         other = not usual if isinstance(usual, bool) else OTHER[type(usual)]
