@@ -50,14 +50,6 @@ def test_no_module_needs_one_operating_system():
             assert not POSIX & {name.split(".")[0] for name in names}, path
 
 
-def test_dir_shows_the_public_names():
-    import probative
-
-    assert dir(probative) == sorted(probative.__all__)
-    for name in probative.__all__:
-        assert getattr(probative, name) is not None
-
-
 def test_one_interval_loads_only_what_it_needs():
     code = (
         "import sys; from probative.cli import main; "

@@ -29,8 +29,9 @@ def renamed(**former: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def honour_former_names(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def call(*args: Any, **keywords: Any) -> R:
-            for old in former.keys() & keywords.keys():
-                new = former[old]
+            for old, new in former.items():
+                if old not in keywords:
+                    continue
                 if new in keywords:
                     raise InputError(f"{old}: the former name of {new}; expected one of the two")
                 warnings.warn(

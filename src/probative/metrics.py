@@ -101,6 +101,11 @@ class Metric:
         return self.bottom[3] != 0
 
     @property
+    def is_of_all_items(self) -> bool:
+        """Whether it is a share of all items, as accuracy is."""
+        return all(self.bottom)
+
+    @property
     def depends_on_beta(self) -> bool:
         """Whether the weight of recall matters."""
         return any(self.bottom_beta)

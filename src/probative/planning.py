@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from probative.comparison import plan_from_files
@@ -113,7 +114,7 @@ def plan(pilot: Input | PairedCounts, *systems: Systems, **how: Any) -> Plan:
     """
     if not isinstance(pilot, PairedCounts):
         return plan_from_files(pilot, *systems, **how)
-    PlanOptions.of(how)  # complains about names that nobody knows
+    options = PlanOptions.of(how)  # complains about names that nobody knows
     for name in how.keys() - _OF_CASES:
         raise InputError(f"{name}: says how to read inputs, and PairedCounts are none")
     if systems:
@@ -122,4 +123,6 @@ def plan(pilot: Input | PairedCounts, *systems: Systems, **how: Any) -> Plan:
                 "systems: PairedCounts hold two already; expected at most a metric beside them"
             )
         how["metric"] = systems[0]
-    return plan_from_cases(pilot, **how)
+    found = plan_from_cases(pilot, **how)
+    by = "by-unit" if pilot.has_units else "by-item"
+    return replace(found, signature=options.signature("plan", found.metric, by))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import floor, log10
 
+from probative.metrics import TABLE
+
 __all__ = [
     "counted",
     "metric_name",
@@ -16,8 +18,6 @@ __all__ = [
     "round_up",
     "signed_points",
 ]
-
-_NAMES = {"f1": "F1", "fbeta": "F-beta", "npv": "NPV"}
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -64,7 +64,7 @@ def pvalue(value: float | None) -> str:
 
 def metric_name(metric: str) -> str:
     """What a score is called in print: ``macro_f1`` is macro F1."""
-    return " ".join(_NAMES.get(word, word) for word in metric.split("_"))
+    return " ".join(TABLE[word].words if word in TABLE else word for word in metric.split("_"))
 
 
 def metric_words(metric: str) -> str:

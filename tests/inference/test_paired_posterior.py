@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from check_paired_posterior import check
 from conftest import GOLDEN
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,7 +33,8 @@ def test_ten_million_draws_agree(row):
     # five standard errors of a share of ten million, plus our own error
     tolerance = 5 * np.sqrt(0.25 / 1e7) + 4 * found.error
     np.testing.assert_allclose(found.cdf(limits), shares, atol=tolerance, rtol=0)
-    assert found.error <= 1e-3
+    # precision depends on ratios of shares next to nothing, which take more nodes
+    assert found.error <= (3e-4 if metric == "precision" else 1e-6)
 
 
 @pytest.mark.parametrize("row", exact, ids=lambda row: f"{row[2]}-{sum(row[0])}-{row[1]}")
@@ -43,11 +45,10 @@ def test_other_integrals_and_draws_agree(row):
     np.testing.assert_allclose(found.cdf(limits), shares, atol=tolerance + found.error, rtol=0)
     np.testing.assert_allclose(found.sf(limits), 1 - np.array(shares), atol=tolerance + found.error)
     low, high = found.interval()
-    assert found.cdf(low) == pytest.approx(0.025, abs=1e-7)
-    assert found.sf(high) == pytest.approx(0.025, abs=1e-7)
+    assert found.cdf(low) == pytest.approx(0.025, abs=1e-7 + found.error)
+    assert found.sf(high) == pytest.approx(0.025, abs=1e-7 + found.error)
     if tolerance <= 1e-8:
         assert found.error <= 1e-8
-        assert found.rule == "quadrature"
 
 
 def test_a_small_prior_reaches_the_corners():
@@ -59,6 +60,20 @@ def test_a_small_prior_reaches_the_corners():
     assert 1 - high == pytest.approx(8e-7, rel=0.2)
     with pytest.raises(pv.InputError, match=r"prior: 0\.02 is too small for so sparse a table"):
         PairedPosterior(pv.PairedCounts([0, 0, 3, 0, 0, 0, 20]), "precision", prior=0.02).cdf(0.0)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_claimed_error_is_true_over_sparse_and_dense_tables(seed):
+    record = check(n_tables=1, n_draws=200_000, seed=seed)
+    assert not record.failures
+    assert len(record.errors) == 35
+
+
+def test_an_empty_table_claims_its_error():
+    # two million draws say 0.53225, with a standard error of 0.00035
+    found = PairedPosterior(pv.PairedCounts([0] * 7), "f1", prior=0.5)
+    assert abs(found.cdf(0.01) - 0.53225) <= found.error + 0.001
+    assert found.error <= 1e-3
 
 
 @pytest.mark.parametrize("prior", [0.001, 0.01, 0.05])
@@ -80,7 +95,7 @@ UGLY = {
 }
 
 
-@pytest.mark.parametrize("metric", ["precision", "recall", "f1", "jaccard"])
+@pytest.mark.parametrize("metric", PAIRED_METRICS)
 @pytest.mark.parametrize("table", UGLY.values(), ids=UGLY.keys())
 def test_the_density_is_smooth_and_has_one_peak(table, metric):
     found = PairedPosterior(pv.PairedCounts(table), metric, beta=2)
@@ -226,7 +241,7 @@ def test_units_and_missing_negatives():
     assert pv.bayes_test(units.grouped(), metric="recall").p_h0 == total.p_h0
     with pytest.raises(pv.InputError, match="accuracy needs"):
         pv.bayes_test(units, metric="accuracy")
-    with pytest.raises(pv.InputError, match="metric: unknown 'npv'"):
+    with pytest.raises(pv.InputError, match="npv needs case 7"):
         PairedPosterior(units, "npv")
 
 

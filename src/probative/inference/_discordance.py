@@ -39,6 +39,8 @@ __all__ = ["Coefficients", "Discordance", "Size"]
 _CHUNK = 2**13  # numbers handled at once: they stay in the processor's cache
 _MANY = 50  # equal steps of a trapezoid rule; where it would take more, they grow
 _EVEN = 8.0  # log odds about the middle within which they hardly do
+_NEVER = 1e6  # log odds
+_LEAST = 1e-300
 _MARGIN = 4.0  # standard deviations below which the beginning of the integral does not matter
 
 
@@ -177,9 +179,10 @@ class Discordance:
         linear = k * m * (up1 - down1) - d * mixed
         # a factor of it is the distance from where the integral begins
         square = -k * np.expm1(-distance) * ((1 - d) * up2 * k + gain * m)
-        square = np.maximum(square, 1e-300)
+        # shares of 1e-300 and less count as such
+        square, constant = np.maximum(square, _LEAST), np.maximum(constant, _LEAST)
         root = np.sqrt(linear * linear + 4 * constant * square)
-        half = np.abs(linear) + root
+        half = np.maximum(np.abs(linear) + root, _LEAST)
         limit = np.where(linear >= 0, 2 * constant / half, half / (2 * square))
         at_limit = np.log(limit)
         above = self.won.sf(at_limit)
@@ -220,7 +223,8 @@ def _least_odds(at: Coefficients, d: Array) -> tuple[Array, Array]:
     half = np.abs(linear) + np.sqrt(linear * linear + 4 * square * constant)
     rises = linear >= 0
     odds = np.where(rises, 2 * constant / half, half / (2 * square))
-    return np.log(odds), np.where(rises, half / 2, 2 * constant * square / half)
+    # where B - A exceeds d for no K at all, so far up that K never is
+    return np.fmin(np.log(odds), _NEVER), np.where(rises, half / 2, 2 * constant * square / half)
 
 
 def _inverse_softplus(x: Array) -> Array:

@@ -58,12 +58,12 @@ class ItemExchange:
         return bool(self.cases[:4].sum() > _HUGE)
 
     @property
-    def note(self) -> str | None:
-        """What is to be said of the p-value's accuracy."""
-        error = HugeExchange(self.cases, self.contest).error if self.is_huge else 0.0
-        if error < 1e-8:
-            return None
-        return f"so many items that their exchanges were sampled: relative error below {error:.0e}"
+    def sampled(self) -> tuple[int, float] | None:
+        """How many values were gone through for all, and a bound on the relative error that left.
+
+        None where every value was.
+        """
+        return HugeExchange(self.cases, self.contest).sampled if self.is_huge else None
 
     def deviation(self) -> float:
         """About the standard deviation of the difference."""

@@ -65,11 +65,16 @@ class HugeExchange:
         return float(np.sum(half_binomial(values, numbers[own]) * _upper_tail(least, n)) * share)
 
     @property
-    def error(self) -> float:
-        """A bound on the relative error: how much one value of V, more or less, can matter."""
+    def sampled(self) -> tuple[int, float] | None:
+        """How many values of U stand for all, and a bound on the relative error that comes from it.
+
+        It is how much one value of V, more or less, can matter. None where all were gone through.
+        """
         fewer, more = sorted((int(self.cases[[0, 2]].sum()), int(self.cases[[1, 3]].sum())))
-        sampled = not self.contest.is_linear and _stretches(fewer, _REACH)[1] > 1
-        return 1 / math.sqrt(more) if sampled else 1e-9
+        values, share = _stretches(fewer, _REACH)
+        if self.contest.is_linear or share == 1:
+            return None
+        return len(values), 1 / math.sqrt(more)
 
     def _linear_tail(self, threshold: Fraction) -> float:
         """The same where the difference counts items: they are one binomial variate."""

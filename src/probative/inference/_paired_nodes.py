@@ -5,7 +5,8 @@ Gauss-Jacobi rule of its Beta variate has them where they tell most. One that ma
 nothing, while what matters is its ratio to another such share, is smooth on the scale of log odds
 only: there a trapezoid rule does better, whose steps grow towards the tails. Which rule each share
 needs, and how fine, is tried with few nodes for the others; the product of all is then compared
-with a coarser one, and refined as a whole where that shows that it is not enough.
+with a coarser one, and refined as a whole where that shows that it is not enough. Where several
+shares range over hundreds of log odds, Sobol points do better than any product.
 """
 
 from __future__ import annotations
@@ -30,7 +31,15 @@ if TYPE_CHECKING:
     Ladder = Callable[[int], Rule]  # rules of one variate, finer from step to step
     Shapes = Sequence[tuple[float, float]]
 
-__all__ = ["Nodes", "gauss_jacobi", "gauss_nodes", "log_odds_rule", "mixed_nodes", "product_nodes"]
+__all__ = [
+    "Nodes",
+    "gauss_jacobi",
+    "gauss_nodes",
+    "log_odds_rule",
+    "mixed_nodes",
+    "product_nodes",
+    "sobol_nodes",
+]
 
 _SIZES = (2, 3, 4, 6, 9, 13, 19, 27, 38)  # of Gauss-Jacobi rules
 _LARGE = 4  # the last of them before trapezoid rules are tried, too
@@ -40,6 +49,9 @@ _ROUGH = 1e-4  # error of a Gauss rule of six nodes from which on it is no use g
 _NEGLIGIBLE = 0.1  # of the tolerance: the weight of nodes that are left out
 _LOG_WEIGHT = 23.0  # a trapezoid rule ends where the density has fallen to exp(-23)
 _CONVERGING = 4.0  # by how much a finer product errs less, at least
+_SCRAMBLINGS, _POINTS = 8, 512
+_SAFE = 3.0  # standard errors
+_TABLE = 2**13  # entries of a table of quantiles
 _EVEN = 4.0  # log odds about the peak up to which its steps are about equal
 
 
@@ -118,9 +130,37 @@ def mixed_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
     return replace(nodes, error=error)
 
 
-def _enough(
-    shapes: Shapes, i: int, averages: Averages, tolerance: float
-) -> tuple[Ladder, int]:
+def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
+    """Return scrambled Sobol points, for shapes so small that products need too many nodes.
+
+    They reach into the corners: a share is as exact where it is 1e-300 as near 1/2. The error is
+    three times the largest standard error, over independent scramblings, of what is averaged.
+    """
+    from scipy.stats import qmc  # a heavy import, for sparse tables only
+
+    parts = []
+    for i in range(_SCRAMBLINGS):
+        uniform = qmc.Sobol(len(shapes), rng=np.random.default_rng([0, i])).random(_POINTS)
+        odds = [_log_odds_at(a, b, uniform[:, j]) for j, (a, b) in enumerate(shapes)]
+        share, rest = (tuple(special.expit(sign * y) for y in odds) for sign in (1, -1))
+        parts.append(Nodes(share, rest, np.full(_POINTS, 1 / _POINTS)))
+    values = np.array([averages(part) for part in parts])
+    return Nodes(
+        tuple(np.concatenate(column) for column in zip(*(x.share for x in parts), strict=True)),
+        tuple(np.concatenate(column) for column in zip(*(x.rest for x in parts), strict=True)),
+        np.concatenate([x.weight for x in parts]) / _SCRAMBLINGS,
+        error=_SAFE * _largest(values.std(axis=0, ddof=1)) / np.sqrt(_SCRAMBLINGS),
+    )
+
+
+def _log_odds_at(a: float, b: float, q: Array) -> Array:
+    """Quantiles of the log odds of Beta(a, b), from a table fine enough for the points' error."""
+    shapes = np.array(a), np.array(b)
+    y = np.linspace(*_log_odds.window(*shapes), _TABLE)
+    return np.interp(q, _log_odds.cdf(*shapes, y), y)
+
+
+def _enough(shapes: Shapes, i: int, averages: Averages, tolerance: float) -> tuple[Ladder, int]:
     """The rules for one share, and which of them is fine enough with few nodes for the others."""
     few = [gauss_jacobi(*shape, _COARSE) for shape in shapes]
 

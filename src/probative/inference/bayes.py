@@ -59,8 +59,7 @@ def bayes_test(
         the posterior knows which items both systems saw and got right, and the metric may come
         second.
     metric
-        precision, recall, f1, fbeta, jaccard, accuracy (and, for separate counts, specificity and
-        npv).
+        precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.
     rope
         Half the width of the region of practical equivalence, as a fraction of 1: differences of
         at most this size count as none.

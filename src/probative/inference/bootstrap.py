@@ -13,7 +13,7 @@ from probative._validation import one_of, open_probability, positive, random_gen
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference import clusters
-from probative.metrics import METRICS
+from probative.metrics import METRICS, TABLE
 from probative.options import DifferenceOptions
 from probative.results import Difference
 
@@ -82,7 +82,7 @@ def bootstrap_difference(
     level = open_probability("level", level)
     n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
     generator = random_generator(rng)
-    beta = positive("beta", beta) if metric == "fbeta" else 1.0
+    beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
 
     sums, number = _sufficient_statistics(paired, metric, beta)
     a, b = (float(value) for value in _scores(number @ sums))

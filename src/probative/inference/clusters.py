@@ -36,9 +36,9 @@ __all__ = [
 ]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
-# From so much skewness on an interval may cover less than it says: as much as if fewer than sixteen
-# independent items had decided, all on one side. Units of one item hide nothing.
-LOPSIDED, LARGE = 0.25, 1.5
+# From so much skewness on an interval may cover less than it says: as much as if twenty-five
+# independent items or fewer had decided, all on one side. Units of one item hide nothing.
+LOPSIDED, LARGE = 0.2, 1.5
 _FEW_WRONG, _FEW_RIGHT, FEW_DISPUTED = (
     f"{what} are worth few independent ones: the interval may be too short"
     for what in (

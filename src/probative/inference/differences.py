@@ -11,7 +11,7 @@ from probative.errors import InputError
 from probative.inference import clusters
 from probative.inference.clustered_posterior import ClusteredPosterior
 from probative.inference.intervals import default_method, interval, limits_of_units
-from probative.metrics import METRICS, score
+from probative.metrics import METRICS, TABLE, score
 from probative.options import DifferenceOptions
 from probative.results import Difference, Interval
 
@@ -74,7 +74,7 @@ def difference(
     one_of("metric", metric, METRICS)
     one_of("method", method, METHODS)
     level = open_probability("level", level)
-    beta = positive("beta", beta) if metric == "fbeta" else 1.0
+    beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
     prior = positive("prior", prior)
     signature = DifferenceOptions(level=level, beta=beta, prior=prior).signature(
         "difference", metric, method

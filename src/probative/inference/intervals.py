@@ -13,12 +13,12 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
 from probative.inference.wilson_direct import wilson_direct
-from probative.metrics import METRICS, f1_from_jaccard, ratio, score
+from probative.metrics import CELLS, TABLE, f1_from_jaccard, ratio, score
 from probative.options import IntervalOptions
 from probative.results import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from probative.inference.beta_posterior import Posterior
     from probative.inference.clusters import Dependence
@@ -106,8 +106,8 @@ def interval(
     """
     if not isinstance(counts, Counts):
         raise InputError(f"counts: {type(counts).__name__} is not Counts")
-    one_of("metric", metric, METRICS)
-    beta = positive("beta", beta) if metric == "fbeta" else 1.0
+    one_of("metric", metric, TABLE)
+    beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
     method = _checked_method(metric, method, beta)
     level = open_probability("level", level)
     prior = positive("prior", prior)
@@ -199,10 +199,9 @@ def methods_for(metric: str, beta: float = 1.0) -> tuple[str, ...]:
     >>> methods_for("fbeta", beta=2)
     ('logit', 'bayes', 'wald')
     """
-    one_of("metric", metric, METRICS)
-    if metric == "f1" or (metric == "fbeta" and beta == 1):
-        return _F1
-    return _FBETA if metric == "fbeta" else _PROPORTION
+    share = TABLE[one_of("metric", metric, TABLE)].share(beta**2)
+    known = {1.0: _PROPORTION, 2.0: _F1}
+    return _FBETA if share is None else known.get(share.factor, _FBETA)
 
 
 def default_method(metric: str, beta: float = 1.0) -> str:
@@ -280,11 +279,11 @@ def _limits_by_method(
         return found.ppf(reach.tail), found.isf(reach.tail)
     if method == "logit":
         return _logit(counts, metric, beta, z)
-    if metric not in ("f1", "fbeta"):
+    if methods_for(metric, beta) == _PROPORTION:
         x, n = ratio(counts, metric)
         return _of_proportion(x, n, method, reach)
     if method == "wald":
-        return _wald(counts, beta, z)
+        return _wald(counts, metric, beta, z)
     if method == "wilson-direct":
         return wilson_direct(counts.tp, counts.nu, z)
     low, high = _of_proportion(counts.tp, counts.nu, method, reach)
@@ -307,14 +306,13 @@ def _of_proportion(x: Any, n: Any, method: str, reach: _Reach) -> tuple[Any, Any
     return form(x, n, reach.z)
 
 
-def _wald(counts: Counts, beta: float, z: float) -> tuple[Any, Any]:
-    """F-beta plus and minus z standard errors by the multinomial delta method."""
-    b2 = beta**2
-    top, bottom = ratio(counts, "fbeta", beta=beta)
+def _wald(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any]:
+    """The score plus and minus z standard errors by the multinomial delta method."""
+    top, bottom = ratio(counts, metric, beta=beta)
     value = top / bottom
-    spread = (1 + b2) ** 2 * counts.tp * (1 - value) ** 2
-    spread = spread + value**2 * (b2**2 * counts.fn + counts.fp)
-    reach = z * np.sqrt(spread) / bottom
+    above, below = TABLE[metric].forms(beta**2)
+    pulls = [x - value * y if y else 0 for x, y in zip(above, below, strict=True)]
+    reach = z * np.sqrt(_sum_of_squares(counts, pulls)) / bottom
     return value - reach, value + reach
 
 
@@ -322,10 +320,14 @@ def _logit(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any
     """Limits on the scale of log odds, where the delta method gives a simple variance."""
     top, bottom = ratio(counts, metric, beta=beta)
     rest = bottom - top
-    if metric in ("f1", "fbeta"):
-        b2 = beta**2
-        variance = 1 / counts.tp + (b2**2 * counts.fn + counts.fp) / rest**2
-    else:
-        variance = 1 / top + 1 / rest
+    hits, all_weights = TABLE[metric].forms(beta**2)
+    misses = [y - x for x, y in zip(hits, all_weights, strict=True)]
+    variance = _sum_of_squares(counts, hits) / top**2 + _sum_of_squares(counts, misses) / rest**2
     centre, reach = np.log(top / rest), z * np.sqrt(variance)
     return special.expit(centre - reach), special.expit(centre + reach)
+
+
+def _sum_of_squares(counts: Counts, weights: Sequence[Any]) -> Any:
+    """The sum over all items of the square of what each weighs."""
+    weighed = zip(CELLS, weights, strict=True)
+    return sum(getattr(counts, cell) * w**2 for cell, w in weighed if np.any(w))

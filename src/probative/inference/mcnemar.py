@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from probative._validation import one_of
 from probative.counts import PairedCounts
 from probative.errors import InputError
+from probative.inference import _log_odds
+from probative.inference._half_binomial import half_binomial
 from probative.results import SignificanceTest
 
 __all__ = ["mcnemar_test"]
@@ -50,8 +54,6 @@ def mcnemar_test(
     >>> round(pv.mcnemar_test(paired, method="mid-p").pvalue, 6)
     0.118469
     """
-    from scipy import stats
-
     if not isinstance(paired, PairedCounts):
         raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")
     one_of("method", method, ("exact", "mid-p"))
@@ -65,13 +67,22 @@ def mcnemar_test(
     if n == 0:
         note = "no item is right for one system and wrong for the other"
         return SignificanceTest(name, float("nan"), 1.0, alternative, note=note)
-    pvalue = float(stats.binomtest(only_b, n, alternative=alternative).pvalue)
+    if alternative == "two-sided":
+        if only_a == only_b:
+            return SignificanceTest(name, only_b / n, 1.0, alternative)
+        pvalue = 2 * _half_tail(max(only_a, only_b), n)
+    else:
+        pvalue = _half_tail(only_b if alternative == "greater" else only_a, n)
     if method == "mid-p":
-        tied = float(stats.binom.pmf(only_b, n, 0.5))
-        # two-sided, a balanced table's p-value was cut at 1 before; half of its ties are left
-        pvalue = (
-            1.0
-            if alternative == "two-sided" and only_a == only_b
-            else pvalue - tied * (1.0 if alternative == "two-sided" else 0.5)
-        )
+        tied = float(half_binomial(np.array([only_b]), n)[0])
+        pvalue -= tied * (1.0 if alternative == "two-sided" else 0.5)
+    pvalue = min(max(pvalue, 0.0), 1.0)
     return SignificanceTest(name, only_b / n, pvalue, alternative)
+
+
+def _half_tail(least: int, n: int) -> float:
+    """P(X >= least) for X ~ Bin(n, ½), an incomplete beta function."""
+    if least <= 0:
+        return 1.0
+    shapes = np.array(float(least)), np.array(float(n - least + 1))
+    return float(_log_odds.cdf(*shapes, np.array(0.0)))

@@ -22,11 +22,18 @@ from scipy import special
 from probative._validation import fraction, one_of, open_probability
 from probative.errors import InputError
 from probative.inference._discordance import Coefficients, Discordance, Size
-from probative.inference._paired_nodes import Nodes, gauss_nodes, mixed_nodes, product_nodes
+from probative.inference._paired_nodes import (
+    Nodes,
+    gauss_nodes,
+    mixed_nodes,
+    product_nodes,
+    sobol_nodes,
+)
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
 from probative.inference.independent import quantile_search
 from probative.inference.posteriors import posterior, prior_weight, recall_weight
+from probative.metrics import METRICS, TABLE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -37,17 +44,18 @@ if TYPE_CHECKING:
 
 __all__ = ["PAIRED_METRICS", "PairedPosterior"]
 
-PAIRED_METRICS = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy")
+PAIRED_METRICS = METRICS
 
 _TOLERANCE = 5e-9
-_MOST_GAUSS = 1000
+_MOST_GAUSS = 3000
 _COARSER = 1e-6  # where Gauss rules would take more nodes than these
 _MOST_NODES = 6000
-_GOOD_ENOUGH = 1e-4  # error up to which Gauss rules that need more nodes will do
+_GOOD_ENOUGH = 2e-4  # error up to which products that need more nodes will do
 LEAST_PRIOR = 0.1
 _ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
 _WORKED_OUT = ("_settled", "_rough")
 _SHARE = (1.0, 1.0, 1.0)
+_NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases, where yes is said for no
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
 
 
@@ -59,7 +67,7 @@ class PairedPosterior:
     table
         The eight cases; units are added up.
     metric
-        One of precision, recall, f1, fbeta, jaccard, accuracy.
+        One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
     prior
         The weight λ of the prior, as for `probative.posterior`.
     beta
@@ -88,8 +96,8 @@ class PairedPosterior:
         one_of("metric", metric, PAIRED_METRICS)
         prior, beta = prior_weight(prior), recall_weight(beta)
         table = table.total()
-        if metric == "accuracy" and not table.has_negatives:
-            raise InputError("metric: accuracy needs case 7, and these counts have none")
+        if TABLE[metric].needs_tn and not table.has_negatives:
+            raise InputError(f"metric: {metric} needs case 7, and these counts have none")
         self.table = table
         self.a = posterior(table.a, metric, prior=prior, beta=beta)
         self.b = posterior(table.b, metric, prior=prior, beta=beta)
@@ -103,8 +111,8 @@ class PairedPosterior:
     def error(self) -> float:
         """An estimate of the error of the probabilities, beyond rounding.
 
-        How much finer Gauss rules would change them, or twice the standard error over
-        independent scramblings of Sobol points.
+        How much coarser rules change them, or three times the standard error over independent
+        scramblings of Sobol points.
         """
         return self._settled.error
 
@@ -223,30 +231,29 @@ class _Shares:
 
     @classmethod
     def of(cls, metric: str, table: PairedCounts, prior: float, beta: float) -> _Shares:
-        # four cells make up a count of accuracy's posterior, two one of the others'
-        cells = table.cases + prior / (4 if metric == "accuracy" else 2)
+        score = TABLE[metric]
+        # four cells make up a count of a share of all items, two one of the others
+        cells = table.cases + prior / (4 if score.is_of_all_items else 2)
+        top, bottom = score.forms(beta**2)
+        if not bottom[0]:  # what is right are negatives: take these for the positives
+            cells, top, bottom = cells[_NEGATED], top[::-1], bottom[::-1]
         t = cells.tolist()
-        if metric == "recall":  # = case 2 less case 0, as a share of the positives
-            discordant, won = (t[0] + t[2], t[4] + t[6]), (t[2], t[0])
-            return cls(cells, _SHARE, discordant, won, [], prior)
-        won = t[1] + t[2], t[0] + t[3]
-        if metric == "accuracy":
-            return cls(cells, _SHARE, (sum(t[:4]), sum(t[4:])), won, [], prior)
-        wrong = t[5] + t[6]
+        hit, false, miss, true_negative = bottom
+        fixed = hit == miss and false == true_negative
+        if top != (hit, 0, 0, true_negative) or true_negative not in (0, hit * fixed):
+            raise InputError(f"metric: the posterior of a difference in {metric} is not known")
+        if fixed:  # the denominator is what the answer holds, whatever the systems say
+            won, lost, alike = t[2], t[0], t[4] + t[6]
+            if true_negative:
+                won, lost, alike = won + t[1], lost + t[3], alike + t[5] + t[7]
+            return cls(cells, _SHARE, (won + lost, alike), (won, lost), [], prior)
+        won, lost = t[1] + t[2], t[0] + t[3]
+        wrong = t[5] + (t[6] if miss else 0)
         others = [(t[1], t[2]), (t[3], t[0]), (t[4], wrong)]
-        if metric == "precision":  # does not see case 6
-            wrong = t[5]
-            others[2] = (t[4], wrong)
-        elif metric == "fbeta":
+        if score.depends_on_beta:
             others.append((t[5], t[6]))
-        square = beta**2
-        weights = {
-            "precision": (1.0, 1.0, 0.0),
-            "jaccard": (1.0, 1.0, 1.0),
-            "f1": (2.0, 1.0, 1.0),
-            "fbeta": (1 + square, 1.0, square),
-        }[metric]
-        return cls(cells, weights, (sum(t[:4]), t[4] + wrong), won, others, prior)
+        weights = hit / false, 1.0, miss / false
+        return cls(cells, weights, (won + lost, t[4] + wrong), (won, lost), others, prior)
 
     @property
     def sd(self) -> float:
@@ -281,6 +288,9 @@ class _Shares:
             return self._at(nodes)
         sketch = partial(averages, accuracy="sketch")
         nodes = mixed_nodes(self.others, sketch, _COARSER, _MOST_NODES)
+        if nodes.error > _GOOD_ENOUGH:
+            points = sobol_nodes(self.others, sketch)
+            nodes = min(nodes, points, key=lambda found: found.error)
         if nodes.error > _GOOD_ENOUGH and self.prior < LEAST_PRIOR:
             raise InputError(
                 f"prior: {self.prior:g} is too small for so sparse a table, whose posterior "

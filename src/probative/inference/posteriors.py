@@ -15,27 +15,12 @@ from probative.counts import counts_of
 from probative.errors import InputError
 from probative.inference.beta_posterior import Posterior
 from probative.inference.fbeta_posterior import FBetaPosterior
-from probative.metrics import METRICS, NEEDS_TN
+from probative.metrics import TABLE
 
 if TYPE_CHECKING:
     from probative.counts import Counts
 
 __all__ = ["FBetaPosterior", "Posterior", "posterior", "prior_weight", "recall_weight"]
-
-# What the two shapes of a metric's Beta variate count, and the factor between its odds and the
-# score's; the prior adds its weight once for every count.
-_SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...], float]] = {
-    "precision": (("tp",), ("fp",), 1.0),
-    "recall": (("tp",), ("fn",), 1.0),
-    "f1": (("tp",), ("fp", "fn"), 2.0),
-    "jaccard": (("tp",), ("fp", "fn"), 1.0),
-    "accuracy": (("tp", "tn"), ("fp", "fn"), 1.0),
-    "specificity": (("tn",), ("fp",), 1.0),
-    "npv": (("tn",), ("fn",), 1.0),
-}
-# Accuracy is a share of all items, not of two kinds of them: its prior is Beta(prior, prior).
-_SINGLE_PRIOR = ("accuracy",)
-
 
 _PRIORS = (0.001, 1e12)
 _BETAS = (1e-6, 1e6)
@@ -112,17 +97,21 @@ def posterior(
     [0.6648, 0.7981]
     """
     counts = counts_of("counts", counts)
-    one_of("metric", metric, METRICS)
+    score = TABLE[one_of("metric", metric, TABLE)]
     prior = prior_weight(prior)
     beta = recall_weight(beta)
-    if metric in NEEDS_TN and counts.tn is None:
+    if score.needs_tn and counts.tn is None:
         raise InputError(f"metric: {metric} needs tn, and these counts have none")
-    if metric == "fbeta":
+    if score.depends_on_beta:
         return FBetaPosterior(counts.tp + prior, counts.fp + prior, counts.fn + prior, beta)
-    hits, misses, factor = _SHAPES[metric]
+    share = score.share()
+    if share is None:
+        raise InputError(f"metric: {metric} has no posterior; its errors weigh differently")
+    # The prior adds its weight once for every count. A share of all items is no share of two
+    # kinds of them: its prior is Beta(prior, prior).
     a, b = (
-        sum(getattr(counts, name) for name in names)
-        + prior * (1 if metric in _SINGLE_PRIOR else len(names))
-        for names in (hits, misses)
+        sum(getattr(counts, cell) for cell in cells)
+        + prior * (1 if score.is_of_all_items else len(cells))
+        for cells in (share.hits, share.misses)
     )
-    return Posterior(a, b, factor)
+    return Posterior(a, b, share.factor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -83,8 +83,10 @@ def randomization_test(
     RandomizationTest
         With the `statistic`, B minus A, and its `pvalue`. By item the p-value has a relative
         error of about 1e-12, by unit one of 1e-10 or less, whatever its size; those below 1e-300
-        come out as 0. By item and from 10^8 items that change places on, 1e-9; from about 10^10
-        on a `note` says what it is.
+        come out as 0. By item and from 10^8 items that change places on, 1e-9. From about 10^10
+        on, where a score's denominator changes with them, its `method` is "sampled", whatever was
+        asked for: equally spaced stretches of exchanges stand for all, and `standard_error` bounds
+        the error.
 
     Notes
     -----
@@ -137,12 +139,19 @@ def randomization_test(
     if method != "sampled":
         try:
             pvalue = _exact_pvalue(exchange, observed, alternative)
-            if isinstance(exchange, ItemExchange) and exchange.note:
-                notes.append(exchange.note)
             if pvalue == 0:
                 notes.append("the p-value is not 0 but below 1e-300")
+            sampled = exchange.sampled if isinstance(exchange, ItemExchange) else None
+            how: dict[str, Any] = {"method": "exact"}
+            if sampled:
+                number, error = sampled
+                how = {"method": "sampled", "n_resamples": number, "standard_error": error * pvalue}
+                notes.append(
+                    f"so many items that {number:,} exchanges in equally spaced stretches stand "
+                    f"for all: relative error below {error:.0e}"
+                )
             return result(
-                method="exact",
+                **how,
                 pvalue=pvalue,
                 note="; ".join(notes) or None,
                 signature=ExchangeOptions(alternative=alternative, beta=beta).signature(

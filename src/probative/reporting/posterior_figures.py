@@ -8,7 +8,7 @@ import numpy as np
 
 from probative.reporting.curves import density_curve
 from probative.reporting.figures import COLOURS, new_figure
-from probative.wording import probability
+from probative.wording import metric_name, probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,6 @@ __all__ = ["density_figure", "difference_figure"]
 
 # Effective counts solid, averaged counts dash-dotted, as Wang and Li draw them.
 _STYLES = {"effective": "-", "averaged": "-."}
-_NAMES = {"precision": "Precision", "recall": "Recall", "f1": "F1", "fbeta": "F-beta"}
 
 
 def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Figure:
@@ -47,7 +46,7 @@ def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Fig
         for colour, curves in zip(COLOURS, panel.curves().values(), strict=False):
             for style, (scores, density) in zip(_styles(weights), curves.values(), strict=True):
                 axis.plot(100 * scores, density, color=colour, linestyle=style, linewidth=1.6)
-        axis.set_xlabel(f"{_NAMES.get(panel.metric, panel.metric)} (points)")
+        axis.set_xlabel(f"{_opening(metric_name(panel.metric))} (points)")
         axis.set_ylim(bottom=0)
         axis.set_yticks([])
         axis.margins(x=0.02)
@@ -109,7 +108,7 @@ def _draw_difference(axis: Axes, test: BayesTest, models: tuple[str, str]) -> No
     axis.margins(x=0)
     axis.locator_params(axis="x", nbins=5)
     a, b = (_plain(model) for model in models)
-    axis.set_xlabel(f"{b} − {a}, {_NAMES.get(test.metric, test.metric)} (points)")
+    axis.set_xlabel(f"{b} − {a}, {_opening(metric_name(test.metric))} (points)")
     words = [
         (f"P({a} better) {_equals(test.p_a_better)}", COLOURS[0]),
         (f"P({b} better) {_equals(test.p_b_better)}", COLOURS[1]),
@@ -155,3 +154,8 @@ def _plain(name: str) -> str:
 
     short = name if len(name) <= 24 else name[:23] + "…"
     return plain(short).replace("$", r"\$")
+
+
+def _opening(words: str) -> str:
+    """Words with a capital letter in front, as a label has them."""
+    return words[:1].upper() + words[1:]

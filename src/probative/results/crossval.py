@@ -100,6 +100,15 @@ class FoldCounts(Result):
         """Return the fields by name, ready for JSON."""
         return {**super().to_dict(), "counts": self.counts.to_dict()}
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return the fold as one dictionary, its counts among the fields."""
+        (fold,) = super().records()
+        return [fold | self.counts.to_dict()]
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{name} {value}" for name, value in self.counts.to_dict().items())
+        return f"fold {self.fold}, {self.model}: {counts}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScorePosteriors(Result):

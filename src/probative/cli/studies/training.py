@@ -68,7 +68,8 @@ def training(
     seen = sees.get(given.copies, given.copies)
     note = (
         "How often one of two learners is called better, as published and with training variance "
-        f"allowed for. {seen}; without a gain neither is better, and {1 - given.level:.2g} is right."
+        f"allowed for. {seen}; without a gain neither is better, and {1 - given.level:.2g} would "
+        f"be right."
     )
     simulate(
         "training",
