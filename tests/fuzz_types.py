@@ -136,7 +136,7 @@ CALLS = {
     ),
     "BlockRegularizedCV": (
         lambda x, y, **how: list(pv.BlockRegularizedCV(**how).split(x, y)),
-        (np.zeros((24, 1)), GOLD * 4), {"m": 3, "rng": 0},
+        (np.zeros((24, 1)), GOLD * 4), {"m": 3, "random_state": 0},
     ),
     "metrics.score": (pv.metrics.score, (COUNTS, "f1"), {"beta": 1.0}),
 }  # fmt: skip
