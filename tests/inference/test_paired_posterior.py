@@ -167,6 +167,15 @@ def test_closed_forms_of_recall_and_accuracy():
     assert accuracy.cdf(0.0) == pytest.approx(expected, abs=1e-13)
 
 
+def test_more_nodes_than_the_largest_gauss_rule_has():
+    """Two systems without false alarms: shares next to nothing, of which one never settles."""
+    table = pv.PairedCounts([37, 0, 721, 0, 1728, 0, 12, 2502])
+    found = PairedPosterior(table, "f1")
+    sampled = pv.bayes_test(table, metric="f1", method="sampled", n_resamples=400_000, rng=4)
+    assert found.cdf(sampled.low) == pytest.approx(0.025, abs=2e-3)
+    assert found.cdf(sampled.high) == pytest.approx(0.975, abs=2e-3)
+
+
 @pytest.mark.parametrize("metric", ["recall", "accuracy"])
 @pytest.mark.parametrize(
     "table", [DENSE, SPARSE, [0] * 8, [10**6, 5, 10**6 + 900, 9, 10**8, 3, 4, 0]]

@@ -93,9 +93,11 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
         if sum(errors) <= tolerance:
             return replace(at(level), error=max(sum(errors), 1e-12))
         worst = int(np.argmax(errors))
-        level[worst] += 1
         slow = len(changes[worst]) > 1 and errors[worst] > _ROUGH
-        if slow or np.prod([_SIZES[i] for i in level]) > most:
+        if slow or level[worst] + 1 == len(_SIZES):
+            return replace(at(level), error=np.nan)
+        level[worst] += 1
+        if np.prod([_SIZES[i] for i in level]) > most:
             return replace(at(level), error=np.nan)
         refined = averages(at(level))
         changes[worst].append(_largest(refined - value))
