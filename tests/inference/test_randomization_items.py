@@ -236,7 +236,8 @@ def test_stretches_that_stand_for_all_are_called_a_sample():
 @pytest.mark.parametrize("only", [(0, 0), (3, 9), (9, 3), (5, 5), (0, 7), (480, 520)])
 def test_mcnemar_is_the_binomial_test(only, method, alternative):
     a, b = only
-    found = pv.mcnemar_test(pv.PairedCounts([a, b, 0, 0]), method=method, alternative=alternative)
+    table = pv.PairedCounts([a, b, 0, 0, 4, 3, 2, 1])
+    found = pv.mcnemar_test(table, method=method, alternative=alternative)
     if a + b == 0:
         assert found.pvalue == 1
         return
