@@ -113,6 +113,14 @@ def test_a_run_record_that_is_no_record(tmp_path):
         ResumableFolder(tmp_path, RUN)
 
 
+def test_a_part_in_the_place_of_the_run_record(tmp_path):
+    folder = ResumableFolder(tmp_path, {"seed": 7})
+    folder.keep("fold-1", {"fold": 1}, [0])
+    folder.file("fold-1").replace(tmp_path / "run.json")
+    with pytest.raises(InputError, match=r"run\.json: does not say which run this is"):
+        ResumableFolder(tmp_path, {"seed": 7})
+
+
 def test_leftovers_do_not_block_a_folder_and_strangers_do(tmp_path):
     (tmp_path / ".run.json-k2j3").write_text('{"format"')
     ResumableFolder(tmp_path, RUN)

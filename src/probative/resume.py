@@ -18,6 +18,7 @@ __all__ = ["ResumableFolder"]
 
 FORMAT = "probative results 2"
 RUN = "run.json"
+_PART = {"run", "part", "result"}
 _AGAIN = "delete it to do its part again"
 _ELSEWHERE = "expected another folder"
 
@@ -66,7 +67,7 @@ class ResumableFolder:
         except (OSError, ValueError) as error:
             raise _unusable(error, self.path) from None
         recorded = _opened(record, _ELSEWHERE)
-        if not isinstance(recorded, dict):
+        if not isinstance(recorded, dict) or set(recorded) == _PART:
             raise InputError(f"does not say which run this is; {_ELSEWHERE}", record)
         self.run = run | {name: recorded.get(name) for name in adopt}
         _refuse_another(recorded, self.run, self.path)
@@ -97,7 +98,7 @@ class ResumableFolder:
         if not path.exists():
             return None
         content = _opened(path, _AGAIN)
-        if not isinstance(content, dict) or set(content) != {"run", "part", "result"}:
+        if not isinstance(content, dict) or set(content) != _PART:
             raise self.damaged(name, "it has no run, part and result")
         if content["run"] != self._run_digest:
             raise InputError(f"holds a part of another run; {_AGAIN}", path)

@@ -273,4 +273,4 @@ def test_what_is_no_encoding_of_files(refused, write, tmp_path, encoding):
     path = write(COLUMNS)
     for command in (("check",), ("split", "-o", tmp_path / "x")):
         message = refused(*command, path, "--encoding", encoding)
-        assert message.startswith(f"probative: encoding: unknown {encoding!r}")
+        assert message.startswith(f"probative: --encoding: unknown {encoding!r}")

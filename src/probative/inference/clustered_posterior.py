@@ -191,7 +191,7 @@ class ClusteredPosterior:
 
 def _paired(table: PairedCounts, metric: str, prior: float, beta: float) -> PairedPosterior:
     cases = table.cases if table.has_negatives else table.cases[:7]
-    return _recent(tuple(cases.tolist()), metric, prior, beta)
+    return _recent(tuple(cases.tolist()), metric, float(prior), float(beta))
 
 
 # The nodes of one posterior take megabytes, and the results of all pairs of thirty systems are kept
