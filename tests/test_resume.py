@@ -117,7 +117,7 @@ def test_a_part_in_the_place_of_the_run_record(tmp_path):
     folder = ResumableFolder(tmp_path, {"seed": 7})
     folder.keep("fold-1", {"fold": 1}, [0])
     folder.file("fold-1").replace(tmp_path / "run.json")
-    with pytest.raises(InputError, match=r"run\.json: does not say which run this is"):
+    with pytest.raises(pv.InputError, match=r"run\.json: does not say which run this is"):
         ResumableFolder(tmp_path, {"seed": 7})
 
 
