@@ -114,7 +114,9 @@ def test_command_prints_tables_json_and_a_figure(run, tmp_path):
 
 
 def test_command_refuses_bad_values(refused):
-    assert refused("study", "tests", "--correlation", "x").startswith("probative: --correlation: ")
+    assert refused("study", "tests", "--correlation", "x").startswith(
+        "probative study tests: '--correlation': "
+    )
     assert "methods: unknown 'f-test'" in refused("study", "tests", "--method", "f-test")
 
 
