@@ -117,7 +117,7 @@ def test_command_refuses_bad_values(refused):
     assert refused("study", "tests", "--correlation", "x").startswith(
         "probative study tests: '--correlation': "
     )
-    assert "methods: unknown 'f-test'" in refused("study", "tests", "--method", "f-test")
+    assert "--method: unknown 'f-test'" in refused("study", "tests", "--method", "f-test")
 
 
 def test_every_method_is_offered_by_the_command(run):
