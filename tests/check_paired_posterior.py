@@ -15,13 +15,16 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import probative as pv
 from probative.inference.paired_posterior import PairedPosterior
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PRIORS = (0.1, 0.25, 0.5, 1.0, 2.0)
 # metric and beta; what true positives, false positives and misses weigh in the score
@@ -137,17 +140,21 @@ def main() -> int:
     choices = parser.parse_args()
     record = check(choices.n, choices.draws, choices.seed)
     errors, seconds = np.array(record.errors), np.array(record.seconds)
-    lines = [
-        *record.failures,
+    expected = math.sqrt(2 * math.log(14 * len(errors)))
+    tables = (
         f"{len(errors)} posteriors of {choices.n} tables at 7 differences, {choices.draws} draws "
         f"each, seed {choices.seed}: {len(record.failures)} failed; largest gap beyond the claimed "
-        f"error {record.largest:.1f} standard errors "
-        f"(expected of {7 * len(errors)}: {math.sqrt(2 * math.log(14 * len(errors))):.1f})",
+        f"error {record.largest:.1f} standard errors (expected about {expected:.1f})"
+    )
+    claims = (
         f"claimed errors: {np.mean(errors <= 1e-8):.0%} below 1e-8, {np.mean(errors <= 1e-5):.0%} "
-        f"below 1e-5, the largest {errors.max():.1e}",
+        f"below 1e-5, the largest {errors.max():.1e}"
+    )
+    cost = (
         f"processor time with interval: median {np.median(seconds) * 1e3:.0f} ms, "
-        f"90 % {np.quantile(seconds, 0.9) * 1e3:.0f} ms, the longest {seconds.max():.1f} s",
-    ]
+        f"90 % {np.quantile(seconds, 0.9) * 1e3:.0f} ms, the longest {seconds.max():.1f} s"
+    )
+    lines = [*record.failures, tables, claims, cost]
     sys.stdout.write("\n".join(lines) + "\n")
     return int(bool(record.failures))
 

@@ -224,6 +224,7 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=100, help="kills")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="what is killed, such as 'crossval, one job'")
     options = parser.parse_args(words)
     rng = random.Random(options.seed)
     tally: Counter[tuple[str, str]] = Counter()
@@ -231,6 +232,8 @@ def main(words: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         commands = prepare(place)
+        if options.only:
+            commands = {options.only: commands[options.only]}
         known = {}
         for kind, command in commands.items():
             status, out, err = finish(start(place, command, None))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative._types import Input, Systems
+    from probative.label_counts import LabelCounts
     from probative.options import ReadingKeywords, ReadingOptions
 
 __all__ = ["UNITS", "by_name", "metrics_of", "recognised", "score", "scores_of", "unit_of"]
@@ -289,20 +290,27 @@ def _by_label(evidence: Evidence, i: int, choices: _Choices) -> tuple[LabelScore
     metrics = tuple(m for m in choices.asked if m != "accuracy") or PRF
     items = evidence.items
     counts = items.counts(i, by="label")
-    columns = [_of_labels(evidence, i, counts, metric, choices) for metric in metrics]
+    cells = None
+    if choices.unit != "item":
+        cells = items.by_unit_and_label(i, by=_cells_of(evidence, choices.unit))
+    columns = [_of_labels(evidence, i, counts, cells, metric, choices) for metric in metrics]
     used = items.uses(i).tolist()
     rows = zip(items.labels, counts, *columns, used, strict=True)
     return tuple(LabelScores(label, own, tuple(scores)) for label, own, *scores, use in rows if use)
 
 
 def _of_labels(
-    evidence: Evidence, i: int, counts: Counts, metric: str, choices: _Choices
+    evidence: Evidence,
+    i: int,
+    counts: Counts,
+    cells: LabelCounts | None,
+    metric: str,
+    choices: _Choices,
 ) -> Interval | list[Interval]:
     """The intervals of a metric of all labels; a hundred thousand of them should not take long."""
-    if choices.unit == "item":  # one decision per label and item
+    if cells is None:  # one decision per label and item
         return interval(counts, metric, **choices.how)
     if metric in _AT_ONCE and choices.method is None:
-        cells = evidence.items.by_unit_and_label(i, by=_cells_of(evidence, choices.unit))
         return label_intervals(cells, metric, level=choices.level)
     return [
         _interval(evidence, items.counts(i, by="sentence"), metric, choices)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +61,26 @@ class LabelCounts:
         unit = np.repeat(np.arange(n_units), n_labels)
         label = np.tile(np.arange(n_labels), n_units)
         return cls(unit, label, counts.reshape(n_units * n_labels), n_units, n_labels)
+
+    @cached_property
+    def kinds(self) -> tuple[LabelCounts, NDArray[np.float64]]:
+        """Cells of one label that have the same counts, as one, and how many there are of each.
+
+        Sentences are small: a million tokens have a few hundred kinds of cells. Where there would
+        be more kinds than cells, or counts are fractions, every cell is a kind.
+        """
+        counts = self.counts
+        cells_of = (counts.tp, counts.fp, counts.fn, counts.tn)
+        parts = [np.asarray(part) for part in cells_of if part is not None]
+        shape = (self.n_labels, *(int(part.max(initial=0)) + 1 for part in parts))
+        if prod(shape) > len(self.label) or any((part % 1).any() for part in parts):
+            return self, np.ones(len(self.label))
+        cells = (np.asarray(self.label), *(part.astype(np.intp) for part in parts))
+        number = np.bincount(np.ravel_multi_index(cells, shape))
+        there = np.flatnonzero(number)
+        label, *columns = np.unravel_index(there, shape)
+        kinds = LabelCounts(label, label, type(counts)(*columns), 0, self.n_labels)
+        return kinds, number[there].astype(np.float64)
 
     def by_label(self) -> Counts:
         """One table per label: the sums over the units."""

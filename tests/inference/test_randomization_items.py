@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference.exchanges import difference_of, law_by_item, pvalue_of
-from scipy import special
+from scipy import special, stats
 
 import probative as pv
 from probative.inference import _exchange_items
@@ -218,3 +218,31 @@ def test_huge_tables_meet_the_normal_limit_and_the_sum_over_all_values(metric, m
     exact = pv.randomization_test(smaller, metric).pvalue
     monkeypatch.setattr(_exchange_items, "_HUGE", 1)
     assert pv.randomization_test(smaller, metric).pvalue == pytest.approx(exact, rel=1e-9)
+
+
+def test_stretches_that_stand_for_all_are_called_a_sample():
+    n = 10**12 // 8
+    paired = pv.PairedCounts([n, n // 2, n + 10**6, n // 2, n, n, n, n])
+    found = pv.randomization_test(paired, "f1")
+    assert found.method == "sampled"
+    assert 0 < found.standard_error < 1e-5 * found.pvalue
+    assert "stand for all" in found.note
+    # one binomial variate, whose tail is an incomplete beta function
+    assert pv.randomization_test(paired, "recall").method == "exact"
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("method", ["exact", "mid-p"])
+@pytest.mark.parametrize("only", [(0, 0), (3, 9), (9, 3), (5, 5), (0, 7), (480, 520)])
+def test_mcnemar_is_the_binomial_test(only, method, alternative):
+    a, b = only
+    table = pv.PairedCounts([a, b, 0, 0, 4, 3, 2, 1])
+    found = pv.mcnemar_test(table, method=method, alternative=alternative)
+    if a + b == 0:
+        assert found.pvalue == 1
+        return
+    expected = stats.binomtest(b, a + b, alternative=alternative).pvalue
+    if method == "mid-p" and not (alternative == "two-sided" and a == b):
+        tied = stats.binom.pmf(b, a + b, 0.5)
+        expected -= tied if alternative == "two-sided" else tied / 2
+    assert found.pvalue == pytest.approx(expected, rel=1e-10)

@@ -87,6 +87,12 @@ def test_a_hash_is_a_token_unless_tokens_are_numbered(write):
     assert words_of(read(write(content), Options(comments=True, task="entities"))) == [["hash"]]
 
 
+def test_lines_of_spaces_may_come_first(write):
+    """So many that the beginning by which a format is recognised holds nothing else."""
+    path = write(" \n" * 100_000 + SHAPES["tab"])
+    assert tags_of(read(path, Options())) == EXPECTED_TAGS
+
+
 def test_documents_are_numbered(write):
     text = read(write(SHAPES["documents"])).text
     assert text.document.tolist() == [0, 1]

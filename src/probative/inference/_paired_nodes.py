@@ -93,9 +93,11 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
         if sum(errors) <= tolerance:
             return replace(at(level), error=max(sum(errors), 1e-12))
         worst = int(np.argmax(errors))
-        level[worst] += 1
         slow = len(changes[worst]) > 1 and errors[worst] > _ROUGH
-        if slow or np.prod([_SIZES[i] for i in level]) > most:
+        if slow or level[worst] + 1 == len(_SIZES):
+            return replace(at(level), error=np.nan)
+        level[worst] += 1
+        if np.prod([_SIZES[i] for i in level]) > most:
             return replace(at(level), error=np.nan)
         refined = averages(at(level))
         changes[worst].append(_largest(refined - value))
@@ -115,16 +117,19 @@ def mixed_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
         return _product(rules, _NEGLIGIBLE * tolerance)
 
     finest = max(level for _, level in chosen)
-    change = -1
-    while change > 1 - finest and len(product(change + 1).weight) > most:
+    change = 0
+    while change > 2 - finest and len(product(change).weight) > most:
         change -= 1
-    last, error = averages(product(change)), np.inf
+    nodes = product(change)
+    value = averages(nodes)
+    error = _largest(averages(product(change - 1)) - value)
     while error > _CONVERGING * tolerance:
-        finer = product(change + 1)
-        if error < np.inf and not len(nodes.weight) < len(finer.weight) <= most:
+        change += 1
+        finer = product(change)
+        if not len(nodes.weight) < len(finer.weight) <= most:
             break
-        change, nodes, value = change + 1, finer, averages(finer)
-        last, error = value, _largest(value - last)
+        last, nodes, value = value, finer, averages(finer)
+        error = _largest(value - last)
     return replace(nodes, error=error)
 
 
@@ -205,14 +210,15 @@ def _climb(
 def log_odds_rule(a: float, b: float, step: float) -> Rule:
     """Return a trapezoid rule for Beta(a, b) on the scale of log odds.
 
-    The step is so many standard deviations, or log odds if these are fewer; towards the tails, where
-    what is averaged hardly changes any more, steps grow.
+    The step is so many standard deviations, or log odds if these are fewer. Towards the tails,
+    where what is averaged hardly changes any more, steps grow.
     """
     shapes = np.array(a), np.array(b)
     peak = np.log(a / b)
-    ends = np.arcsinh((np.array(_log_odds.window(*shapes, _LOG_WEIGHT)) - peak) / _EVEN)
+    window = _log_odds.window(*shapes, _LOG_WEIGHT)
+    low, high = (float(np.arcsinh((end - peak) / _EVEN)) for end in window)
     step *= min(1.0, float(_log_odds.spread(*shapes))) / _EVEN
-    t = np.linspace(*ends, int(np.ceil((ends[1] - ends[0]) / step)) + 1)
+    t = np.linspace(low, high, int(np.ceil((high - low) / step)) + 1)
     y = peak + _EVEN * np.sinh(t)
     weight = np.exp(_log_odds.log_pdf(*shapes, y)) * np.cosh(t)
     return special.expit(y), special.expit(-y), weight / weight.sum()

@@ -61,20 +61,21 @@ def label_dependence(
     >>> label_dependence(LabelCounts.from_table(counts.reshape(6, 1))).design_effect.round(2)
     array([4.77])
     """
-    x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
-    total_x, total_y = cells.sum_by_label(x), cells.sum_by_label(y)
-    units = cells.sum_by_label(y > 0)
     tables, (item_x, item_y) = kinds_of_items(cells.by_label(), metric, beta)
+    cells, number = cells.kinds
+    x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
+    total_x, total_y = cells.sum_by_label(number * x), cells.sum_by_label(number * y)
+    units = cells.sum_by_label(number * (y > 0))
     with np.errstate(invalid="ignore", divide="ignore"):
-        freedom = total_y**2 / cells.sum_by_label(y**2) - 1
+        freedom = total_y**2 / cells.sum_by_label(number * y**2) - 1
         share = total_x / total_y
         by_item = (item_x - share[:, None] * item_y) / total_y[:, None]
         independent = (tables * by_item**2).sum(axis=1)
         # the score without a unit less the score with it
         moved = (share[cells.label] * y - x) / (total_y[cells.label] - y)
         moved = np.where(y > 0, moved, 0.0)
-        mean = cells.sum_by_label(moved) / units
-        squares = cells.sum_by_label(moved**2) - units * mean**2
+        mean = cells.sum_by_label(number * moved) / units
+        squares = cells.sum_by_label(number * moved**2) - units * mean**2
         effect = (units - 1) / units * squares / independent
         items = tables[:, item_y > 0].sum(axis=1) / units
     freedom = np.where((units > 1) & (freedom > 0), freedom, 0.0)

@@ -168,7 +168,7 @@ def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> tuple[Ints, int]:
     filled = end > begin
     number = int(np.count_nonzero(filled))
     wide = len(start) // number if number else 0
-    if wide * number == len(start):
+    if wide and wide * number == len(start):
         # If the first and the last of every so many fields lie in one line, in order, all do.
         opens, closes = start[::wide], start[wide - 1 :: wide]
         if (opens >= begin[filled]).all() and (closes < end[filled]).all():

@@ -123,10 +123,18 @@ def format_of(source: Source, task: str | None = None) -> str:
         return "jsonl"
     if suffix == ".csv":
         return "table"
-    if len(data) > _HEAD:
-        data = data[: data.rfind(b"\n", 0, _HEAD) + 1] or data[:_HEAD]
-    kind = _text_kind(Source(source.name, data), task)
+    kind = _text_kind(Source(source.name, _head(data)), task)
     return "table" if suffix == ".tsv" and kind not in ("columns", "conllu") else kind
+
+
+def _head(data: bytes) -> bytes:
+    """The first lines from which a format is recognised, those without content left out."""
+    if len(data) <= _HEAD:
+        return data
+    blank = len(data) - len(data.lstrip())
+    first = data.rfind(b"\n", 0, blank) + 1
+    last = data.rfind(b"\n", first, first + _HEAD) + 1
+    return data[first : last or first + _HEAD]
 
 
 def _json_kind(line: bytes) -> str | None:

@@ -21,7 +21,7 @@ from probative._validation import one_of, open_probability, positive, whole_numb
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.bootstrap import bootstrap_difference
-from probative.inference.clusters import Dependence, dependence_of_difference
+from probative.inference.clusters import Dependence, dependence_of_difference, student_quantile
 from probative.inference.differences import difference
 from probative.inference.randomization import randomization_test
 from probative.results import Result
@@ -114,7 +114,7 @@ class _TestSet:
         divisor, tail = 1.0, (1 - self.level) / 2
         if dependence:
             divisor = dependence.divisor
-            tail = float(special.ndtr(-dependence.quantile(self.level)))
+            tail = float(special.ndtr(-student_quantile(self.level, dependence.tail_freedom)))
         cells = self.paired.total().cases[:7] / divisor + 0.5
         g = self.rng.standard_gamma(cells, (self.n_resamples, 7))
         positives = g[:, [0, 2, 4, 6]].sum(axis=1)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import probative as pv
+from probative.inference.clusters import dependence_of_score
+from probative.inference.label_dependence import label_dependence
+from probative.label_counts import LabelCounts
+
+small = st.lists(st.tuples(*[st.integers(0, 3)] * 6), min_size=1, max_size=300)
+
+
+def cells_of(rows, factor=1.0):
+    """Units with two labels each."""
+    table = factor * np.array(rows, dtype=float).reshape(-1, 2, 3)
+    return LabelCounts.from_table(pv.Counts(*np.moveaxis(table, -1, 0)))
+
+
+@given(small)
+def test_kinds_hold_what_the_cells_hold(rows):
+    cells = cells_of(rows)
+    kinds, number = cells.kinds
+    assert number.sum() == len(cells.label)
+    for one, all_of_them in zip(
+        (kinds.counts.tp, kinds.counts.fp, kinds.counts.fn),
+        (cells.counts.tp, cells.counts.fp, cells.counts.fn),
+        strict=True,
+    ):
+        assert kinds.sum_by_label(number * one).tolist() == cells.sum_by_label(all_of_them).tolist()
+
+
+def test_many_equal_cells_are_few_kinds_and_fractions_are_none():
+    rows = np.random.default_rng(0).integers(0, 3, (5000, 6))
+    kinds, _ = cells_of(rows).kinds
+    assert len(kinds.label) == 2 * 27
+    halves = cells_of(rows, 0.5)
+    kinds, number = halves.kinds
+    assert kinds is halves
+    assert set(number.tolist()) == {1.0}
+
+
+@pytest.mark.parametrize("metric", ["precision", "recall", "f1", "jaccard"])
+def test_dependence_by_kinds_is_that_of_the_units(metric):
+    rows = np.random.default_rng(1).integers(0, 4, (3000, 6))
+    cells = cells_of(rows)
+    found = label_dependence(cells, metric)
+    for label in range(2):
+        units = cells.counts[cells.label == label]
+        expected = dependence_of_score(units, metric)
+        assert found.design_effect[label] == pytest.approx(expected.design_effect, rel=1e-10)
+        freedom = found.degrees_of_freedom[label]
+        assert freedom == pytest.approx(expected.degrees_of_freedom, rel=1e-12)

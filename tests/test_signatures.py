@@ -1,0 +1,403 @@
+"""A signature tells every choice: no two that give other numbers share one.
+
+Options are taken from the parsers, so that a new one cannot be forgotten: it must be tried here,
+or be listed with the reason why it cannot change a number.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from importlib import import_module
+from typing import get_args, get_type_hints
+
+import pytest
+
+import probative as pv
+from probative.cli import main
+from probative.cli.app import COMMANDS, STUDIES
+from probative.cli.output import Output
+from probative.cli.parameters import Group, as_command
+from probative.options import Options
+
+# options that change no number, and why
+WITHOUT_EFFECT = {
+    "form": "the same results in another form",
+    "html": "a page besides",
+    "figure": "a figure besides",
+    "plot": "what the figure shows",
+    "quiet": "says less beside the results",
+    "names": "what the systems are called",
+    "by_label": "prints more of what JSON has anyway",
+    "seed": "taken by every command; nothing is random where it has this name",
+    "jobs": "the result does not depend on it",
+    "resume": "continues the same run",
+    "output": "where files go",
+    "force": "whether edited files are written over",
+    "fail_if_worse": "a gate is told under its own name, with its margin and confidence",
+    "require_not_worse": "likewise",
+    "require_better": "likewise",
+    "margin": "of the gate",
+    "confidence": "of the gate",
+}
+# what is read is no choice: other data give other numbers
+INPUTS = {"tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
+INPUTS |= {"train", "dev", "test", "cws", "ner"}
+# of these commands an option does something else
+WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
+
+GOLD = "Ann B-PER\nLee I-PER\nsaw O\nYork B-LOC\n\nthe O\nBank B-ORG\nof I-ORG\nRome B-LOC\n\n"
+OLD = "Ann B-PER\nLee O\nsaw O\nYork B-LOC\n\nthe O\nBank B-ORG\nof O\nRome B-PER\n\n"
+NEW = "Ann B-PER\nLee I-PER\nsaw I-LOC\nYork I-LOC\n\nthe O\nBank B-ORG\nof O\nRome B-LOC\n\n"
+FILES = {
+    "gold.conll": ("-DOCSTART- O\n\n" + GOLD) * 6,
+    "old.conll": ("-DOCSTART- O\n\n" + OLD) * 6,
+    "new.conll": ("-DOCSTART- O\n\n" + NEW) * 6,
+    "both.conll": "".join(
+        f"{line.split()[0]} {line.split()[1]} {other.split()[1]} {third.split()[1]}\n"
+        if line
+        else "\n"
+        for line, other, third in zip(
+            GOLD.split("\n")[:-1], OLD.split("\n")[:-1], NEW.split("\n")[:-1], strict=True
+        )
+    )
+    * 5,
+    "labels.csv": "gold,old,new,third,doc\n"
+    + "yes,yes,yes,no,a\nno,yes,no,no,a\nno,no,maybe,no,b\nyes,no,yes,yes,b\nmaybe,yes,maybe,no,c\n"
+    * 6,
+    "words.txt": "to be or\nnot to be\n" * 5,
+    "cut.txt": "to beor\nnot to be\n" * 5,
+    "lexicon.txt": "to be\n",
+    "p.jsonl": "[0.1, 0.9, 0.2, 0.8, 0.3]\n[0.2, 0.1, 0.8, 0.1, 0.7, 0.6]\n" * 5,
+    "a.csv": "tp,fp,fn\n30,5,9\n28,7,11\n33,4,6\n29,6,10\n",
+    "b.csv": "tp,fp,fn\n32,4,7\n29,6,10\n35,4,4\n30,5,9\n",
+}
+SPANS = {
+    "metric": ["--metric", "recall"],
+    "beta": ["--metric", "fbeta", "--beta", "2"],
+    "by": ["--by", "item"],
+    "level": ["--level", "0.9"],
+    "task": ["--task", "labels", "--metric", "accuracy"],
+    "input_format": ["--input-format", "columns"],
+    "encoding": ["--encoding", "latin-1"],
+    "tag_column": ["--tag-column", "2"],
+    "comments": ["--comments"],
+    "align_by": ["--align", "position"],
+    "scheme": ["--scheme", "iob1"],
+    "repair": ["--repair", "strict"],
+    "ignore_type": ["--ignore-type"],
+    "only": ["--only", "PER"],
+    "labels": ["--labels", "PER,LOC"],
+}
+TABLE = ["labels.csv", "--gold-column", "gold", "--columns", "old,new"]
+# a call, and changes of one option each; what stands before ":" parts several calls of a command
+CALLS = {
+    "score": (["gold.conll", "new.conll"], SPANS | {
+        "method": ["--method", "bayes"],
+        "overlap": ["--overlap"],
+    }),
+    "score:one file": (["both.conll"], {"gold_column": ["--gold-column", "3"],
+        "columns": ["--columns", "3"]}),
+    "score:labels": (TABLE, {"positive": ["--positive", "yes"],
+        "unit_column": ["--unit-column", "doc"]}),
+    "score:words": (["words.txt", "cut.txt"], {"train_words": ["--train-words", "lexicon.txt"]}),
+    "compare": (["gold.conll", "old.conll", "new.conll"], SPANS | {
+        "average": ["--average", "macro"],
+        "rope": ["--rope", "0.01"],
+        "prior": ["--prior", "0.5"],
+        "rng": ["--average", "macro", "--seed", "3"],
+        "all_pairs": ["--all-pairs"],
+    }),
+    "compare:one file": (["both.conll", "--columns", "3,4"],
+        {"gold_column": ["--gold-column", "3"], "columns": ["--columns", "4,3"]}),
+    "compare:labels": (TABLE, {"positive": ["--positive", "yes"],
+        "unit_column": ["--unit-column", "doc"]}),
+    "compare:words": (["words.txt", "cut.txt", "words.txt"],
+        {"train_words": ["--train-words", "lexicon.txt"]}),
+    "plan": (["gold.conll", "old.conll", "new.conll"], SPANS | {
+        "difference": ["--difference", "0.05"],
+        "power": ["--power", "0.9"],
+        "units": ["--units", "99"],
+        "labels": ["--labels", "PER,LOC"],
+    }),
+    "plan:one file": (["both.conll", "--columns", "3,4"],
+        {"gold_column": ["--gold-column", "2"], "columns": ["--columns", "4,3"]}),
+    "plan:labels": (TABLE, {"positive": ["--positive", "yes"],
+        "unit_column": ["--unit-column", "doc"]}),
+    "plan:words": (["words.txt", "cut.txt", "words.txt"],
+        {"train_words": ["--train-words", "lexicon.txt"]}),
+    "interval": (["--tp", "77", "--fp", "44", "--fn", "10"], {
+        "metric": ["--metric", "recall"],
+        "method": ["--method", "wald"],
+        "level": ["--level", "0.9"],
+        "beta": ["--metric", "fbeta", "--beta", "2"],
+        "prior": ["--method", "bayes", "--prior", "0.5"],
+    }),
+    "bayes": (["a.csv", "b.csv", "--metric", "recall"], {
+        "metric": ["--metric", "precision"],
+        "beta": ["--metric", "fbeta", "--beta", "2"],
+        "rope": ["--rope", "0.01"],
+        "prior": ["--prior", "0.5"],
+        "weight": ["--weight", "averaged"],
+        "level": ["--level", "0.9"],
+        "n_resamples": ["--sampled", "100", "--seed", "1"],
+        "rng": ["--sampled", "100", "--seed", "2"],
+    }),
+    "bayes:folds": (["--folds", "folds", "--preds-a", "pa/*", "--preds-b", "pb/*",
+                     "--metric", "recall"], {
+        "metric": ["--metric", "precision"],
+        "beta": ["--metric", "fbeta", "--beta", "2"],
+        "rope": ["--rope", "0.01"],
+        "prior": ["--prior", "0.5"],
+        "weight": ["--weight", "averaged"],
+        "level": ["--level", "0.9"],
+        "only": ["--only", "PER"],
+        "ignore_type": ["--ignore-type"],
+    }),
+    "crossval": (["gold.conll", "--a", "crf:iob2", "--b", "crf:iob2", "--seed", "1", "--m", "1",
+                  "--metric", "recall"], {
+        "a": ["--a", "crf:iobes"],
+        "b": ["--b", "crf:iobes"],
+        "only": ["--only", "PER"],
+        "ignore_type": ["--ignore-type"],
+        "features": ["--features", "2"],
+        "m": ["--m", "2"],
+        "keep_documents": ["--keep-documents"],
+        "metric": ["--metric", "precision"],
+        "beta": ["--metric", "fbeta", "--beta", "2"],
+        "rope": ["--rope", "0.01"],
+        "prior": ["--prior", "0.5"],
+        "weight": ["--weight", "averaged"],
+        "level": ["--level", "0.9"],
+        "rng": ["--seed", "2"],
+        "task": ["--task", "entities"],
+        "input_format": ["--input-format", "columns"],
+        "encoding": ["--encoding", "latin-1"],
+        "tag_column": ["--tag-column", "-1"],
+        "comments": ["--comments"],
+        "scheme": ["--scheme", "iob1"],
+    }),
+    "split": (["gold.conll", "--seed", "1"], {
+        "m": ["--m", "2"],
+        "regularize": ["--regularize", "tokens"],
+        "keep_documents": ["--keep-documents"],
+        "rng": ["--seed", "2"],
+        "task": ["--task", "entities"],
+        "input_format": ["--input-format", "columns"],
+        "encoding": ["--encoding", "latin-1"],
+        "tag_column": ["--tag-column", "-1"],
+        "comments": ["--comments"],
+        "scheme": ["--scheme", "iob1"],
+    }),
+    "split:labels": (["labels.csv", "--gold-column", "gold", "--seed", "1"],
+        {"gold_column": ["--gold-column", "old"]}),
+    "sweep": (["words.txt", "p.jsonl"], {
+        "steps": ["--steps", "7"],
+        "level": ["--level", "0.9"],
+        "input_format": ["--input-format", "segmented"],
+        "encoding": ["--encoding", "latin-1"],
+    }),
+    "check": (["gold.conll"], {
+        "task": ["--task", "labels"],
+        "input_format": ["--input-format", "columns"],
+        "encoding": ["--encoding", "latin-1"],
+        "tag_column": ["--tag-column", "1"],
+        "comments": ["--comments"],
+        "scheme": ["--scheme", "io"],
+    }),
+    "check:table": (["labels.csv", "--column", "gold"], {"column": ["--column", "old"]}),
+    "demo": ([], {"level": ["--level", "0.9"]}),
+    "study coverage": (["--n", "12", "--cells", "0.5,0.2,0.3"], {
+        "sizes": ["--n", "13"],
+        "cells": ["--cells", "0.4,0.2,0.4"],
+        "methods": ["--method", "wald"],
+        "metric": ["--metric", "recall"],
+        "level": ["--level", "0.9"],
+    }),
+}  # fmt: skip
+# studies take long: their signature is tried without them, see below
+WORDS = ["study " + name for name in STUDIES]
+
+
+def function_of(words):
+    *_, name = words.split()
+    package = "probative.cli.studies" if words.startswith("study ") else "probative.cli"
+    return name, getattr(import_module(f"{package}.{name}"), name)
+
+
+def options_of(words):
+    """The names of the options that can change a number."""
+    command = as_command(*function_of(words))
+    left_out = WITHOUT_EFFECT.keys() | INPUTS | WITHOUT_EFFECT_IN.get(words, set())
+    return {p.name for p in command.params if p.param_type_name == "option"} - left_out
+
+
+def declared(words):
+    """The class of a command's options, and those that the command line has."""
+    _, function = function_of(words)
+    for hint in get_type_hints(function, include_extras=True).values():
+        kind, spec = get_args(hint)[:2]
+        if isinstance(spec, Group) and not issubclass(kind, Output):
+            return kind, spec
+    raise AssertionError(words)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("signatures")
+    for name, content in FILES.items():
+        (place / name).write_text(content)
+    return place
+
+
+@pytest.fixture
+def answer(folder, capsys, monkeypatch):
+    """What a command answers in JSON: the signature, and everything else but times and places."""
+    monkeypatch.chdir(folder)
+    count = iter(range(1000))
+
+    def call(words, *arguments):
+        capsys.readouterr()
+        place = []
+        if words in ("split", "demo"):
+            place = ["-o", f"{words}-{next(count)}-{id(count)}"]
+        status = main([*words.split(), *arguments, *place, "-q", "-f", "json"])
+        captured = capsys.readouterr()
+        assert status in (0, 1), captured.err
+        found = json.loads(captured.out)
+        return found.pop("signature"), stripped(found)
+
+    if not (folder / "folds").exists():
+        assert main(["split", "gold.conll", "-o", "folds", "--m", "1", "--seed", "1", "-q"]) == 0
+        for side, changed in (("pa", "I-PER"), ("pb", "B-ORG")):
+            (folder / side).mkdir()
+            for path in sorted((folder / "folds").glob("*validation*")):
+                lines = path.read_text().split("\n")
+                text = "\n".join(
+                    x.replace(changed, "O") if i % 3 else x for i, x in enumerate(lines)
+                )
+                (folder / side / path.name).write_text(text)
+    return call
+
+
+def stripped(value):
+    """Results without what tells time and place, and without signatures within."""
+    if isinstance(value, dict):
+        left_out = ("seconds", "folder", "signature", "corpus", "sha256", "file")
+        return {k: stripped(v) for k, v in value.items() if k not in left_out}
+    return [stripped(v) for v in value] if isinstance(value, list) else value
+
+
+def test_every_option_of_every_command_is_tried():
+    for words in [name for name in COMMANDS if name != "study"]:
+        tried = set().union(*(c[1] for call, c in CALLS.items() if call.split(":")[0] == words))
+        assert tried == options_of(words), words
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_equal_signatures_mean_equal_numbers(answer, call):
+    words = call.split(":")[0]
+    base, changes = CALLS[call]
+    if words == "crossval":
+        pytest.importorskip("pycrfsuite")
+    found = {"": answer(words, *base)}
+    for name, change in changes.items():
+        kept = list(base)
+        for flag in set(change) & set(base):  # it is given once, changed
+            at = kept.index(flag)
+            del kept[at : at + 2]
+        found[name] = answer(words, *kept, *change)
+    told = {}
+    for name, (signature, numbers) in found.items():
+        other = told.setdefault(signature, (name, numbers))
+        assert other[1] == numbers, (other[0] or "the base call", name, signature)
+
+
+OTHER = {int: 7, float: 0.625, str: "other", bool: True, tuple: ("7",), type(None): "other"}
+
+
+@pytest.mark.parametrize("words", [*(c for c in COMMANDS if c != "study"), *WORDS])
+def test_a_changed_choice_changes_the_signature(words):
+    kind, group = declared(words)
+    assert issubclass(kind, Options)
+    base = kind()
+    assert set(group.options) <= {entry.name for entry in fields(kind)}
+    for name in group.options.keys() - kind.told:
+        usual = getattr(base, name)
+        other = not usual if isinstance(usual, bool) else OTHER[type(usual)]
+        assert replace(base, **{name: other}).signature() != base.signature(), name
+    # an option that stands beside the group would not be signed
+    assert options_of(words) <= set(group.options), words
+
+
+@pytest.mark.parametrize(
+    ("words", "study"),
+    [
+        ("study pairing", "pairing.pairing_study"),
+        ("study planning", "planning.planning_study"),
+        ("study macro", "macro.macro_coverage"),
+        ("study training", "training.training_study"),
+        ("study gates", "gates.gate_study"),
+        ("study tests", "tests.size_and_power"),
+        ("study chunking", "chunking.chunking_study"),
+    ],
+)
+def test_commands_and_functions_of_studies_have_the_same_defaults(words, study):
+    import inspect
+
+    module, name = study.split(".")
+    parameters = inspect.signature(
+        getattr(import_module(f"probative.studies.{module}"), name)
+    ).parameters
+    base = declared(words)[0]()
+    for entry in fields(base):
+        if entry.name in parameters and getattr(base, entry.name) is not None:
+            assert parameters[entry.name].default == getattr(base, entry.name), entry.name
+
+
+def test_python_and_the_command_line_sign_alike(answer, folder):
+    gold, old, new = (str(folder / f"{name}.conll") for name in ("gold", "old", "new"))
+    found = pv.score(gold, new, metric="fbeta", beta=2, by="item", only=["PER"])
+    choices = ("--metric", "fbeta", "--beta", "2", "--by", "item", "--only", "PER")
+    assert found.signature == answer("score", gold, new, *choices)[0]
+    compared = pv.compare(gold, old, new, metric="recall", rope=0.01, level=0.9, repair="strict")
+    choices = ("--metric", "recall", "--rope", "0.01", "--level", "0.9", "--repair", "strict")
+    assert compared.signature == answer("compare", gold, old, new, *choices)[0]
+    swept = pv.segmentation_sweep(str(folder / "words.txt"), str(folder / "p.jsonl"), steps=7)
+    assert swept.signature == answer("sweep", "words.txt", "p.jsonl", "--steps", "7")[0]
+
+
+@pytest.mark.parametrize("command", ["bayes", "bayes:folds", "crossval"])
+def test_rope_metric_and_beta_are_signed(answer, command):
+    words = command.split(":")[0]
+    if words == "crossval":
+        pytest.importorskip("pycrfsuite")
+    base = CALLS[command][0]
+    base = base[: base.index("--metric")]
+    variants = [("recall",), ("precision",), ("recall", "--rope", "0.01")]
+    variants += [("fbeta", "--beta", "2"), ("fbeta", "--beta", "0.5")]
+    signatures = [answer(words, *base, "--metric", *variant)[0] for variant in variants]
+    assert len(set(signatures)) == len(variants)
+    for words, signature in zip(("rope:0.01", "beta:2", "beta:0.5"), signatures[2:], strict=True):
+        assert f"|{words}" in signature
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flag"),
+    [
+        (("score", "gold.conll", "new.conll", "--train-words", "lexicon.txt"), "--train-words"),
+        (("score", "gold.conll", "new.conll", "--positive", "PER"), "--positive"),
+        (("score", "gold.conll", "new.conll", "--columns", "2"), "--gold-column, --columns"),
+        (("score", "both.conll", "--tag-column", "2"), "--tag-column"),
+        (("score", *TABLE, "--scheme", "iob2"), "--scheme"),
+        (("score", *TABLE, "--repair", "strict"), "--repair"),
+        (("score", "words.txt", "cut.txt", "--only", "x"), "--only"),
+        (("score", "words.txt", "cut.txt", "--overlap"), "--overlap"),
+        (("compare", *TABLE, "--average", "macro", "--prior", "2"), "--prior"),
+        (("split", "labels.csv", "-o", "x", "--gold-column", "gold", "--regularize", "tokens"),
+         "--regularize"),
+    ],
+)  # fmt: skip
+def test_what_a_task_does_not_use_is_refused(folder, monkeypatch, refused, arguments, flag):
+    monkeypatch.chdir(folder)
+    assert refused(*arguments).startswith(f"probative: {flag}:")
