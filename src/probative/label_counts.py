@@ -70,7 +70,8 @@ class LabelCounts:
         be more kinds than cells, or counts are fractions, every cell is a kind.
         """
         counts = self.counts
-        parts = [p for p in (counts.tp, counts.fp, counts.fn, counts.tn) if p is not None]
+        cells_of = (counts.tp, counts.fp, counts.fn, counts.tn)
+        parts = [np.asarray(part) for part in cells_of if part is not None]
         shape = (self.n_labels, *(int(part.max(initial=0)) + 1 for part in parts))
         if prod(shape) > len(self.label) or any((part % 1).any() for part in parts):
             return self, np.ones(len(self.label))

@@ -151,7 +151,7 @@ def _is_row(row: Any) -> bool:
 def _has_words(data: Any) -> bool:
     """Whether this can be an answer: a path, or words of each sentence."""
     if isinstance(data, (list, tuple)):
-        first = next((sentence for sentence in data if sentence), None)
+        first = next((entry for entry in data if isinstance(entry, str) or _is_row(entry)), None)
         return isinstance(first, str) or (
             isinstance(first, (list, tuple)) and isinstance(first[0], str)
         )

@@ -194,7 +194,7 @@ def test_wrong_arguments(wrong, message):
     with pytest.raises(InputError) as error:
         pv.plan(PILOT, **wrong)
     assert message in str(error.value)
-    with pytest.raises(InputError, match="paired: expected PairedCounts, not list"):
+    with pytest.raises(InputError, match="pred: missing; expected a second input beside gold"):
         pv.plan([1, 2])
 
 

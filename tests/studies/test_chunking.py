@@ -95,7 +95,7 @@ def test_the_command_prints_the_published_figures_beside(run, tmp_path, pku):
 
 
 def test_bad_input(refused, tmp_path):
-    assert "cws, ner: no corpus" in refused("study", "chunking")
+    assert "--cws, --ner: no corpus" in refused("study", "chunking")
     path = conll2003(tmp_path / "eng.train", "iob2")
     assert "has no span labelled 'ORGA'" in refused(
         "study", "chunking", "--ner", path, "--only", "ORGA"

@@ -114,8 +114,10 @@ def test_command_prints_tables_json_and_a_figure(run, tmp_path):
 
 
 def test_command_refuses_bad_values(refused):
-    assert refused("study", "tests", "--correlation", "x").startswith("probative: --correlation: ")
-    assert "methods: unknown 'f-test'" in refused("study", "tests", "--method", "f-test")
+    assert refused("study", "tests", "--correlation", "x").startswith(
+        "probative study tests: '--correlation': "
+    )
+    assert "--method: unknown 'f-test'" in refused("study", "tests", "--method", "f-test")
 
 
 def test_every_method_is_offered_by_the_command(run):

@@ -107,8 +107,8 @@ def test_the_command(run, refused):
         "|training|level:0.95|replicates:10|seed:0|learner:centroid|gain:0|distance:0.5|copies:own|n:80"
     )
     assert "--gain" in refused("study", "training", "--gain", "x")
-    assert "gains: " in refused(*arguments[:4], "--gain", "0.1", "--copies", "subsampled")
-    assert "copies: unknown 'all'" in refused(*arguments[:4], "--copies", "all")
+    assert "--gain: " in refused(*arguments[:4], "--gain", "0.1", "--copies", "subsampled")
+    assert "--copies: unknown 'all'" in refused(*arguments[:4], "--copies", "all")
 
 
 def test_subsampled_copies_see_the_same_features_and_half_of_the_items():

@@ -182,7 +182,11 @@ class PairedPosterior:
         """The difference, with as many nodes as it takes."""
         probes = self.mean + self._shares.sd * np.array([-1.7, 0.15, 1.2])
         # and next to 0, where the density may be steep
-        return self._shares.law(np.append(np.clip(probes, -0.99, 0.99), [0.0, 0.01]))
+        law = self._shares.law(np.append(np.clip(probes, -0.99, 0.99), [0.0, 0.01]))
+        # at 0 the two tails are integrated apart: what they lack to 1 is an error, too
+        below, above, _ = law.tails(np.zeros(1))
+        gap = abs(float(below[0] + above[0]) - 1)
+        return replace(law, error=max(law.error, gap)) if gap > _ROUNDING else law
 
     @cached_property
     def _rough(self) -> _Law:
