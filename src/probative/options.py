@@ -121,8 +121,10 @@ def _text(value: Any) -> str:
         return digest("options", value)
     if not isinstance(value, (str, Real, PurePath)):
         return f"<{type(value).__name__}>"
-    long = isinstance(value, int) and value.bit_length() > 10_000  # str() refuses it
-    text = hex(value) if long else str(value)
+    try:
+        text = str(value)
+    except ValueError:  # a whole number of more digits than Python turns into text
+        text = f"{value:x}"
     for sign_, code in (("%", "%25"), ("|", "%7C"), (",", "%2C"), ("(", "%28"), (")", "%29")):
         text = text.replace(sign_, code)
     return text
