@@ -16,7 +16,7 @@ from seqeval.metrics import f1_score
 from seqeval.scheme import IOB2
 from timing import Line, process_seconds, show
 
-from probative.matching.evidence import gather
+from probative.matching.matched import match_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +87,7 @@ def write_words(folder: Path) -> tuple[Path, Path]:
 
 def counts(*files: Path) -> None:
     """From files to counts by sentence and by label."""
-    items = gather(files[0], files[1:]).items
+    items = match_inputs(files[0], files[1:]).items
     items.counts(by="sentence")
     items.counts(by="label")
 
@@ -96,8 +96,8 @@ def peak_megabytes(*files: Path) -> float:
     """The peak memory of a whole process that does this and nothing else."""
     code = (
         "import sys; from pathlib import Path; "
-        "from probative.matching.evidence import gather; "
-        "items = gather(Path(sys.argv[1]), [Path(p) for p in sys.argv[2:]]).items; "
+        "from probative.matching.matched import match_inputs; "
+        "items = match_inputs(Path(sys.argv[1]), [Path(p) for p in sys.argv[2:]]).items; "
         "items.counts(by='sentence'); items.counts(by='label'); "
         "print(Path('/proc/self/status').read_text())"
     )

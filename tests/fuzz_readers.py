@@ -28,7 +28,7 @@ import numpy as np
 from probative.errors import InputError
 from probative.evaluation import score
 from probative.matching.check import check
-from probative.matching.evidence import gather
+from probative.matching.matched import match_inputs
 from probative.reading import FORMATS, TASKS, Options, read, read_pair
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -199,7 +199,7 @@ def attempts(path: Path, whole: Path, rng: random.Random, *, tables: bool):
     yield "read", lambda: read(path, Options(encoding=encoding))
     if rng.random() < 0.25:  # what builds on the readers
         yield "check", lambda: check(path)
-        yield "both", lambda: gather(path, [])
+        yield "both", lambda: match_inputs(path, [])
         yield "score", lambda: score(whole, path, align_by=rng.choice(("tokens", "position")))
     for kind in FORMATS:
         if kind == "table" and not tables:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from probative.inference.normal_posterior import NormalPosterior
 from probative.results import Comparison
-from probative.verdict import STRENGTHS, UNDECIDED, strength, verdict
+from probative.wording.verdict import STRENGTHS, UNDECIDED, strength, verdict
 
 
 def comparison(**changes):

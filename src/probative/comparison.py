@@ -11,9 +11,9 @@ import numpy as np
 
 from probative._validation import fraction, one_of, open_probability, random_generator
 from probative.counts import PairedCounts
+from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
 from probative.evaluation import by_name, metrics_of, recognised, scores_of, unit_of
-from probative.examples import confusions_of, examples_of
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.differences import difference
 from probative.inference.macro_difference import macro_difference
@@ -21,10 +21,10 @@ from probative.inference.macro_test import macro_test
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
-from probative.matching.evidence import Evidence, gather
+from probative.matching.matched import Matched, match_inputs
 from probative.options import CompareOptions, PlanOptions, ScoreOptions
 from probative.results import Comparison, Comparisons, LabelDifference
-from probative.verdict import no_verdict, verdict
+from probative.wording.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from probative.options import ReadingKeywords
     from probative.results import Plan
 
-__all__ = ["AVERAGES", "compare", "compare_evidence", "plan_from_files"]
+__all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
 
 AVERAGES = ("micro", "macro")
 
@@ -150,12 +150,12 @@ def compare(
     systems, names = by_name(given, names)
     # a mean over the classes needs both classes of a yes-or-no question
     looking = average != "macro"
-    evidence = gather(gold, systems, names=names, find_positive=looking, reading=options)
-    return compare_evidence(evidence, options, examples=examples, figures=figures)
+    matched = match_inputs(gold, systems, names=names, find_positive=looking, reading=options)
+    return compare_matched(matched, options, examples=examples, figures=figures)
 
 
-def compare_evidence(
-    evidence: Evidence,
+def compare_matched(
+    matched: Matched,
     options: CompareOptions,
     *,
     examples: bool = True,
@@ -166,11 +166,11 @@ def compare_evidence(
     one_of("average", average, AVERAGES)
     if average == "macro" and options.prior != CompareOptions.prior:
         raise InputError("prior: means nothing to macro averages, which learn theirs from labels")
-    if len(evidence.names) < 2:
-        raise InputError(f"b: {len(evidence.names)} system; expected at least two to compare")
-    metrics = _metrics(evidence, options.metric, average)
+    if len(matched.names) < 2:
+        raise InputError(f"b: {len(matched.names)} system; expected at least two to compare")
+    metrics = _metrics(matched, options.metric, average)
     choices = _Choices(
-        unit_of(evidence, options.by),
+        unit_of(matched, options.by),
         level,
         fraction("rope", options.rope),
         beta,
@@ -180,7 +180,7 @@ def compare_evidence(
         figures,
     )
 
-    last = len(evidence.names)
+    last = len(matched.names)
     pairs = (
         list(combinations(range(last), 2))
         if options.all_pairs
@@ -189,7 +189,7 @@ def compare_evidence(
     comparisons: list[Comparison] = []
     for name in metrics:
         judge = _macro_comparison if average == "macro" else _comparison
-        found = [_without_claims(judge(evidence, i, j, name, choices)) for i, j in pairs]
+        found = [_without_claims(judge(matched, i, j, name, choices)) for i, j in pairs]
         if last > 2:
             adjusted = adjust_pvalues([c.pvalue for c in found]).tolist()
             found = [replace(c, p_adjusted=p) for c, p in zip(found, adjusted, strict=True)]
@@ -197,23 +197,21 @@ def compare_evidence(
     also = [c.metric for c in comparisons]
     usual = ScoreOptions(level=level, by=choices.unit, beta=beta)
     scores = replace(
-        scores_of(evidence, usual, also=also), signature=_signature(evidence, options, comparisons)
+        scores_of(matched, usual, also=also), signature=_signature(matched, options, comparisons)
     )
     return Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
         verdicts=tuple(verdict(c) for c in comparisons[: len(pairs)]),
-        examples=examples_of(evidence, pairs) if examples else (),
-        confusions=confusions_of(evidence) if examples else (),
+        examples=examples_of(matched, pairs) if examples else (),
+        confusions=confusions_of(matched) if examples else (),
     )
 
 
-def _signature(
-    evidence: Evidence, options: CompareOptions, comparisons: Sequence[Comparison]
-) -> str:
+def _signature(matched: Matched, options: CompareOptions, comparisons: Sequence[Comparison]) -> str:
     first = comparisons[0]
     return options.signature(
-        *recognised(evidence, options),
+        *recognised(matched, options),
         ",".join(dict.fromkeys(c.metric for c in comparisons)),
         first.method,
         f"{first.test}-by-{first.by}",
@@ -257,47 +255,45 @@ def plan_from_files(
         }
     )
     given, names = by_name(list(systems), None)
-    evidence = gather(gold, given, names=names, reading=options)
-    if len(evidence.names) != 2:
-        raise InputError(f"systems: {len(evidence.names)} of them; expected two")
-    unit = unit_of(evidence, by)
-    (name,) = _metrics(evidence, metric, "micro")
+    matched = match_inputs(gold, given, names=names, reading=options)
+    if len(matched.names) != 2:
+        raise InputError(f"systems: {len(matched.names)} of them; expected two")
+    unit = unit_of(matched, by)
+    (name,) = _metrics(matched, metric, "micro")
     needed = plan(
-        _paired(evidence, 0, 1, unit),
-        _scored(evidence, name),
+        _paired(matched, 0, 1, unit),
+        _scored(matched, name),
         difference=difference,
         power=power,
         units=units,
         level=level,
         beta=beta,
     )
-    signature = options.signature("plan", *recognised(evidence, options), name, f"by-{unit}")
-    return replace(needed, metric=name, by=unit, notes=evidence.notes, signature=signature)
+    signature = options.signature("plan", *recognised(matched, options), name, f"by-{unit}")
+    return replace(needed, metric=name, by=unit, notes=matched.notes, signature=signature)
 
 
-def _metrics(
-    evidence: Evidence, metric: str | Sequence[str] | None, average: str
-) -> tuple[str, ...]:
-    asked = () if metric is None else metrics_of(evidence, metric, average=average)
+def _metrics(matched: Matched, metric: str | Sequence[str] | None, average: str) -> tuple[str, ...]:
+    asked = () if metric is None else metrics_of(matched, metric, average=average)
     if asked:
         return asked
-    if evidence.task == "segmentation":
+    if matched.task == "segmentation":
         return ("recall",)
-    return ("accuracy",) if evidence.all_classes and average == "micro" else ("f1",)
+    return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
 
 
-def _scored(evidence: Evidence, metric: str) -> str:
+def _scored(matched: Matched, metric: str) -> str:
     """Over all classes of single-label data a score is the share of the answers found."""
-    return "recall" if evidence.all_classes else metric
+    return "recall" if matched.all_classes else metric
 
 
-def _paired(evidence: Evidence, i: int, j: int, unit: str) -> PairedCounts:
+def _paired(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
     """The cases of a pair, a row a unit, or one table where single items are exchanged."""
-    several = len(evidence.items.labels) > 1 and not evidence.all_classes
-    if unit == evidence.unit == "item" and several:
+    several = len(matched.items.labels) > 1 and not matched.all_classes
+    if unit == matched.unit == "item" and several:
         unit = "datum"  # the label that it missed and the one that it gave instead belong together
-    paired = _cases(evidence.items, i, j, unit)
-    if not evidence.all_classes:
+    paired = _cases(matched.items, i, j, unit)
+    if not matched.all_classes:
         return paired
     # what was given instead of the right label is no item of its own
     wrong = [1, 3, 5]
@@ -311,26 +307,26 @@ def _cases(items: Items, i: int, j: int, unit: str) -> PairedCounts:
     return items.paired(i, j, by=by)
 
 
-def _common(evidence: Evidence, i: int, j: int, choices: _Choices) -> dict[str, Any]:
+def _common(matched: Matched, i: int, j: int, choices: _Choices) -> dict[str, Any]:
     """What a comparison says whatever the average."""
     return {
-        "a": evidence.names[i],
-        "b": evidence.names[j],
+        "a": matched.names[i],
+        "b": matched.names[j],
         "by": choices.unit,
         "rope": choices.rope,
         "level": choices.level,
         "power": choices.power,
         "p_adjusted": None,
-        "positives": int(np.count_nonzero(evidence.items.answer)),
+        "positives": int(np.count_nonzero(matched.items.answer)),
         # of all that counts, item by item
-        "identical": bool(np.array_equal(evidence.items.says[i], evidence.items.says[j])),
+        "identical": bool(np.array_equal(matched.items.says[i], matched.items.says[j])),
     }
 
 
-def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
+def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
-    paired = _paired(evidence, i, j, choices.unit).grouped()
-    scored, level, beta = _scored(evidence, metric), choices.level, choices.beta
+    paired = _paired(matched, i, j, choices.unit).grouped()
+    scored, level, beta = _scored(matched, metric), choices.level, choices.beta
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     test = randomization_test(
         paired,
@@ -344,7 +340,7 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
     a_better, equivalent, b_better = posterior.probabilities(choices.rope)
     needed = plan(paired, scored, power=choices.power, level=level, beta=beta)
     return Comparison(
-        **_common(evidence, i, j, choices),
+        **_common(matched, i, j, choices),
         metric=metric,
         difference=gap.estimate,
         low=gap.low,
@@ -361,23 +357,23 @@ def _comparison(evidence: Evidence, i: int, j: int, metric: str, choices: _Choic
         score_b=gap.b,
         units_needed=needed.units,
         observed_units=needed.observed_units,
-        by_label=_by_label(evidence, i, j, "f1" if metric == "accuracy" else metric, choices),
+        by_label=_by_label(matched, i, j, "f1" if metric == "accuracy" else metric, choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
         null=test.null,
     )
 
 
 def _without_claims(c: Comparison) -> Comparison:
-    """No probabilities where there is no evidence: a prior alone would seem to know something."""
+    """No probabilities where there is no matched: a prior alone would seem to know something."""
     if no_verdict(c) is None:
         return c
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
 
 
 def _by_label(
-    evidence: Evidence, i: int, j: int, metric: str, choices: _Choices
+    matched: Matched, i: int, j: int, metric: str, choices: _Choices
 ) -> tuple[LabelDifference, ...]:
-    items = evidence.items
+    items = matched.items
     used = items.uses(i) | items.uses(j)  # what only a third system uses is not their matter
     if np.count_nonzero(used) < 2:
         return ()
@@ -397,13 +393,13 @@ def _by_label(
 
 
 def _macro_comparison(
-    evidence: Evidence, i: int, j: int, metric: str, choices: _Choices
+    matched: Matched, i: int, j: int, metric: str, choices: _Choices
 ) -> Comparison:
     """The same for the mean over the labels, with approximations where nothing exact exists."""
     # a datum's own label and the one that it was given instead belong together
-    by = "sentence" if choices.unit == evidence.unit else choices.unit
-    a, b = (evidence.items.by_unit_and_label(k, by=by) for k in (i, j))
-    beta, labels = choices.beta, (evidence.averaged[i], evidence.averaged[j])
+    by = "sentence" if choices.unit == matched.unit else choices.unit
+    a, b = (matched.items.by_unit_and_label(k, by=by) for k in (i, j))
+    beta, labels = choices.beta, (matched.averaged[i], matched.averaged[j])
     gap, posterior = macro_difference(a, b, metric, level=choices.level, beta=beta, labels=labels)
     test = macro_test(
         a,
@@ -412,14 +408,14 @@ def _macro_comparison(
         by=choices.unit,
         rng=choices.generator,
         beta=beta,
-        labels=evidence.items.uses() if evidence.own_labels else labels[0],
-        own_labels=evidence.own_labels,
+        labels=matched.items.uses() if matched.own_labels else labels[0],
+        own_labels=matched.own_labels,
         null=choices.figures,
     )
     a_better, equivalent, b_better = posterior.probabilities(choices.rope)
     how = "macro average: the test is sampled, interval and posterior are approximations"
     return Comparison(
-        **_common(evidence, i, j, choices),
+        **_common(matched, i, j, choices),
         metric=gap.metric,
         difference=gap.estimate,
         low=gap.low,
@@ -435,7 +431,7 @@ def _macro_comparison(
         score_a=gap.a,
         score_b=gap.b,
         observed_units=a.n_units,
-        by_label=_by_label(evidence, i, j, metric, choices),
+        by_label=_by_label(matched, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
         null=test.null,
     )

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.comparison import compare_evidence
+from probative.comparison import compare_matched
 from probative.counts import Counts
 from probative.data import load
 from probative.errors import InputError
 from probative.evaluation import score
 from probative.files import check_target
 from probative.inference.bayes import bayes_test
-from probative.matching.evidence import Evidence
 from probative.matching.items import Items
 from probative.matching.labels import averaged_labels
+from probative.matching.matched import Matched
 from probative.options import CompareOptions
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def check_small_files(folder: Path) -> None:
             raise InputError("has been edited; --force writes over it, -o DIR goes elsewhere", path)
 
 
-def shared_task() -> Evidence:
+def shared_task() -> Matched:
     """The seven systems of the WNUT 2017 shared task: who found which entity."""
     data: dict[str, Any] = load("wnut17")
     sentence, label, who = np.array(data["items"], dtype=np.int32).T
@@ -133,7 +133,7 @@ def shared_task() -> Evidence:
         sentence, label, tuple(data["labels"]), (who & 1).astype(bool), says, data["sentences"]
     )
     averaged = averaged_labels(items, None)
-    return Evidence("entities", tuple(data["systems"]), items, None, (), averaged=averaged)
+    return Matched("entities", tuple(data["systems"]), items, None, (), averaged=averaged)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def demonstrate(*, level: float = 0.95) -> Demonstration:
     a, b = ([Counts(*fold) for fold in task["folds"][side]] for side in ("a", "b"))
     gold, *systems = SEGMENTATION.values()
     return Demonstration(
-        comparison=compare_evidence(shared_task(), CompareOptions(level=level)),
+        comparison=compare_matched(shared_task(), CompareOptions(level=level)),
         models=(task["models"]["a"], task["models"]["b"]),
         tests=tuple(
             bayes_test(a, b, metric, level=level) for metric in load("bayes_test")["metrics"]

@@ -14,7 +14,7 @@ from probative.errors import InputError
 from probative.inference.intervals import METHODS, interval
 from probative.inference.label_dependence import label_intervals
 from probative.inference.macro import macro_interval
-from probative.matching.evidence import Evidence, gather
+from probative.matching.matched import Matched, match_inputs
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
 from probative.matching.tag_rules import UNTYPED
@@ -142,7 +142,7 @@ def score(
         beside=("names",),
     )
     systems, names = by_name([] if pred is None else [pred, *more], names)
-    return scores_of(gather(gold, systems, names=names, reading=options), options)
+    return scores_of(match_inputs(gold, systems, names=names, reading=options), options)
 
 
 def by_name(
@@ -156,76 +156,74 @@ def by_name(
     return list(systems[0].values()), [str(name) for name in systems[0]]
 
 
-def scores_of(evidence: Evidence, options: ScoreOptions, also: Sequence[str] = ()) -> Scores:
+def scores_of(matched: Matched, options: ScoreOptions, also: Sequence[str] = ()) -> Scores:
     """Score what has been gathered, by the usual metrics or by those that were asked for.
 
     Parameters
     ----------
-    evidence
+    matched
         What has been gathered.
     options
         The choices.
     also
         Metrics on top of those.
     """
-    unit = unit_of(evidence, options.by)
-    if options.overlap and evidence.task != "entities":
-        raise InputError(f"overlap: means nothing for {evidence.task}; expected entities")
+    unit = unit_of(matched, options.by)
+    if options.overlap and matched.task != "entities":
+        raise InputError(f"overlap: means nothing for {matched.task}; expected entities")
     choices = _Choices(
         unit,
         options.level,
-        () if options.metric is None else metrics_of(evidence, options.metric),
+        () if options.metric is None else metrics_of(matched, options.metric),
         tuple(also),
         options.beta,
         options.method,
         options.overlap,
     )
-    document = evidence.items.document if unit == "document" else None
-    systems = tuple(_system(evidence, i, choices) for i in range(len(evidence.names)))
+    document = matched.items.document if unit == "document" else None
+    systems = tuple(_system(matched, i, choices) for i in range(len(matched.names)))
     methods = dict.fromkeys(score.method for system in systems for score in system.scores)
     return Scores(
-        task=evidence.task,
+        task=matched.task,
         systems=systems,
         level=options.level,
-        units=evidence.items.n_units if document is None else int(document.max(initial=-1)) + 1,
-        unit=evidence.unit if document is None else unit,
+        units=matched.items.n_units if document is None else int(document.max(initial=-1)) + 1,
+        unit=matched.unit if document is None else unit,
         by=unit,
-        scheme=evidence.scheme,
-        notes=evidence.notes,
-        token_accuracy=evidence.token_accuracy,
-        signature=options.signature(
-            *recognised(evidence, options), ",".join(methods), f"by-{unit}"
-        ),
+        scheme=matched.scheme,
+        notes=matched.notes,
+        token_accuracy=matched.token_accuracy,
+        signature=options.signature(*recognised(matched, options), ",".join(methods), f"by-{unit}"),
     )
 
 
-def recognised(evidence: Evidence, options: ReadingOptions) -> tuple[str, ...]:
+def recognised(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
     """What a signature says first: the task, and how tags were read."""
-    if evidence.scheme is None:
-        return (evidence.task,)
-    return evidence.task, evidence.scheme, options.repair
+    if matched.scheme is None:
+        return (matched.task,)
+    return matched.task, matched.scheme, options.repair
 
 
-def unit_of(evidence: Evidence, by: str | None) -> str:
+def unit_of(matched: Matched, by: str | None) -> str:
     """What is taken to be independent, by the name that its users give it."""
     if by is None:
-        return evidence.unit
+        return matched.unit
     one_of("by", by, UNITS)
-    if by == "document" and evidence.items.document is None:
+    if by == "document" and matched.items.document is None:
         raise InputError("by: no documents are marked in the answer; expected 'sentence' or 'item'")
-    if by not in ("item", "document", evidence.unit):
-        raise InputError(f"by: there are no {by}s here; expected {evidence.unit!r} or 'item'")
+    if by not in ("item", "document", matched.unit):
+        raise InputError(f"by: there are no {by}s here; expected {matched.unit!r} or 'item'")
     return by
 
 
 def metrics_of(
-    evidence: Evidence, metric: str | Sequence[str], *, average: str = "micro"
+    matched: Matched, metric: str | Sequence[str], *, average: str = "micro"
 ) -> tuple[str, ...]:
     """The metrics that were asked for, each once, if they are defined for this task."""
     names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
     for name in names:
         one_of("metric", name, METRICS)
-        if evidence.all_classes and average == "micro" and name not in _ALL_CLASSES:
+        if matched.all_classes and average == "micro" and name not in _ALL_CLASSES:
             raise InputError(
                 f"metric: {name!r} is not defined over all classes at once; expected one of "
                 f"{', '.join(_ALL_CLASSES)}, or average='macro'"
@@ -233,46 +231,46 @@ def metrics_of(
     return tuple(dict.fromkeys(names))
 
 
-def _system(evidence: Evidence, i: int, choices: _Choices) -> SystemScores:
-    items = evidence.items
+def _system(matched: Matched, i: int, choices: _Choices) -> SystemScores:
+    items = matched.items
     counts = items.counts(i)
     # a single type of tags is worth naming, a single kind of words is not; what only another
     # system uses is none of this one's labels
     own = np.count_nonzero(items.uses(i))
-    named = own > 1 or (own == 1 and evidence.scheme and items.labels != (UNTYPED,))
-    biased = evidence.task == "segmentation" and counts.positives > 0
+    named = own > 1 or (own == 1 and matched.scheme and items.labels != (UNTYPED,))
+    biased = matched.task == "segmentation" and counts.positives > 0
     return SystemScores(
-        name=evidence.names[i],
+        name=matched.names[i],
         counts=counts,
-        scores=_scores(evidence, i, choices),
-        by_label=_by_label(evidence, i, choices) if named else (),
+        scores=_scores(matched, i, choices),
+        by_label=_by_label(matched, i, choices) if named else (),
         splitting_bias=float(counts.predicted / counts.positives) if biased else None,
-        overlap=_overlap(evidence, i) if choices.overlap else None,
+        overlap=_overlap(matched, i) if choices.overlap else None,
     )
 
 
-def _scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ...]:
-    units = evidence.items.counts(i, by="sentence")
-    if evidence.task == "segmentation":
-        scores = _segmentation_scores(evidence, i, units, choices)
-    elif evidence.all_classes:
+def _scores(matched: Matched, i: int, choices: _Choices) -> tuple[Interval, ...]:
+    units = matched.items.counts(i, by="sentence")
+    if matched.task == "segmentation":
+        scores = _segmentation_scores(matched, i, units, choices)
+    elif matched.all_classes:
         # Over all classes every error is a false positive and a false negative at once: micro
         # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        accuracy = _interval(evidence, right, "recall", choices)
+        accuracy = _interval(matched, right, "recall", choices)
         nameless = replace(accuracy, signature="")
         scores = tuple(replace(nameless, metric=name) for name in choices.among(_ALL_CLASSES))
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
-        scores = tuple(_interval(evidence, units, metric, choices) for metric in metrics)
-    return (*scores, *_macro_scores(evidence, i, choices))
+        scores = tuple(_interval(matched, units, metric, choices) for metric in metrics)
+    return (*scores, *_macro_scores(matched, i, choices))
 
 
-def _interval(evidence: Evidence, units: Counts, metric: str, choices: _Choices) -> Interval:
+def _interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:
     """The interval of a metric from the counts of every sentence (unit, datum)."""
     if choices.unit == "document":
-        units = _by_document(units, evidence.items.document)
-    elif choices.unit == "item" and (evidence.unit != "item" or np.max(units.nu, initial=0) <= 1):
+        units = _by_document(units, matched.items.document)
+    elif choices.unit == "item" and (matched.unit != "item" or np.max(units.nu, initial=0) <= 1):
         return interval(units.sum(), metric, **choices.how)
     # the label that was missed and the one that was given instead belong to one datum
     return interval(units, metric, clustered=True, **choices.how)
@@ -285,22 +283,22 @@ def _by_document(units: Counts, document: Any) -> Counts:
     return Counts(tp, fp, fn, tn)
 
 
-def _by_label(evidence: Evidence, i: int, choices: _Choices) -> tuple[LabelScores, ...]:
+def _by_label(matched: Matched, i: int, choices: _Choices) -> tuple[LabelScores, ...]:
     """The scores of every label that the answer or the system has."""
     metrics = tuple(m for m in choices.asked if m != "accuracy") or PRF
-    items = evidence.items
+    items = matched.items
     counts = items.counts(i, by="label")
     cells = None
     if choices.unit != "item":
-        cells = items.by_unit_and_label(i, by=_cells_of(evidence, choices.unit))
-    columns = [_of_labels(evidence, i, counts, cells, metric, choices) for metric in metrics]
+        cells = items.by_unit_and_label(i, by=_cells_of(matched, choices.unit))
+    columns = [_of_labels(matched, i, counts, cells, metric, choices) for metric in metrics]
     used = items.uses(i).tolist()
     rows = zip(items.labels, counts, *columns, used, strict=True)
     return tuple(LabelScores(label, own, tuple(scores)) for label, own, *scores, use in rows if use)
 
 
 def _of_labels(
-    evidence: Evidence,
+    matched: Matched,
     i: int,
     counts: Counts,
     cells: LabelCounts | None,
@@ -313,24 +311,24 @@ def _of_labels(
     if metric in _AT_ONCE and choices.method is None:
         return label_intervals(cells, metric, level=choices.level)
     return [
-        _interval(evidence, items.counts(i, by="sentence"), metric, choices)
-        for items in evidence.items.by_label
+        _interval(matched, items.counts(i, by="sentence"), metric, choices)
+        for items in matched.items.by_label
     ]
 
 
-def _cells_of(evidence: Evidence, unit: str) -> str:
+def _cells_of(matched: Matched, unit: str) -> str:
     """The units by the name that items have for them; a datum's labels belong together."""
-    return "sentence" if unit == evidence.unit else unit
+    return "sentence" if unit == matched.unit else unit
 
 
-def _macro_scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interval, ...]:
+def _macro_scores(matched: Matched, i: int, choices: _Choices) -> tuple[Interval, ...]:
     """Means over the labels of the answer, or over those that were chosen."""
     also = [m.removeprefix(_MACRO) for m in choices.also if m.startswith(_MACRO)]
-    labels = evidence.averaged[i]
+    labels = matched.averaged[i]
     if not also and np.count_nonzero(labels) < 2:
         return ()
-    by = _cells_of(evidence, choices.unit)
-    cells = evidence.items.by_unit_and_label(i, by=by).only(labels)
+    by = _cells_of(matched, choices.unit)
+    cells = matched.items.by_unit_and_label(i, by=by).only(labels)
     metrics = dict.fromkeys((*(choices.asked or PRF), *also))
     return tuple(
         macro_interval(cells, metric, level=choices.level, beta=choices.beta)
@@ -339,8 +337,8 @@ def _macro_scores(evidence: Evidence, i: int, choices: _Choices) -> tuple[Interv
     )
 
 
-def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:
-    found = overlaps(evidence.gold, evidence.systems[i])
+def _overlap(matched: Matched, i: int) -> dict[str, dict[str, float]]:
+    found = overlaps(matched.gold, matched.systems[i])
     return {
         name: {**asdict(o), "precision": o.precision, "recall": o.recall, "f1": o.f1}
         for name, o in found.items()
@@ -348,24 +346,24 @@ def _overlap(evidence: Evidence, i: int) -> dict[str, dict[str, float]]:
 
 
 def _segmentation_scores(
-    evidence: Evidence, i: int, units: Counts, choices: _Choices
+    matched: Matched, i: int, units: Counts, choices: _Choices
 ) -> tuple[Interval, ...]:
     """Recall first: precision and F reward splitting too little."""
     usual = ("recall", "precision", "f1")
-    scores = [_interval(evidence, units, m, choices) for m in choices.among(usual)]
+    scores = [_interval(matched, units, m, choices) for m in choices.among(usual)]
     if choices.asked:
         return tuple(scores)
-    gold, system = evidence.gold, evidence.systems[i]
+    gold, system = matched.gold, matched.systems[i]
     boundaries = boundary_counts(gold, system)
     further = [("tnr", "specificity", true_negatives(gold, units))]
     further += [(f"boundary_{metric}", metric, boundaries) for metric in PRF]
-    if evidence.lexicon is not None:
-        known = known_words(gold, evidence.lexicon)
-        found = evidence.items.says[i][evidence.items.answer]
+    if matched.lexicon is not None:
+        known = known_words(gold, matched.lexicon)
+        found = matched.items.says[i][matched.items.answer]
         for name, which in (("oov_recall", ~known), ("iv_recall", known)):
             further.append((name, "recall", _recall_counts(gold, found, which)))
     scores += [
-        replace(_interval(evidence, counts, metric, choices), metric=name)
+        replace(_interval(matched, counts, metric, choices), metric=name)
         for name, metric, counts in further
     ]
     return tuple(scores)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from probative._validation import fraction, one_of, open_probability, shown
 from probative.errors import InputError
 from probative.results import Comparison, Comparisons, GateVerdict
-from probative.verdict import no_verdict
+from probative.wording.verdict import no_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

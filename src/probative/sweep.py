@@ -12,7 +12,7 @@ import numpy as np
 from probative._validation import open_probability, whole_number
 from probative.errors import InputError
 from probative.inference.intervals import default_method, interval
-from probative.matching.cuts import Cuts, all_cuts, flat_probabilities
+from probative.matching.threshold_counts import Cuts, all_cuts, flat_probabilities
 from probative.metrics import score
 from probative.options import SweepOptions
 from probative.reading.annotations import Segmented

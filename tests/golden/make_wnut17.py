@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from probative.matching.evidence import gather
+from probative.matching.matched import match_inputs
 
 SYSTEMS = (
     "spinningbytes.txt",
@@ -28,7 +28,7 @@ TARGET = Path(__file__).resolve().parents[2] / "src" / "probative" / "data" / "w
 def figures(folder: Path) -> dict[str, object]:
     files = [folder / "submissions" / name for name in SYSTEMS]
     # one system altered the tokens, so only positions align
-    evidence = gather(folder / "emerging.test.annotated", files, align_by="position")
+    evidence = match_inputs(folder / "emerging.test.annotated", files, align_by="position")
     items = evidence.items
     rows = sorted(
         [sentence, label, int(answer) + sum(2 << i for i, says in enumerate(column) if says)]

@@ -478,9 +478,9 @@ def test_bayes_is_near_mover_on_a_large_table():
     assert (bayes.low, bayes.high) == pytest.approx((mover.low, mover.high), abs=2e-4)
 
 
-def test_bayes_says_which_scores_it_knows():
-    with pytest.raises(ValueError, match=r"^metric: "):
-        pv.difference(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300]), "npv", method="bayes")
+def test_bayes_says_which_cases_it_needs():
+    with pytest.raises(pv.InputError, match=r"^metric: npv needs case 7"):
+        pv.difference(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7]), "npv", method="bayes")
 
 
 @given(rows, st.sampled_from(METRICS), st.sampled_from([0.5, 0.9, 0.99]))

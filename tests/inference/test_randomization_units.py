@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from inference.exchanges import difference_of, law_by_unit, pvalue_of, walk_polynomial
 
 import probative as pv
-from probative.inference._contest import contest
 from probative.inference._convolution import Convolution
 from probative.inference._exchange_units import UnitExchange
 from probative.inference._inversion import Inversion
+from probative.inference._score_difference import score_difference
 from probative.inference._spectrum import significant_frequencies
 from probative.inference._tilt import TiltedWalk, tilt_onto
 from probative.inference._walk import Lattice, Walk, walk_of_units
@@ -48,13 +48,13 @@ def sentences(n, most, agree, lift, seed):
 
 def tails_by_both_ways(paired, metric, threshold, beta=1.0):
     """The tail probability by Fourier inversion and coin by coin, however short the walk is."""
-    game = contest(paired.total(), metric, beta)
+    game = score_difference(paired.total(), metric, beta)
     number = paired.multiplicity if paired.multiplicity is not None else np.ones(len(paired.cases))
     exchange = UnitExchange.of(walk_of_units(paired.cases, number.astype(np.int64)), game, 2.0**30)
     if not len(exchange.walk.steps):
         return [exchange.tail(threshold)]
-    walk = TiltedWalk(exchange.walk, tilt_onto(exchange.walk, exchange.contest, threshold))
-    first = walk.first_extreme(exchange.contest, threshold)
+    walk = TiltedWalk(exchange.walk, tilt_onto(exchange.walk, exchange.gap, threshold))
+    first = walk.first_extreme(exchange.gap, threshold)
     return [Inversion(walk, 2.0**30).tail(first), Convolution(walk).tail(first)]
 
 
@@ -122,7 +122,7 @@ def test_agrees_with_a_million_shuffles_of_a_thousand_sentences(metric):
 )
 def test_the_walk_has_a_mass_of_one(n, most, agree):
     paired = sentences(n, most, agree, 0.03, seed=3)
-    game = contest(paired.total(), "f1", 1.0)
+    game = score_difference(paired.total(), "f1", 1.0)
     walk = walk_of_units(paired.cases, np.ones(n, dtype=np.int64))
     for tau in (np.zeros(2), np.array([0.02, -0.01]), tilt_onto(walk, game, Fraction(1, 50))):
         tilted = TiltedWalk(walk, tau)

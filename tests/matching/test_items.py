@@ -83,9 +83,9 @@ def test_places_beyond_any_packed_key():
 
 def test_documents(write):
     lines = "-DOCSTART- O O\n\na B-X B-X\n\nb B-X O\n\n-DOCSTART- O O\n\nc O B-X\n"
-    from probative.matching.evidence import gather
+    from probative.matching.matched import match_inputs
 
-    items = gather(write(lines), []).items
+    items = match_inputs(write(lines), []).items
     by_document = items.counts(by="document")
     assert by_document == pv.Counts(tp=[1, 0], fp=[0, 1], fn=[1, 0])
     assert items.paired(0, 0, by="document").n_units == 2

@@ -10,7 +10,7 @@ import pytest
 import probative as pv
 from probative.reporting.compare_report import compare_document
 from probative.reporting.render import as_html
-from probative.verdict import STRENGTHS
+from probative.wording.verdict import STRENGTHS
 from reporting.structure import html_outline
 
 
@@ -55,7 +55,7 @@ def test_the_verdict_comes_first(found, page):
         )
     ]
     assert places[0] == min(places)
-    assert text.rstrip().endswith("rope:0.01")
+    assert text.rstrip().endswith("rope:0.01|prior:1")
 
 
 def test_no_script_and_nothing_from_elsewhere(page):

@@ -35,7 +35,7 @@ def test_coverage_by_method():
     found = macro_coverage(
         {name: CONDITIONS[name] for name in FEW},
         replicates=6,
-        seed=0,
+        rng=0,
         report=lambda done, total: seen.append((done, total)),
     )
     assert [(m.condition, m.question, m.method) for m in found[:7]] == [
@@ -49,7 +49,7 @@ def test_coverage_by_method():
     ]
     assert all(0 <= m.coverage <= 1 and m.length > 0 for m in found)
     assert seen[-1] == (11, 12)
-    again = macro_coverage({name: CONDITIONS[name] for name in FEW}, replicates=6, seed=0)
+    again = macro_coverage({name: CONDITIONS[name] for name in FEW}, replicates=6, rng=0)
     assert [m.to_dict() for m in again] == [m.to_dict() for m in found]
 
 

@@ -11,8 +11,8 @@ from probative.crossval.fold_files import read_manifest
 from probative.crossval.runner import distinct_names, judge_folds
 from probative.crossval.tasks import LabelTask
 from probative.errors import InputError
-from probative.matching.evidence import gather
 from probative.matching.labels import positive_class
+from probative.matching.matched import match_inputs
 from probative.reading.annotations import Labels, Segmented
 from probative.reading.recognise import Options, read, read_pair
 from probative.results.crossval import FoldCounts, ModelComparison
@@ -97,7 +97,7 @@ def _tables(
         triples = zip(*(map(_values, side) for side in (golds, *sides)), strict=True)
         return [task.cases(*triple) for triple in triples], task.metrics
     found = [
-        gather(gold, [a, b], names=MODELS, only=only, ignore_type=ignore_type).items.paired(
+        match_inputs(gold, [a, b], names=MODELS, only=only, ignore_type=ignore_type).items.paired(
             0, 1, by=None
         )
         for gold, a, b in zip(golds, *sides, strict=True)
@@ -157,7 +157,7 @@ def _text_digest(found: Any) -> str:
 def _stranger(gold: Any, path: Path, found: Any, file: str) -> InputError:
     """Why a file belongs to no fold, told by the fold that has its place in the order of names."""
     try:
-        gather(gold, [found], names=["a"])
+        match_inputs(gold, [found], names=["a"])
     except InputError as error:
         return InputError(f"{error} (the file belongs to no fold; compared with {path.name})")
     return InputError("belongs to no fold", file)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.inference._contest import Contest
+    from probative.inference._score_difference import ScoreDifference
 
     Credits = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
@@ -38,12 +38,12 @@ class ItemExchange:
     """Every item of a table is exchanged with probability ½."""
 
     cases: NDArray[np.int64]
-    contest: Contest
+    gap: ScoreDifference
 
     def tail(self, threshold: Fraction) -> float:
         """P(difference >= threshold)."""
         if self.is_huge:
-            return HugeExchange(self.cases, self.contest).tail(threshold)
+            return HugeExchange(self.cases, self.gap).tail(threshold)
         pvalue = self._tail_within(_NEAR, threshold)
         left_out = 4 * math.exp(-(_NEAR**2) / 2)
         return pvalue if left_out < 1e-15 * pvalue else self._tail_within(_FAR, threshold)
@@ -63,14 +63,14 @@ class ItemExchange:
 
         None where every value was.
         """
-        return HugeExchange(self.cases, self.contest).sampled if self.is_huge else None
+        return HugeExchange(self.cases, self.gap).sampled if self.is_huge else None
 
     def deviation(self) -> float:
         """About the standard deviation of the difference."""
         t = self.cases
-        centre = np.array(self.contest.total) / 2
+        centre = np.array(self.gap.total) / 2
         variance = np.array([t[0] + t[2], t[1] + t[3]]) / 4
-        return float(np.sqrt(variance @ self.contest.gradient(*centre) ** 2))
+        return float(np.sqrt(variance @ self.gap.gradient(*centre) ** 2))
 
     def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
         """Draw what A is credited with."""
@@ -84,7 +84,7 @@ class ItemExchange:
         n_true, n_false = int(t[0] + t[2]), int(t[1] + t[3])
         u, v = _window(n_true, reach), _window(n_false, reach)
         tail_of_v = np.append(np.cumsum(half_binomial(v, n_false)[::-1])[::-1], 0.0)
-        first = self.contest.first_extreme(
+        first = self.gap.first_extreme(
             t[4] + u, lambda v: t[5] + v, int(v[0]), int(v[-1]), threshold
         )
         return float(np.sum(half_binomial(u, n_true) * tail_of_v[first - v[0]]))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.inference._contest import Contest
+    from probative.inference._score_difference import ScoreDifference
     from probative.inference._walk import Walk
 
     Credits = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -37,22 +37,22 @@ class UnitExchange:
     """Every unit is exchanged with probability ½."""
 
     walk: Walk
-    contest: Contest
+    gap: ScoreDifference
     memory_limit: float
 
     @classmethod
-    def of(cls, walk: Walk, contest: Contest, memory_limit: float) -> UnitExchange:
+    def of(cls, walk: Walk, gap: ScoreDifference, memory_limit: float) -> UnitExchange:
         """Set up the exchange, on a line where one number tells the difference."""
-        if contest.is_linear:
-            walk, contest = walk.projected(*contest.top[:2]), contest.projected()
-        return cls(walk, contest, memory_limit)
+        if gap.is_linear:
+            walk, gap = walk.projected(*gap.top[:2]), gap.projected()
+        return cls(walk, gap, memory_limit)
 
     def tail(self, threshold: Fraction) -> float:
         """P(difference >= threshold)."""
         if self.walk.has_at_most(_FEW):
-            return tail_by_enumeration(self.walk, self.contest, threshold)
-        walk = TiltedWalk(self.walk, tilt_onto(self.walk, self.contest, threshold))
-        return self._ready(walk).tail(walk.first_extreme(self.contest, threshold))
+            return tail_by_enumeration(self.walk, self.gap, threshold)
+        walk = TiltedWalk(self.walk, tilt_onto(self.walk, self.gap, threshold))
+        return self._ready(walk).tail(walk.first_extreme(self.gap, threshold))
 
     def tails(self) -> Callable[[Fraction], float]:
         """P(difference >= threshold) for many thresholds, to a small absolute error."""
@@ -60,11 +60,11 @@ class UnitExchange:
             return self.tail
         walk = TiltedWalk(self.walk, np.zeros(2))
         ready = self._ready(walk)
-        return lambda threshold: ready.tail(walk.first_extreme(self.contest, threshold))
+        return lambda threshold: ready.tail(walk.first_extreme(self.gap, threshold))
 
     def deviation(self) -> float:
         """About the standard deviation of the difference."""
-        slope = self.walk.steps @ self.contest.gradient(*self.walk.centre)
+        slope = self.walk.steps @ self.gap.gradient(*self.walk.centre)
         return float(np.sqrt(self.walk.times @ slope**2) / 2)
 
     def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
@@ -88,11 +88,11 @@ class UnitExchange:
         return Inversion(walk, self.memory_limit)
 
 
-def tail_by_enumeration(walk: Walk, contest: Contest, threshold: Fraction) -> float:
+def tail_by_enumeration(walk: Walk, gap: ScoreDifference, threshold: Fraction) -> float:
     """P(difference >= threshold) from all the outcomes of a short walk."""
     ends, probability = walk.base[None, :], np.ones(1)
     for step, n in zip(walk.steps, walk.times.tolist(), strict=True):
         taken = np.arange(n + 1)
         ends = (ends[:, None, :] + taken[:, None] * step).reshape(-1, 2)
         probability = np.outer(probability, half_binomial(taken, n)).reshape(-1)
-    return float(np.sum(probability[contest.at_least(ends[:, 0], ends[:, 1], threshold)]))
+    return float(np.sum(probability[gap.at_least(ends[:, 0], ends[:, 1], threshold)]))

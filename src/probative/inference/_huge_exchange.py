@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.inference._contest import Contest
+    from probative.inference._score_difference import ScoreDifference
 
     Array = NDArray[np.float64]
 
@@ -39,11 +39,11 @@ class HugeExchange:
     """Every item of a huge table is exchanged with probability ½."""
 
     cases: NDArray[np.int64]
-    contest: Contest
+    gap: ScoreDifference
 
     def tail(self, threshold: Fraction) -> float:
         """P(difference >= threshold)."""
-        if self.contest.is_linear:
+        if self.gap.is_linear:
             return self._linear_tail(threshold)
         pvalue = self._tail_within(_REACH, float(threshold))
         left_out = 4 * math.exp(-(_REACH**2) / 2)
@@ -72,15 +72,15 @@ class HugeExchange:
         """
         fewer, more = sorted((int(self.cases[[0, 2]].sum()), int(self.cases[[1, 3]].sum())))
         values, share = _stretches(fewer, _REACH)
-        if self.contest.is_linear or share == 1:
+        if self.gap.is_linear or share == 1:
             return None
         return len(values), 1 / math.sqrt(more)
 
     def _linear_tail(self, threshold: Fraction) -> float:
         """The same where the difference counts items: they are one binomial variate."""
         t = [int(x) for x in self.cases]
-        (a, b, _), total = self.contest.top, self.contest.total
-        most = math.floor((a * total[0] + b * total[1] - threshold * self.contest.bottom[2]) / 2)
+        (a, b, _), total = self.gap.top, self.gap.total
+        most = math.floor((a * total[0] + b * total[1] - threshold * self.gap.bottom[2]) / 2)
         # A's credit is a·(t4 + U) + b·(t5 + V), with a of 0 or 1 and b of 0 or -1
         n_true, n_false = a * (t[0] + t[2]), -b * (t[1] + t[3])
         n = n_true + n_false
@@ -92,29 +92,29 @@ class HugeExchange:
 
         The difference is nearly a straight line in the other one: Newton's method.
         """
-        other = np.full(len(given), self.contest.total[1 - own] / 2)
+        other = np.full(len(given), self.gap.total[1 - own] / 2)
         for _ in range(30):
             point = (given, other) if own == 0 else (other, given)
-            excess = self.contest.difference(*point) - threshold
+            excess = self.gap.difference(*point) - threshold
             slope = self._slope(1 - own, *point)
             # where it does not move at all, all values are extreme or none is
             far = np.where((excess >= 0) == (own == 0), np.inf, -np.inf)
             with np.errstate(divide="ignore", invalid="ignore"):
                 move = np.where(slope != 0, excess / slope, far)
-            other = np.clip(other - move, 0, self.contest.total[1 - own])
+            other = np.clip(other - move, 0, self.gap.total[1 - own])
             if np.max(np.abs(move)) < 0.01:
                 break
         return other
 
     def _slope(self, axis: int, x: Array, f: Array) -> Any:
         """The derivative of the difference in A's true (0) or false (1) positives."""
-        contest = self.contest
+        gap = self.gap
         total: Any = 0.0
-        for x_, f_ in ((x, f), (contest.total[0] - x, contest.total[1] - f)):
-            bottom = contest.bottom[0] * x_ + contest.bottom[1] * f_ + contest.bottom[2]
+        for x_, f_ in ((x, f), (gap.total[0] - x, gap.total[1] - f)):
+            bottom = gap.bottom[0] * x_ + gap.bottom[1] * f_ + gap.bottom[2]
             bottom = np.where(bottom > 0, bottom, np.inf)
-            top = contest.top[0] * x_ + contest.top[1] * f_ + contest.top[2]
-            total = total - (contest.top[axis] - top / bottom * contest.bottom[axis]) / bottom
+            top = gap.top[0] * x_ + gap.top[1] * f_ + gap.top[2]
+            total = total - (gap.top[axis] - top / bottom * gap.bottom[axis]) / bottom
         return total
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.inference._contest import Contest
+    from probative.inference._score_difference import ScoreDifference
 
 __all__ = ["NEGLIGIBLE", "TiltedWalk", "tilt_onto"]
 
@@ -29,7 +29,7 @@ _FACTORS = np.geomspace(1 / 16, 2, 16)[:, None]
 _STEEPEST = 12.0  # a coin with log-odds of 24 is as good as thrown
 
 
-def tilt_onto(walk: Walk, contest: Contest, threshold: Fraction) -> NDArray[np.float64]:
+def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Fraction) -> NDArray[np.float64]:
     """A tilt along the gradient of the difference that brings the mean to the threshold.
 
     Any tilt gives the same probability; a good one gives it to more digits, so that a rough
@@ -40,27 +40,27 @@ def tilt_onto(walk: Walk, contest: Contest, threshold: Fraction) -> NDArray[np.f
         return tau
     for _ in range(3):
         mean, _ = _tilted_moments(walk, tau)
-        direction = contest.gradient(*mean)
+        direction = gap.gradient(*mean)
         largest = np.max(np.abs(walk.steps @ direction))
         if largest == 0:
             break
-        length = _length_of_tilt(walk, contest, float(threshold), direction, _STEEPEST / largest)
+        length = _length_of_tilt(walk, gap, float(threshold), direction, _STEEPEST / largest)
         tau = length * direction
     return tau
 
 
 def _length_of_tilt(
-    walk: Walk, contest: Contest, goal: float, direction: NDArray[np.float64], longest: float
+    walk: Walk, gap: ScoreDifference, goal: float, direction: NDArray[np.float64], longest: float
 ) -> float:
     """Newton's method, kept between what is known to be too short and too long."""
     low, high, length = 0.0, 2 * longest, 0.0
     for _ in range(30):
         mean, covariance = _tilted_moments(walk, length * direction)
-        missing = goal - contest.difference(*mean)
+        missing = goal - gap.difference(*mean)
         if abs(missing) <= 1e-3 * goal:
             break
         low, high = (length, high) if missing > 0 else (low, length)
-        slope = contest.gradient(*mean) @ covariance @ direction
+        slope = gap.gradient(*mean) @ covariance @ direction
         length += missing / slope if slope > 0 else high
         if not low < length < high:
             length = (low + high) / 2
@@ -109,14 +109,14 @@ class TiltedWalk:
         untilting = self.times @ _log_cosh(half_odds)
         self.log_gain = float(self.tau @ (self.origin - self.midpoint) - untilting)
 
-    def first_extreme(self, contest: Contest, threshold: Fraction) -> NDArray[np.int64]:
+    def first_extreme(self, gap: ScoreDifference, threshold: Fraction) -> NDArray[np.int64]:
         """The column where each row's extreme points begin; one beyond the last where none are."""
         walk, lattice = self.walk, self.lattice
         x = walk.base[0] + lattice.a * self.rows
         offset = walk.base[1] + lattice.c * self.rows
         least, most = walk.reachable(x)
         low, high = int(self.columns[0]), int(self.columns[-1])
-        first = contest.first_extreme(
+        first = gap.first_extreme(
             x, lambda j: np.clip(offset + lattice.e * j, least, most), low, high, threshold
         )
         # unreachable points have no probability, but the tilt could give them a large weight

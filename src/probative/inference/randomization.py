@@ -12,9 +12,9 @@ import numpy as np
 from probative._validation import one_of, positive, random_generator, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference._contest import contest
 from probative.inference._exchange_items import ItemExchange
 from probative.inference._exchange_units import UnitExchange
+from probative.inference._score_difference import score_difference
 from probative.inference._spectrum import TooLargeError
 from probative.inference._walk import walk_of_units
 from probative.metrics import METRICS, score
@@ -119,7 +119,7 @@ def randomization_test(
     positive("memory_limit", memory_limit)
 
     table = paired.total()
-    game = contest(table, metric, beta)
+    game = score_difference(table, metric, beta)
     observed = game.exact_difference(int(table.a.tp), int(table.a.fp))
     result = partial(
         RandomizationTest,
@@ -237,7 +237,7 @@ def _sampled_pvalue(
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.float64], float]:
     """The sampled differences, and (number at least as extreme + 1) / (n_resamples + 1)."""
-    game = exchange.contest
+    game = exchange.gap
     extreme = 0
     differences = []
     for x, f in exchange.sample(n_resamples, rng):

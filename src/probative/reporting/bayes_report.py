@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.bayes_verdict import outcome_sentence, training_sentence
 from probative.reporting.document import Document, Table, number, payload, points
+from probative.wording.bayes_verdict import outcome_sentence, training_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from probative.reporting.curves import density_curve
 from probative.reporting.document import Table, points
 from probative.reporting.svg import Bar, density, forest, histogram
-from probative.verdict import STRENGTHS, no_verdict
 from probative.wording import counted, metric_name, probability
+from probative.wording.verdict import STRENGTHS, no_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,8 @@ from probative.reporting.document import (
 )
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
-from probative.verdict import SIGNIFICANT
 from probative.wording import counted, metric_words, probability, pvalue
+from probative.wording.verdict import SIGNIFICANT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.bayes_verdict import model_verdicts
 from probative.metrics import score
 from probative.reporting.bayes_report import tests_table
 from probative.reporting.document import Document, Table, number, payload, points
+from probative.wording.bayes_verdict import model_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ __all__ = ["table_lines"]
 
 
 def table_lines(table: Table, width: int) -> list[str] | None:
-    """The lines of a table, each column as wide as it needs; None where it does not fit."""
+    """The lines of a table, each column as wide as it needs; None where that is not all."""
     rows = [[plain(cell) for cell in row] for row in (table.columns, *table.rows)]
     title = plain(table.title)
     texts = [title, *(cell for row in rows for cell in row)]
@@ -29,7 +29,7 @@ def table_lines(table: Table, width: int) -> list[str] | None:
         return None
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     total = sum(widths) + 3 * (len(widths) - 1) + 2
-    if total > width or cell_len(title) > total:
+    if total > width or cell_len(title) > total or 0 in widths:
         return None
     words = [table.holds_words(i) for i in range(len(widths))]
     head, *body = (" " + "   ".join(_padded(row, widths, words)) for row in rows)

@@ -144,7 +144,7 @@ class Comparison(Result):
         )
 
     def __str__(self) -> str:
-        from probative.verdict import verdict
+        from probative.wording.verdict import verdict
 
         return verdict(self)
 

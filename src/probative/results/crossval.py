@@ -242,6 +242,6 @@ class ModelComparison(Result):
         return {**super().to_dict(), **{key: c.to_dict() for key, c in effective.items()}}
 
     def __str__(self) -> str:
-        from probative.bayes_verdict import model_verdicts
+        from probative.wording.bayes_verdict import model_verdicts
 
         return " ".join(model_verdicts(self)[:-1])

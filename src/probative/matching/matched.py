@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from probative.matching.items import Items
     from probative.reading.recognise import Annotations
 
-__all__ = ["Evidence", "gather"]
+__all__ = ["Matched", "match_inputs"]
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
@@ -50,7 +50,7 @@ _ENDINGS = {".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json"
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Matched:
     """Everything that scores and comparisons are computed from.
 
     Attributes
@@ -122,7 +122,7 @@ def _equal_tags(gold: Tagged, system: Tagged) -> tuple[int, int]:
     return right + extra, gold.text.n_tokens + extra
 
 
-def gather(
+def match_inputs(
     gold: Any,
     systems: Sequence[Any],
     *,
@@ -130,7 +130,7 @@ def gather(
     find_positive: bool = True,
     reading: ReadingOptions | None = None,
     **keywords: Unpack[ReadingKeywords],
-) -> Evidence:
+) -> Matched:
     """Read an answer and the outputs of systems, and find out who proposes what.
 
     Parameters
@@ -177,7 +177,7 @@ def gather(
         if train_words is not None:
             lexicon = _lexicon(train_words, chosen.encoding)
         items = match_words(answer, *outputs)
-        found = Evidence(
+        found = Matched(
             kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
         return _averaging(found, None)
@@ -229,15 +229,15 @@ def _refuse_unused(chosen: ReadingOptions, answer: Annotations, *, separate: boo
         raise InputError("unit_column: there is no table to look it up in; expected a table")
 
 
-def _averaging(evidence: Evidence, labels: str | Sequence[str] | None) -> Evidence:
+def _averaging(matched: Matched, labels: str | Sequence[str] | None) -> Matched:
     """Choose the labels of macro averages, and say which labels only a system has."""
-    items = evidence.items
-    notes = only_in_a_system(items, evidence.names) if len(items.labels) > 1 else []
+    items = matched.items
+    notes = only_in_a_system(items, matched.names) if len(items.labels) > 1 else []
     return replace(
-        evidence,
+        matched,
         averaged=averaged_labels(items, labels),
         own_labels=isinstance(labels, str) and labels == UNION,
-        notes=(*evidence.notes, *notes),
+        notes=(*matched.notes, *notes),
     )
 
 
@@ -317,7 +317,7 @@ def _labels(
     notes: Sequence[str],
     *,
     find_positive: bool,
-) -> Evidence:
+) -> Matched:
     positive, only = chosen.positive, chosen.only
     if positive is not None and only:
         raise InputError("positive: cannot be combined with only; expected one of the two")
@@ -334,7 +334,7 @@ def _labels(
     items = match_labels(gold, *systems, positive=positive)
     if only:
         items = items.only(list(only))
-    return Evidence(
+    return Matched(
         "labels",
         names,
         items,
@@ -351,7 +351,7 @@ def _entities(
     outputs: Sequence[Any],
     names: tuple[str, ...],
     chosen: ReadingOptions,
-) -> Evidence:
+) -> Matched:
     scheme = chosen.scheme
     sides = (answer, *outputs)
     notes: list[str] = []
@@ -363,7 +363,7 @@ def _entities(
     gold, *systems = spans
     items = match_spans(gold, *systems, ignore_type=chosen.ignore_type, only=chosen.only)
     said = dict.fromkeys(note for side in spans for note in side.notes)
-    return Evidence(
+    return Matched(
         "entities",
         names,
         items,

@@ -12,7 +12,7 @@ from probative.results import Example
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.matching.evidence import Evidence
+    from probative.matching.matched import Matched
 
 __all__ = ["confusions_of", "examples_of"]
 
@@ -20,40 +20,40 @@ _PAIRS, _SENTENCES = 3, 8
 _TOKENS, _BEFORE, _LONGEST = 300, 30, 200  # shown of a sentence, before the dispute, of a token
 
 
-def examples_of(evidence: Evidence, pairs: Sequence[tuple[int, int]]) -> tuple[Example, ...]:
+def examples_of(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[Example, ...]:
     """The sentences on which the first pairs of systems differ most, the widest gaps first."""
-    if evidence.task == "labels" or not evidence.systems:
+    if matched.task == "labels" or not matched.systems:
         return ()  # nothing to show: labels have no text, and figures alone have none either
     found: list[Example] = []
     for i, j in pairs[:_PAIRS]:
-        paired = evidence.items.paired(i, j, by="sentence")
+        paired = matched.items.paired(i, j, by="sentence")
         errors = [np.asarray(c.fp + c.fn).astype(int) for c in (paired.a, paired.b)]
         gap = np.abs(errors[0] - errors[1])
         # of equal gaps, first the sentences on which more spans are in dispute
         order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -gap))
         found += [
-            _example(evidence, i, j, sentence, errors)
+            _example(matched, i, j, sentence, errors)
             for sentence in order[:_SENTENCES].tolist()
             if gap[sentence]
         ]
     return tuple(found)
 
 
-def _example(evidence: Evidence, i: int, j: int, sentence: int, errors: Any) -> Example:
-    sides = (evidence.gold, evidence.systems[i], evidence.systems[j])
-    if evidence.task == "segmentation":
+def _example(matched: Matched, i: int, j: int, sentence: int, errors: Any) -> Example:
+    sides = (matched.gold, matched.systems[i], matched.systems[j])
+    if matched.task == "segmentation":
         sides = tuple(side.spans() for side in sides)
     gold, a, b = (tuple(side.of(sentence)) for side in sides)
     words = sides[0].text.words(sentence)
     last = max((end for _, end, _ in (*gold, *a, *b)), default=0)
     start = _window(gold, a, b, max(len(words), last))  # lists of tags come without words
-    if evidence.task == "segmentation" or sum(map(len, words)) == len(words) > 1:
+    if matched.task == "segmentation" or sum(map(len, words)) == len(words) > 1:
         separator = ""  # characters, not words
     else:
         separator = " "
     return Example(
-        evidence.names[i],
-        evidence.names[j],
+        matched.names[i],
+        matched.names[j],
         sentence + 1,
         _shown_words(words, start),
         separator,
@@ -95,9 +95,9 @@ def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str]
     )
 
 
-def confusions_of(evidence: Evidence) -> tuple[Any, ...]:
+def confusions_of(matched: Matched) -> tuple[Any, ...]:
     """For each system the pairs of labels that it takes for each other."""
-    if evidence.task == "segmentation":
+    if matched.task == "segmentation":
         return ()
-    find: Any = label_confusions if evidence.task == "labels" else span_confusions
-    return tuple(find(evidence.gold, system) for system in evidence.systems)
+    find: Any = label_confusions if matched.task == "labels" else span_confusions
+    return tuple(find(matched.gold, system) for system in matched.systems)

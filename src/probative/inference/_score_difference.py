@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from probative.counts import PairedCounts
 
-__all__ = ["Contest", "contest"]
+__all__ = ["ScoreDifference", "score_difference"]
 
 # Quotients of exactly known numbers are off by a few units in the last place, 1e-15; what is
 # closer to a tie than this is decided in integers.
@@ -32,7 +32,7 @@ _CLOSE = 1e-13
 
 
 @dataclass(frozen=True)
-class Contest:
+class ScoreDifference:
     """Score difference B - A where A is credited with (x, f) and B with what is left.
 
     A score is (a·x + b·f + c) / (u·x + w·f + k), and 0 where that is 0/0.
@@ -93,10 +93,12 @@ class Contest:
             )
         return left
 
-    def projected(self) -> Contest:
-        """The same contest told by one number, -(a·x + b·f), where the denominator is fixed."""
+    def projected(self) -> ScoreDifference:
+        """The same difference told by one number, -(a·x + b·f), where the denominator is fixed."""
         a, b, c = self.top
-        return Contest((0, -1, c), self.bottom, (0, -(a * self.total[0] + b * self.total[1])))
+        return ScoreDifference(
+            (0, -1, c), self.bottom, (0, -(a * self.total[0] + b * self.total[1]))
+        )
 
     @property
     def is_linear(self) -> bool:
@@ -122,8 +124,8 @@ class Contest:
         return np.array([a - score * u, b - score * w]) / bottom
 
 
-def contest(paired: PairedCounts, metric: str, beta: float) -> Contest:
-    """Set up the contest for a metric on one table."""
+def score_difference(paired: PairedCounts, metric: str, beta: float) -> ScoreDifference:
+    """The difference of a metric on one table."""
     if metric in NEEDS_TN and not paired.has_negatives:
         raise InputError(f"metric: {metric} needs tn (case 7), and these cases have none")
     t = [int(value) for value in paired.cases]
@@ -140,4 +142,4 @@ def contest(paired: PairedCounts, metric: str, beta: float) -> Contest:
         return tp - fn, fp - tn, fn * positives + tn * negatives
 
     top, bottom = map(of_credit, forms)
-    return Contest(top, bottom, (t[0] + t[2] + 2 * t[4], t[1] + t[3] + 2 * t[5]))
+    return ScoreDifference(top, bottom, (t[0] + t[2] + 2 * t[4], t[1] + t[3] + 2 * t[5]))
