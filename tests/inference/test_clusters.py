@@ -479,7 +479,7 @@ def test_bayes_is_near_mover_on_a_large_table():
 
 
 def test_bayes_says_which_cases_it_needs():
-    with pytest.raises(pv.InputError, match=r"^metric: npv needs case 7"):
+    with pytest.raises(pv.InputError, match=r"^metric: npv needs tn"):
         pv.difference(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7]), "npv", method="bayes")
 
 
