@@ -27,7 +27,7 @@ import time
 
 
 class Lexicon:
-    """Calls a word an entity that was one at least so often."""
+    """Calls one word per entity that was one at least so often."""
 
     def __init__(self, least):
         self.least = least

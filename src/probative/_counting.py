@@ -80,7 +80,7 @@ def case_of(
 def span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
     """The spans of every sentence as a set."""
     wrong = InputError(
-        f"{name}: {shown(sentences)}; expected a list with a set of spans a sentence"
+        f"{name}: {shown(sentences)}; expected a list with a set of spans per sentence"
     )
     if isinstance(sentences, (Set, Mapping, str, bytes)):
         raise wrong
@@ -116,7 +116,7 @@ def distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray
     """Where each distinct row stands first, and which of them every row equals."""
     size = rows.max(axis=0, initial=0) + 1
     if np.prod(size) < 2**53 and np.array_equal(rows, np.round(rows)):
-        # small whole numbers: one integer a row sorts many times faster than eight columns
+        # small whole numbers: one integer per row sorts many times faster than eight columns
         place = np.concatenate([[1.0], np.cumprod(size[:-1])])
         keys = rows @ place
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)

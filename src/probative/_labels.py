@@ -115,7 +115,7 @@ class Column:
 
     @property
     def codes(self) -> Ints:
-        """A number a value."""
+        """One number per value."""
         return np.array(self._codes, dtype=np.int32)
 
     @property
@@ -127,9 +127,9 @@ class Column:
 def items_of(name: str, values: Any) -> list[Any]:
     """The values of a list, an array or a column as Python objects, with what is masked as None."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise InputError(f"{name}: shape {values.shape}; expected a label an item")
+        raise InputError(f"{name}: shape {values.shape}; expected one label per item")
     if isinstance(values, (str, bytes, Mapping, Set)):
-        raise InputError(f"{name}: {shown(values)}; expected a list with a label an item")
+        raise InputError(f"{name}: {shown(values)}; expected a list with one label per item")
     for method in ("to_pylist", "to_list", "tolist"):  # Arrow, Polars, pandas and NumPy
         if hasattr(values, method):
             values = getattr(values, method)()
@@ -137,7 +137,7 @@ def items_of(name: str, values: Any) -> list[Any]:
     try:
         return list(values)
     except TypeError:
-        raise InputError(f"{name}: {shown(values)}; expected a label an item") from None
+        raise InputError(f"{name}: {shown(values)}; expected one label per item") from None
 
 
 def labels_of(
@@ -161,7 +161,7 @@ def named(
     Parameters
     ----------
     codes, values
-        A number an item, and the value that every number stands for.
+        One number per item, and the value that every number stands for.
     error
         Makes an error of a message, which says what is wrong with the column.
     item
@@ -170,7 +170,7 @@ def named(
     Returns
     -------
     codes, names
-        A number an item, and the text that every number stands for.
+        One number per item, and the text that every number stands for.
     """
     texts = []
     for code, value in enumerate(values):

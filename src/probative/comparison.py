@@ -288,7 +288,7 @@ def _scored(matched: Matched, metric: str) -> str:
 
 
 def _paired(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
-    """The cases of a pair, a row a unit, or one table where single items are exchanged."""
+    """The cases of a pair, one row per unit, or one table where single items are exchanged."""
     several = len(matched.items.labels) > 1 and not matched.all_classes
     if unit == matched.unit == "item" and several:
         unit = "datum"  # the label that it missed and the one that it gave instead belong together

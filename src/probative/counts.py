@@ -298,7 +298,7 @@ class PairedCounts:
         values = amounts("multiplicity", self.multiplicity)
         if values.shape != self.cases.shape[:1]:
             raise InputError(
-                f"multiplicity: shape {values.shape}; expected one number a row, "
+                f"multiplicity: shape {values.shape}; expected one number per row, "
                 f"({len(self.cases)},)"
             )
         if np.any(values != np.round(values)):
@@ -328,7 +328,7 @@ class PairedCounts:
             The label that counts as "yes"; every other one is a "no".
         units
             The sentence, document or group of every item, where items are not independent. The
-            result then has a row a unit, in the order of their first appearance.
+            result then has one row per unit, in the order of their first appearance.
 
         Examples
         --------
@@ -358,7 +358,7 @@ class PairedCounts:
         """Count the cases of spans, a set of them a sentence.
 
         An item is any distinct span that A, B or the answer proposes, so case 7 is empty. The
-        result has a row a sentence.
+        result has one row per sentence.
 
         Parameters
         ----------
@@ -383,7 +383,7 @@ class PairedCounts:
 
     @property
     def has_units(self) -> bool:
-        """Whether there is a row a unit, rather than one table."""
+        """Whether there is one row per unit, rather than one table."""
         return bool(self.cases.ndim == 2)
 
     @property
@@ -395,7 +395,7 @@ class PairedCounts:
 
     @property
     def a(self) -> Counts:
-        """The baseline's counts: one table, or a table a unit (every unit, repeats written out)."""
+        """The baseline's counts: one table, or one per unit (every unit, repeats written out)."""
         return self._system(_CASES_A)
 
     @property
@@ -433,7 +433,7 @@ class PairedCounts:
             parts = []
         whole = all(isinstance(part, PairedCounts) and part.has_units for part in parts)
         if not parts or not whole:
-            raise InputError("parts: expected at least one, each with a row a unit")
+            raise InputError("parts: expected at least one, each with one row per unit")
         if len({part.has_negatives for part in parts}) > 1:
             raise InputError("parts: some have case 7 and others have not")
         rows = np.concatenate([part.cases for part in parts])

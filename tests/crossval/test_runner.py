@@ -234,7 +234,7 @@ class Half:
         ({"y": [[(0, 50, "X")]] + [[]] * 39}, r"y: sentence 1: span \(0, 50, 'X'\); expected"),
         ({"positive": "x"}, "positive: applies to labels, and y holds spans"),
         ({"y": [1] * 40}, "y: holds one class, 1; expected at least two"),
-        ({"y": np.zeros((40, 2))}, r"y: shape \(40, 2\); expected a label an instance"),
+        ({"y": np.zeros((40, 2))}, r"y: shape \(40, 2\); expected one label per instance"),
         ({"y": [0, 1] * 20, "positive": 2}, "positive: no instance has the class 2"),
         ({"y": ["a", "b"] * 20, "metric": "jaccard"}, "metric: unknown 'jaccard'; expected one of"),
         ({"metric": "accuracy"}, "metric: unknown 'accuracy'; expected one of precision, recall"),

@@ -31,7 +31,7 @@ def cases_of(a, b, positives):
 
 
 def sentences(n, most, agree, lift, seed):
-    """Two systems that find most of 0 to `most` entities a sentence and invent a few."""
+    """Two systems that find most of 0 to `most` entities per sentence and invent a few."""
     rng = np.random.default_rng(seed)
     gold = rng.integers(0, most + 1, n)
     differs = rng.random(n) > agree
@@ -206,7 +206,7 @@ def test_the_most_extreme_of_all_outcomes(n):
 
 
 def test_large_walks_need_no_grid_of_their_size():
-    """0 to 40 entities a sentence, hardly any agreement: still a few thousand frequencies."""
+    """0 to 40 entities per sentence, hardly any agreement: still a few thousand frequencies."""
     paired = sentences(5000, 40, 0.3, 0.002, seed=4)
     walk = walk_of_units(paired.cases, np.ones(5000, dtype=np.int64))
     inversion = Inversion(TiltedWalk(walk, np.zeros(2)), 2.0**30)

@@ -31,7 +31,7 @@ def test_case_probabilities_have_the_difference_that_was_asked_for(true):
 
 @pytest.mark.parametrize("correlation", [0.0, 0.25, 0.7])
 def test_items_of_a_sentence_have_the_correlation_that_was_asked_for(correlation):
-    """With m items a sentence the design effect is 1 + (E[m²]/E[m] - 1)·r."""
+    """With m items per sentence the design effect is 1 + (E[m²]/E[m] - 1)·r."""
     rng = np.random.default_rng(1)
     paired = clustered_cases(rng, 20_000, correlation, items=4.0)
     sizes = paired.cases.sum(axis=1)

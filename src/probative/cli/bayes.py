@@ -25,8 +25,8 @@ def bayes(
         list[str] | None,
         Argument(
             metavar="FOLDS_A FOLDS_B",
-            help="Counts tp,fp,fn, a row a fold (CSV, TSV, JSON; - is standard input): a file for "
-            "each model, or one file with a column named model.",
+            help="Counts tp,fp,fn, one row per fold (CSV, TSV, JSON; - is standard input): a file "
+            "for each model, or one file with a column named model.",
         ),
     ] = None,
     *,
@@ -38,7 +38,7 @@ def bayes(
     ] = None,
     preds_a: Annotated[
         str | None,
-        Option("--preds-a", metavar="GLOB", help="The baseline's predictions, a file a fold."),
+        Option("--preds-a", metavar="GLOB", help="The baseline's predictions, one file per fold."),
     ] = None,
     preds_b: Annotated[
         str | None,

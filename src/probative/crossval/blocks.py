@@ -35,7 +35,7 @@ def number_of_blocks(m: int) -> int:
 
 
 def first_halves(m: int) -> NDArray[np.bool_]:
-    """Which blocks form the first half of each repetition, a row a repetition."""
+    """Which blocks form the first half of each repetition, one row per repetition."""
     blocks = range(number_of_blocks(m))
     parity = [[(b & column).bit_count() % 2 for b in blocks] for column in range(1, m + 1)]
     return np.array(parity, dtype=bool) ^ True
@@ -87,7 +87,7 @@ def blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Gener
     Parameters
     ----------
     strata
-        Counts of strata, a row a group.
+        Counts of strata, one row per group.
     sizes
         The number of instances of every group.
     m, rng

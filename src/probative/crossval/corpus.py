@@ -117,7 +117,7 @@ class Corpus:
         return self.documents if keep_documents else None
 
     def strata(self, regularize: Sequence[str]) -> dict[str, list[int]] | list[str]:
-        """Counts of strata, an entry a sentence; or the classes of labels.
+        """Counts of strata, one entry per sentence; or the classes of labels.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ def _label_corpus(source: Source, form: str, found: Labels) -> Corpus:
     rows = lines[len(lines) - len(found) :]
     if len(lines) - len(found) not in (0, 1):
         raise source.error(
-            f"has {len(lines)} lines for {len(found)} items; expected an item a line"
+            f"has {len(lines)} lines for {len(found)} items; expected one item per line"
         )
     return Corpus(
         source.name,

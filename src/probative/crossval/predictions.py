@@ -43,7 +43,7 @@ def judge_predictions(
     folder
         What ``probative split`` wrote.
     files_a, files_b
-        The predictions of the baseline and of the challenger, a file a fold. Which fold a file
+        The predictions of the baseline and of the challenger, one file per fold. Which fold a file
         belongs to is told by its tokens, not by its name.
     metrics
         What is compared; by default precision, recall and f1.

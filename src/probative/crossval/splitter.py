@@ -41,7 +41,7 @@ class BlockRegularizedCV:
         A seed, for the same split every time; a NumPy generator; or None.
     regularize
         What the blocks shall have equal shares of: a class an instance; or a matrix of stratum
-        counts (entity types, chunk lengths, tokens), a row an instance; or a dictionary or a
+        counts (entity types, chunk lengths, tokens), one row per instance; or a dictionary or a
         data frame of such counts by the names of the strata. By default the classes in `y`,
         where it holds classes; False for none.
 

@@ -27,7 +27,7 @@ _SHOWN = 5  # classes that a message names
 
 @dataclass(frozen=True)
 class LabelTask:
-    """A label an instance.
+    """One label per instance.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | SpanTask:
             raise InputError(f"y: {error}") from None
         return SpanTask()
     if getattr(y, "ndim", 1) != 1:
-        raise InputError(f"y: shape {y.shape}; expected a label an instance, or spans")
+        raise InputError(f"y: shape {y.shape}; expected one label per instance, or spans")
     _, classes = labels_of(items_of("y", y), lambda text: InputError(f"y: {text}"), "instance")
     if len(classes) < 2:
         raise InputError(f"y: holds one class, {classes[0]}; expected at least two")

@@ -249,7 +249,7 @@ def _variance_freedom(
     """
     size = np.sum([y for _, y in rows], axis=0)
     h = size * items / (number @ size)
-    mean = float(number @ h**2 / items)  # how many items an item's unit has
+    mean = float(number @ h**2 / items)  # how many items the unit of an item has
     r = min(1.0, (effect - 1) / (mean - 1)) if mean > 1 else 0.0
     variance = h * (1 + np.maximum(h - 1, 0) * r)
     return float((number @ variance) ** 2 / (number @ variance**2))

@@ -294,7 +294,7 @@ class BiGRUSegmenter:
     def _encoded(
         self, texts: Sequence[str], words: Sequence[Sequence[str]] | None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """For each text its n-grams, and a label a character.
+        """For each text its n-grams, and one label per character.
 
         1: a word begins there, 0: none does or it is not known, -1: nothing is to be decided
         (spaces, and the character with which the text begins).

@@ -115,7 +115,7 @@ def _logits(net: Any, sentences: Sequence[Sentence]) -> Any:
 
 
 def _read(gru: Any, vectors: Any, lengths: Any, sentence: Any, *, backwards: bool) -> Any:
-    """Lead a GRU over the sentences in one direction; a state a character."""
+    """Lead a GRU over the sentences in one direction; one state per character."""
     torch = _torch()
     start = np.cumsum(lengths) - lengths
     step = np.arange(lengths.sum()) - start[sentence]

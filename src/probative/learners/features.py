@@ -57,7 +57,7 @@ def window_features(
     Parameters
     ----------
     columns
-        The values of the tokens, a sequence a column.
+        The values of the tokens, one sequence per column.
     window
         How many tokens to the left and to the right are seen.
     ngrams

@@ -42,7 +42,7 @@ class Items:
     answer
         Whether the answer has the item.
     says
-        Whether each system has it: a row a system.
+        Whether each system has it: one row per system.
     n_units
         How many units there are, with or without items.
     document
@@ -121,7 +121,7 @@ class Items:
         return np.bincount(self.label[which], minlength=len(self.labels)) > 0
 
     def paired(self, a: int, b: int, *, by: str | None = "sentence") -> PairedCounts:
-        """The eight cases of two systems, a row a sentence or document, or one table.
+        """The eight cases of two systems, one row per sentence or document, or one table.
 
         Parameters
         ----------

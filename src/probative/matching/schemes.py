@@ -1,4 +1,4 @@
-"""Tag schemes: spans written as a tag a token, and read back.
+"""Tag schemes: spans written as one tag per token, and read back.
 
 A tag is a prefix, or a prefix, a hyphen and a type; ``O`` stands outside. Decoding works on the
 codes of the few distinct tags: two neighbours and whether their types agree decide everything,
@@ -352,7 +352,7 @@ def decode_tags(
     Parameters
     ----------
     sentences
-        A list of tags a sentence.
+        One list of tags per sentence.
     scheme, repair
         As for `decode`.
 

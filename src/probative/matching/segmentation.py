@@ -82,14 +82,14 @@ def true_negatives(gold: Segmented, counts: Counts) -> Counts:
     gold
         The answer.
     counts
-        A system's counts, a row a sentence.
+        A system's counts, one row per sentence.
     """
     substrings = gold.lengths.astype(np.float64) * (gold.lengths + 1) / 2
     return Counts(counts.tp, counts.fp, counts.fn, substrings - counts.nu)
 
 
 def boundary_counts(gold: Segmented, system: Segmented) -> Counts:
-    """Counts of boundaries inside the sentences, a row a sentence."""
+    """Counts of boundaries inside the sentences, one row per sentence."""
     expected, found = _boundaries(gold), _boundaries(system)
     last = int(gold.first[-1])
     sentence = np.repeat(np.arange(gold.n_sentences), gold.lengths)

@@ -35,7 +35,7 @@ class Cuts:
     Attributes
     ----------
     totals
-        tp, fp, fn and tn of the corpus, a row a cut: cut k accepts k positions.
+        tp, fp, fn and tn of the corpus, one row per cut: cut k accepts k positions.
     at
         Some cuts, in ascending order.
     events
@@ -162,7 +162,7 @@ def _accumulated(
     """Add up what the events change."""
     words = np.bincount(gold.sentence, minlength=gold.n_sentences).astype(np.float64)
     substrings = gold.lengths * (gold.lengths + 1.0) / 2
-    one = (gold.lengths > 0).astype(np.float64)  # what splits nothing returns one word a sentence
+    one = (gold.lengths > 0).astype(np.float64)  # what splits nothing returns one word per sentence
     # tp, fp, fn, tn: what a sentence begins with, and what an event adds
     state = np.stack([0 * one, one, words, substrings - words - one], axis=1)
     change = {"accepted": (0, 1, 0, -1), "gained": (1, -1, -1, 1), "lost": (-1, 1, 1, -1)}

@@ -130,14 +130,14 @@ class Text:
 
 @dataclass(frozen=True, eq=False)
 class Tagged:
-    """A tag a token.
+    """One tag per token.
 
     Attributes
     ----------
     text
         The sentences.
     tags, names
-        A code a token, and the tag every code stands for.
+        One code per token, and the tag every code stands for.
     notes
         What was recognised.
     column
@@ -163,7 +163,7 @@ class Spans:
     Attributes
     ----------
     sentence, start, end, label
-        One entry a span: its sentence, where it begins and ends (exclusive) in the tokens or
+        One entry per span: its sentence, where it begins and ends (exclusive) in the tokens or
         characters of the sentence, and the code of its label.
     labels
         The label every code stands for.
@@ -219,7 +219,7 @@ class Segmented:
     byte_first, first
         Where every sentence begins among these bytes, and among the characters; and the end.
     sentence, start, end
-        One entry a word: its sentence, and its characters in the sentence (end exclusive).
+        One entry per word: its sentence, and its characters in the sentence (end exclusive).
     line
         The line where every sentence begins in the file, from 1, or None.
     notes
@@ -291,14 +291,14 @@ class _Characters(Sequence[str]):
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A label an item.
+    """One label per item.
 
     Attributes
     ----------
     name
         The file, column or parameter, for messages.
     codes, names
-        A code an item, and the label every code stands for.
+        One code per item, and the label every code stands for.
     units
         The unit (document, group) of every item as a code, or None.
     notes

@@ -1,4 +1,4 @@
-"""Column files: a token a line with its tags in columns, an empty line after a sentence."""
+"""Column files: one token per line with its tags in columns, an empty line after a sentence."""
 
 from __future__ import annotations
 

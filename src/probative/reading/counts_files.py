@@ -124,7 +124,7 @@ def _json_lines(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]
         except (ValueError, RecursionError) as error:
             raise InputError(
                 f"not JSON ({getattr(error, 'msg', 'too deep or too large')}); expected a list of "
-                f"objects, or an object a line",
+                f"objects, or one object per line",
                 path,
                 number,
             ) from None

@@ -294,7 +294,7 @@ def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes,
     Returns
     -------
     codes, values
-        A number a field, and the bytes that every number stands for.
+        One number per field, and the bytes that every number stands for.
     """
     codes, first = _grouped(source, start, end)
     if not _holds_together(source, start, end, codes, first):

@@ -47,8 +47,8 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     Parameters
     ----------
     data
-        A path; lists of tags or of words, or sets of spans, a sentence; or a label an item.
-        Annotations that were read already are passed through.
+        A path; one list of tags or of words, or one set of spans, per sentence; or one label per
+        item. Annotations that were read already are passed through.
     name
         What messages call it, if it is not a file.
     options

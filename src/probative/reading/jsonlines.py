@@ -25,7 +25,7 @@ _LABEL_KEYS = ("label", "type", "entity_group", "entity")
 
 
 def read_spans(source: Source) -> Spans:
-    """Read a text with its spans a line.
+    """Read one text with its spans per line.
 
     Each object has ``text`` (spans then count its characters) or ``tokens`` (spans count tokens),
     and ``spans``, ``entities``, ``labels`` or ``label`` with a list of ``[start, end, label]`` or
@@ -80,7 +80,7 @@ def _content(
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", None) or "too deep or too large"
         raise source.error(
-            f"{snippet(line)} is not JSON ({reason}); expected an object a line", number
+            f"{snippet(line)} is not JSON ({reason}); expected one object per line", number
         ) from None
     if not isinstance(record, dict):
         raise source.error(f"{snippet(line)} is not a JSON object; expected one a line", number)

@@ -1,4 +1,4 @@
-"""One label a line."""
+"""One label per line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["read_labels"]
 
 
 def read_labels(source: Source) -> Labels:
-    """Read a label a line; white space around it is dropped, inside it is kept."""
+    """Read one label per line; white space around it is dropped, inside it is kept."""
     begin, end = lines_of(source)
     filled = np.flatnonzero(end > begin)
     begin, end = begin[: filled[-1] + 1], end[: filled[-1] + 1]
@@ -34,4 +34,4 @@ def read_labels(source: Source) -> Labels:
     names = tuple(sorted(set(stripped) - {""}))
     number = {name: i for i, name in enumerate(names)}
     merged = np.array([number.get(name, -1) for name in stripped], dtype=np.int32)
-    return Labels(source.name, merged[codes], names, notes=(f"{source.name}: a label a line",))
+    return Labels(source.name, merged[codes], names, notes=(f"{source.name}: one label per line",))

@@ -70,7 +70,7 @@ def _check_table(found: Input) -> None:
 
 
 def token_labels(tags: Tagged) -> Labels:
-    """The tags of tokens as labels of items, a unit a sentence."""
+    """The tags of tokens as labels of items, one unit per sentence."""
     names = tuple(sorted(set(tags.names)))
     code = {name: i for i, name in enumerate(names)}
     codes = np.array([code[name] for name in tags.names], dtype=np.int32)[tags.tags]

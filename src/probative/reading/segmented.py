@@ -28,7 +28,7 @@ _SPACES = re.compile("[ \t\n\x0b\x0c\r\u3000]+")  # what separates words in a fi
 
 
 def read_segmented(source: Source) -> Segmented:
-    """Read a sentence a line, words separated by spaces (U+3000 too).
+    """Read one sentence per line, words separated by spaces (U+3000 too).
 
     An empty line is an empty sentence, so that lines keep their numbers; empty lines at the end
     of the file are not counted.
@@ -42,7 +42,7 @@ def read_segmented(source: Source) -> Segmented:
     begin = begin[: np.searchsorted(begin, start[-1], side="right")]
     word_first = np.append(np.searchsorted(start, begin), len(start))
     line = np.arange(1, len(begin) + 1, dtype=np.int32)
-    note = f"{source.name}: segmented text, a sentence a line"
+    note = f"{source.name}: segmented text, one sentence per line"
     following = np.append(begin[1:], np.int32(len(array)))
     block = np.stack([begin, np.maximum(following - 1, begin)], axis=1)
     return _segmented(source, inside, start, end, word_first, line, None, block, (note,))

@@ -107,7 +107,7 @@ def _span(
 
 
 def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
-    """Take a label an item from a list, an array or a column of any kind.
+    """Take one label per item from a list, an array or a column of any kind.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
     """
     items = items_of(name, values)
     if not items:
-        raise InputError(f"{name}: is empty; expected a label an item")
+        raise InputError(f"{name}: is empty; expected one label per item")
     codes, names = labels_of(items, lambda text: InputError(f"{name}: {text}"))
     return Labels(name, codes, names, None if units is None else _units(name, units, len(items)))
 
@@ -138,7 +138,7 @@ def _units(name: str, units: Any, size: int) -> Any:
 
 
 def labels_from_frame(name: str, frame: Any, column: str, units: str | None = None) -> Labels:
-    """Take a label an item from a column of any data frame that narwhals knows.
+    """Take one label per item from a column of any data frame that narwhals knows.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from probative.reading.source import Source
 
     Ints = NDArray[np.int32]
-    # of every column, a number a row and the values that the numbers stand for
+    # of every column, one number per row and the values that the numbers stand for
     Read = dict[str, tuple[Ints, list[Any]]]
 
 __all__ = ["read_table"]
@@ -221,7 +221,7 @@ def _objects(source: Source) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "msg", None) or str(error).split(";", maxsplit=1)[0]
             raise source.error(
-                f"{snippet(line.encode())} is not JSON ({reason}); expected an object a line",
+                f"{snippet(line.encode())} is not JSON ({reason}); expected one object per line",
                 number,
             ) from None
         if not isinstance(record, dict):

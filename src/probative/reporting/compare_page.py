@@ -136,7 +136,7 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
 
 
 def label_differences(c: Comparison) -> Table:
-    """The scores of two systems and their difference, a row a label."""
+    """The scores of two systems and their difference, one row per label."""
     return Table(
         ("label", c.a, c.b, "difference", "low", "high"),
         tuple(

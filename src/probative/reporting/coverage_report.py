@@ -28,7 +28,7 @@ _QUANTITIES = {
 def coverage_document(
     study: Sequence[Any], published: Mapping[str, Any] | None, *, signature: str
 ) -> Document:
-    """Show the study, a table a quantity, beside the published figures where there are any."""
+    """Show the study, one table per quantity, beside the published figures where there are any."""
     records = [_record(result) for result in study]
     notes: tuple[str, ...] = ()
     if published:
@@ -92,7 +92,7 @@ def _table(
 
 
 def coverage_figure(study: Sequence[Any]) -> Figure:
-    """Coverage against the number of items, a panel a scenario, a line a method."""
+    """Coverage against the number of items, one panel per scenario, one line per method."""
     from matplotlib.ticker import NullLocator
 
     scenarios = list(dict.fromkeys(result.scenario for result in study))
@@ -149,7 +149,7 @@ def length_figure(
 def heat_map_figure(
     scores: NDArray[Any], sizes: Sequence[int], maps: Mapping[str, NDArray[Any]], level: float
 ) -> Figure:
-    """Coverage over the true F1 and nu, a panel a method; white is the nominal level."""
+    """Coverage over the true F1 and nu, one panel per method; white is the nominal level."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import TwoSlopeNorm
     from matplotlib.ticker import NullLocator

@@ -67,7 +67,7 @@ class Document:
     tables
         What people read, in order.
     records
-        What ``--format csv`` prints: one dictionary a line, numbers in full precision.
+        What ``--format csv`` prints: one dictionary per line, numbers in full precision.
     notes
         Sentences below the tables: assumptions, warnings, verdicts.
     drawings

@@ -28,7 +28,7 @@ _STYLES = {"effective": "-", "averaged": "-."}
 
 
 def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Figure:
-    """Draw posterior densities, a panel a score, a colour a model.
+    """Draw posterior densities, one panel per score, one colour per model.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def as_json(document: Document) -> str:
 
 
 def as_csv(document: Document) -> str:
-    """One line a record; the columns are those of all records, in order of appearance."""
+    """One line per record; the columns are those of all records, in order of appearance."""
     columns = list(dict.fromkeys(key for record in document.records for key in record))
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")

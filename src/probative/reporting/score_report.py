@@ -151,7 +151,7 @@ def _tally(counts: Counts) -> str:
 
 
 def label_table(found: Scores, system: SystemScores) -> Table:
-    """The scores of a system, a row a label."""
+    """The scores of a system, one row per label."""
     several = len(found.systems) > 1
     metrics = [score.metric for score in system.by_label[0].scores]
     last = metrics[-1]
@@ -196,7 +196,7 @@ def _overlaps(system: SystemScores) -> Table:
 
 
 def conlleval_report(found: Scores) -> str:
-    """What conlleval prints, a block a system; an undefined score is 0, as it is there."""
+    """What conlleval prints, one block per system; an undefined score is 0, as it is there."""
     if found.token_accuracy is None:
         raise InputError("format: conlleval prints scores of tags; expected another format here")
     blocks = []

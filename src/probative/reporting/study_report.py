@@ -1,4 +1,4 @@
-"""Simulations as documents: one row a condition."""
+"""Simulations as documents: one row per condition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def study_document(
     name
         The name of the study.
     results
-        What it found, a result a condition.
+        What it found, one result per condition.
     columns
         The heads of the table, by the names of the results' fields.
     title, notes, signature

@@ -27,8 +27,9 @@ def tests_document(study: Sequence[Any], *, signature: str) -> Document:
             _table(study, "length", "Mean length of these intervals"),
         ]
     note = (
-        f"{study[0].replicates:,} simulated test sets of {study[0].units:,} sentences a line; the "
-        "number after ± is a standard error. Where the difference is 0, a rejection is a mistake."
+        f"{study[0].replicates:,} simulated test sets of {study[0].units:,} sentences per line; "
+        "the number after ± is a standard error. Where the difference is 0, a rejection is a "
+        "mistake."
     )
     return Document(
         title="Size and power of tests on clustered items",
@@ -57,7 +58,7 @@ def _table(study: Sequence[Any], quantity: str, title: str) -> Table:
 
 
 def tests_figure(study: Sequence[Any]) -> Figure:
-    """Rejections against the correlation, a panel a difference; and the coverage of intervals."""
+    """Rejections against the correlation, one panel per difference; and coverage."""
     differences = sorted({result.difference for result in study})
     covering = any(result.coverage is not None for result in study)
     figure, axes = new_figure(len(differences) + covering, squeeze=False, width=3.8)
@@ -87,7 +88,7 @@ def tests_figure(study: Sequence[Any]) -> Figure:
 
 
 def _lines(axis: Axes, results: Sequence[Any], quantity: str, first: int = 0) -> None:
-    """A line a method over the correlation, with bars of two standard errors."""
+    """One line per method over the correlation, with bars of two standard errors."""
     methods = list(dict.fromkeys(result.method for result in results))
     styles = list(zip(COLOURS, "osD^vPX", strict=True))[first:]
     for place, ((colour, marker), method) in enumerate(zip(styles, methods, strict=False)):

@@ -190,7 +190,7 @@ class Comparisons(Scores):
     comparisons
         A `Comparison` for each pair and metric.
     verdicts
-        A sentence a pair, on the first metric.
+        One sentence per pair, on the first metric.
     examples
         Sentences on which systems differ most.
     confusions
@@ -204,7 +204,7 @@ class Comparisons(Scores):
     confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary a comparison."""
+        """Return one dictionary per comparison."""
         return [record for comparison in self.comparisons for record in comparison.records()]
 
     def plot(self) -> list[Axes]:

@@ -113,7 +113,7 @@ class SegmentationSweep(Result):
         return np.asarray(self.counts.predicted / self.counts.positives)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the sweep as JSON has it: an entry a step."""
+        """Return the sweep as JSON has it: one entry per step."""
         counts = self.counts.to_dict()
         steps = [
             {
@@ -171,7 +171,7 @@ class SegmenterRun(Result):
     best_epoch
         For the network: the epoch whose weights were kept.
     words
-        Its segmentation of the test set: a list of words a sentence.
+        Its segmentation of the test set: one list of words per sentence.
     probabilities
         Of a boundary at every inner position, where the segmenter gives them and they were kept.
     """

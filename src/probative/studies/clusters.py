@@ -170,7 +170,7 @@ def cluster_study(
     study
         The conditions; all of `conditions()` by default.
     level, replicates, rng
-        The level of the intervals, test sets a condition, and the seed.
+        The level of the intervals, test sets per condition, and the seed.
     report
         Called with the number of conditions done and of all.
 

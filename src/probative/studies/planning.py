@@ -129,7 +129,7 @@ def _items_alone(paired: PairedCounts) -> PairedCounts:
 
 
 def _made_up() -> PairedCounts:
-    """A pilot with one to six entities a sentence, easy and hard sentences, and B a bit better."""
+    """A pilot: one to six entities per sentence, easy and hard ones, and B a bit better."""
     rng = np.random.default_rng(7)
     entities = rng.integers(1, 7, 400)
     ease = rng.beta(4, 2, 400)  # what a sentence does to both systems

@@ -64,7 +64,7 @@ def segmentation_study(
     Parameters
     ----------
     train, dev, test
-        Files (CoNLL-U, columns with a word a line, or segmented text), or lists of words a
+        Files (CoNLL-U, columns with one word per line, or segmented text), or lists of words a
         sentence. Where a file has ``# text =`` comments, these are the texts to segment, with
         their spaces; elsewhere the words are joined.
     systems

@@ -179,7 +179,7 @@ def size_and_power(
         with the design effect, and "-items" without it. The posterior's limits come from draws
         here.
     units, items
-        Sentences in a test set, and items a sentence on average (at least 1).
+        Sentences in a test set, and items per sentence on average (at least 1).
     replicates, level, n_resamples, rng
         Test sets to draw, the level, resamples of a bootstrap and draws of a posterior, and the
         seed. All methods see the same test sets, whatever else is asked for.
@@ -264,7 +264,7 @@ def clustered_cases(
     rng
         The generator to draw with.
     units, items
-        Sentences, and items a sentence on average.
+        Sentences, and items per sentence on average.
     correlation
         The correlation of two items of a sentence.
     shares
