@@ -77,7 +77,7 @@ def test_labels_are_compared_by_their_text():
         (0.7, r"predicts 0\.7 for instance 1; expected a class of y \(0, 1\)"),
         ("yes", r"predicts 'yes' for instance 1; expected a class of y \(0, 1\)"),
         ([0, 1], r"predictions: instance 1 is \[0, 1\]; expected text, a number or a truth value"),
-        (lambda X: np.full((len(X), 2), 0.5), r"predictions: shape \(12, 2\); expected a label"),
+        (lambda X: np.full((len(X), 2), 0.5), r"predictions: shape \(12, 2\); expected one label"),
         (lambda X: 1, "predicts 1 labels for 12 instances"),
         (lambda X: [1] * 5, "predicts 5 labels for 12 instances"),
         (lambda X: [0] * 11 + [np.nan], r"missing labels: 1 of 12 \(instance 12\)"),
