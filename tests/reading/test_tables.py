@@ -369,3 +369,17 @@ def test_sets_of_words_or_tags_are_refused(gold):
 def test_a_source_that_was_read_is_not_read_again():
     (labels,) = read_table(Source("somewhere", b"gold\n#\n1\n"), [None])
     assert labels_of(labels) == ["#", "1"]
+
+
+def test_two_columns_of_one_name_in_parquet(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    nested = pa.array([{"x": 1, "y": [1, 2]}, {"x": 2, "y": []}])
+    labels = [pa.array(["a", "b"]), nested, pa.array(["a", "a"])]
+    path = tmp_path / "twins.parquet"
+    parquet.write_table(pa.Table.from_arrays(labels, names=["gold", "more", "gold"]), path)
+    with pytest.raises(
+        InputError, match=r"two columns are called 'gold'; expected different names"
+    ):
+        read(path, Options(column="gold"))
+    parquet.write_table(pa.Table.from_arrays(labels, names=["gold", "x", "pred"]), path)
+    assert read(path, Options(column="gold")).names == ("a", "b")

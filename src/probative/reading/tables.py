@@ -132,7 +132,7 @@ def _delimited(
     reader = csv.reader(text, **dialect)
     try:
         header = next(cells for cells in reader if cells)
-        _check_header(source, header, reader.line_num)
+        _refuse_twins(source, header, reader.line_num)
         names, wanted = _chosen(source, header, columns, unit)
         found = {name: Column() for name in wanted}
         takers = [(header.index(name), column.add) for name, column in found.items()]
@@ -160,12 +160,6 @@ def _dialect(source: Source) -> tuple[str, dict[str, Any]]:
         return "tsv", {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     delimiter = ";" if b";" in outside and b"," not in outside else ","
     return "csv", {"delimiter": delimiter, "strict": True}
-
-
-def _check_header(source: Source, header: list[str], line: int) -> None:
-    twice = next((n for n, times in Counter(header).items() if n and times > 1), None)
-    if twice is not None:
-        raise source.error(f"two columns are called {twice!r}; expected different names", line)
 
 
 def _rows(source: Source, reader: Any, width: int) -> Iterator[list[str]]:
@@ -239,6 +233,13 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
+def _refuse_twins(source: Source, names: Sequence[str], line: int | None = None) -> None:
+    """Two columns of one name: nobody knows which was meant."""
+    twice = next((n for n, times in Counter(names).items() if n and times > 1), None)
+    if twice is not None:
+        raise source.error(f"two columns are called {twice!r}; expected different names", line)
+
+
 # --- Parquet ----------------------------------------------------------------------------------
 
 
@@ -256,12 +257,27 @@ def _parquet(
             place.symlink_to(source.path.resolve())
         try:
             with _connected(place) as database:
+                _refuse_twins(source, _parquet_names(database, place))
                 there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
                 names, wanted = _chosen(source, there[:-1], columns, unit)
                 return names, {name: _numbered(database, name) for name in wanted}
         except (duckdb.Error, UnicodeError) as error:
             reason = str(error).strip().splitlines()[0].replace(str(place), "it")
             raise source.error(f"is no table that can be read: {reason}") from None
+
+
+def _parquet_names(database: duckdb.DuckDBPyConnection, place: Path) -> list[str]:
+    """The columns as the file names them: DuckDB would give a second one of a name another."""
+    query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)"
+    (_, columns), *fields = database.execute(query, [str(place)]).fetchall()
+    names = []
+    for _ in range(columns):
+        (name, children), *fields = fields
+        names.append(name)
+        while children:  # what a nested column is made of
+            (_, more), *fields = fields
+            children += more - 1
+    return names
 
 
 def _numbered(database: duckdb.DuckDBPyConnection, name: str) -> tuple[Ints, list[Any]]:
