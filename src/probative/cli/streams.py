@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     _pressed.append(number)
     # a second one, or one while the interpreter ends, is not told as an error either
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # nor is what befalls the threads that looked after workers which are being ended
+    threading.excepthook = lambda _: None
     raise KeyboardInterrupt
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import signal
+import threading
 import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -207,10 +208,20 @@ def _interrupts_waiting() -> Iterator[None]:
     for tracker in (resource_tracker, loky_tracker):
         tracker.ensure_running()  # starting one later would let interrupts through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # a thread of a numerical library may take the signal, and Python would raise here all the same
+    came: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    ours = threading.current_thread() is threading.main_thread() and callable(handler)
+    if ours:
+        signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
     try:
         yield
     finally:
+        if ours:
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _fresh(model: Any, seed: int) -> Any:
