@@ -25,12 +25,15 @@ __all__ = [
     "Rows",
     "Strata",
     "Systems",
+    "Words",
 ]
 
 Array: TypeAlias = NDArray[np.float64]
 # One number for one table, an array for an array of tables. Callers know which of the two they
 # have; `float | Array` would make them prove it at every use, so the second stays open.
 Number: TypeAlias = float | Any
+# Words, one per table.
+Words: TypeAlias = NDArray[Any]
 # a seed, or what NumPy makes random numbers from
 RNG: TypeAlias = (
     int | Sequence[int] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator

@@ -17,9 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from probative._types import Number
+    from probative._types import Number, Words
     from probative.reporting.document import Document
 
 __all__ = ["Interval", "Result", "jsonable"]
@@ -121,7 +119,7 @@ class Interval(Result):
     estimate: Number
     low: Number
     high: Number
-    note: str | NDArray[np.object_] | None = None
+    note: str | Words | None = None
     design_effect: Number | None = None
     signature: str = field(default="", repr=False)
 

@@ -11,9 +11,7 @@ import numpy as np
 from probative.results.base import Result, jsonable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from probative._types import Array, Number
+    from probative._types import Array, Number, Words
     from probative.results.posteriors import DifferencePosterior
 
 __all__ = ["BayesTest"]
@@ -70,7 +68,7 @@ class BayesTest(Result):
     metric: str
     p_h0: Number
     p_h1: Number
-    decision: str | NDArray[np.str_]
+    decision: str | Words
     interval_a: tuple[float, float] | Array
     interval_b: tuple[float, float] | Array
     difference: Number
