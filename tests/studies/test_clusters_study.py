@@ -144,3 +144,12 @@ def test_the_study_uses_the_intervals_of_the_library(condition):
             continue
         assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-9)
         assert noted == (expected.note is not None)
+
+
+@pytest.mark.parametrize("correlation", [5e-324, 1e-12, 0.999, 1 - 1e-16])
+def test_extreme_correlations_fill_every_unit(correlation):
+    condition = Condition("score", f1=0.75, units=30, sizes="equal", correlation=correlation)
+    rows = draw(np.random.default_rng(0), condition, case_shares(condition))
+    assert (rows.sum(axis=1) == rows.sum(axis=1)[0]).all()
+    alike = (rows > 0).sum(axis=1) == 1
+    assert alike.mean() > 0.9 if correlation > 0.5 else alike.mean() < 0.5

@@ -43,6 +43,8 @@ __all__ = ["SIZES", "Condition", "Coverage", "case_shares", "cluster_study", "co
 SIZES = ("equal", "lognormal", "zipf")
 _ZIPF = -1.5
 
+_INDEPENDENT = 1e-9  # correlations below this are none
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -226,9 +228,12 @@ def draw(rng: np.random.Generator, condition: Condition, shares: Array) -> Array
     sizes = _sizes(rng, condition)
     if condition.filled < 1:
         sizes = sizes * (rng.random(len(sizes)) < condition.filled)
-    if condition.correlation == 0:
+    if condition.correlation < _INDEPENDENT:
         return rng.multinomial(sizes, shares).astype(np.float64)
     own = rng.standard_gamma((1 / condition.correlation - 1) * shares, (len(sizes), 7))
+    # with a correlation near 1 all items of a unit are of one case, and gammas too small to tell
+    alike = own.sum(axis=1) == 0
+    own[alike] = rng.multinomial(1, shares, np.count_nonzero(alike))
     return rng.multinomial(sizes, own / own.sum(axis=1, keepdims=True)).astype(np.float64)
 
 
