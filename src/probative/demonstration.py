@@ -28,8 +28,8 @@ __all__ = [
     "SEGMENTATION",
     "SMALL_FILES",
     "Demonstration",
-    "check_small_files",
     "demonstrate",
+    "edited_file",
     "shared_task",
 ]
 
@@ -112,8 +112,8 @@ SEGMENTATION = {
 }
 
 
-def check_small_files(folder: Path) -> None:
-    """Refuse a folder in which one of the small files is not as we wrote it: somebody edited it."""
+def edited_file(folder: Path) -> Path | None:
+    """The first of the small files in a folder that is not as we wrote it, if any."""
     for name, content in SMALL_FILES.items():
         path = check_target(folder / name)
         try:
@@ -121,7 +121,8 @@ def check_small_files(folder: Path) -> None:
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", path) from None
         if edited:
-            raise InputError("has been edited; --force writes over it, -o DIR goes elsewhere", path)
+            return path
+    return None
 
 
 def shared_task() -> Matched:

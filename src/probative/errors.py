@@ -14,7 +14,10 @@ __all__ = ["InputError", "suggestion"]
 class InputError(ValueError):
     """A file or an argument that cannot be used.
 
-    Its text is one line, ``file:line: what is wrong; what was expected``.
+    Its text is one line, ``file:line: what is wrong; what was expected``. Where it is about an
+    argument, it begins with that keyword and a colon (``beta: …``); further keywords are followed
+    by an equals sign (``gold_column=``, ``align_by='position'``). The command line puts its own
+    names in the place of both.
 
     Parameters
     ----------
@@ -22,11 +25,17 @@ class InputError(ValueError):
         What was found and what was expected.
     path, line
         Where, if it was in a file; lines count from 1.
+
+    Attributes
+    ----------
+    message
+        The text without the place.
     """
 
     def __init__(self, message: str, path: Path | str | None = None, line: int | None = None):
         self.path = None if path is None else str(path)
         self.line = line
+        self.message = message
         place = "" if path is None else f"{path}:" if line is None else f"{path}:{line}:"
         super().__init__(" ".join(f"{place} {message}".strip().splitlines()))
 

@@ -148,7 +148,7 @@ def test_html_page(run, files, tmp_path):
         (("--input-format", "xml"), "--input-format: unknown 'xml'"),
         (("--scheme", "iob3"), "scheme: unknown 'iob3'"),
         (("--repair", "lax"), "repair: unknown 'lax'"),
-        (("--align", "no"), "align: unknown 'no'"),
+        (("--align", "no"), "--align: unknown 'no'"),
         (("--only", "MISC"), "only: unknown 'MISC'; expected one of LOC, ORG, PER"),
         (("--format", "xml"), "--format: unknown 'xml'"),
         (("--encoding", "klingon"), "encoding: unknown 'klingon'"),

@@ -21,7 +21,7 @@ def test_the_first_different_token_is_named_with_both_lines(write):
     gold, pred = write(GOLD, "gold"), write("Ann B-PER\nslept O\n\nYorck O\n", "pred")
     assert problem(gold, pred) == (
         f"{pred}:2: 'slept O' does not tell the token of {gold}:2, 'sleeps\\tO'; expected the same "
-        f"tokens (--align position accepts others)"
+        f"tokens (align_by='position' accepts others)"
     )
     # of the same length, too: bytes are compared, not lengths
     pred = write("Ann B-PER\nsleeps O\n\nYark O\n", "pred")

@@ -31,7 +31,7 @@ def demo(
     cross-validation, two word segmenters are scored; and a small set of files is written that you
     can edit.
     """
-    from probative.demonstration import SMALL_FILES, check_small_files, demonstrate
+    from probative.demonstration import SMALL_FILES, demonstrate, edited_file
     from probative.files import check_target, make_folder, write_whole
     from probative.reporting.demo_report import demo_document
     from probative.reporting.render import as_html, is_page
@@ -39,7 +39,11 @@ def demo(
     report = out.html or output / "report.html"
     make_folder(output)
     if not force:
-        check_small_files(output)
+        edited = edited_file(output)
+        if edited is not None:
+            raise InputError(
+                "has been edited; --force writes over it, -o DIR goes elsewhere", edited
+            )
         if out.html is None and not is_page(check_target(report)):
             raise InputError("is no page of this program; --force writes over it", report)
     shown = demonstrate(level=given.level)

@@ -7,6 +7,7 @@ is the option's. Click parses, and this module tells it what to expect.
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import UnionType
@@ -186,14 +187,30 @@ class _Command(click.Command):
                 formatter.write_dl(records)
 
 
+# a keyword and its value; or what a message quotes, which is left as it is
+_KEYWORD = re.compile(
+    r"(?<!\w)(?:(?P<name>[a-z]\w*)=(?P<quote>'?)(?P<value>[\w-]*)(?P=quote)|'[^']*'|\"[^\"]*\")"
+)
+
+
 def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError:
-    """The same error, with the flag of the option that the library calls by its keyword."""
-    keywords, colon, rest = str(error).partition(":")
+    """The same error, with the flags of the options that the library calls by their keywords."""
     flags = {p.name: max(p.opts, key=len) for p in parameters if isinstance(p, click.Option)}
+
+    def flag(match: re.Match[str]) -> str:
+        if match["name"] not in flags:
+            return match[0]
+        value = "" if match["value"] == "True" else match["value"]
+        return f"{flags[match['name']]} {value}".rstrip()
+
+    keywords, colon, rest = error.message.partition(":")
     names = keywords.split(", ")
-    if error.path is not None or not colon or not all(name in flags for name in names):
-        return error
-    return InputError(f"{', '.join(flags[name] for name in names)}:{rest}")
+    head = ""
+    if error.path is None and colon and all(name in flags for name in names):
+        head = ", ".join(flags[name] for name in names) + ":"
+    else:
+        rest = error.message
+    return InputError(head + _KEYWORD.sub(flag, rest), error.path, error.line)
 
 
 def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.Argument:

@@ -27,8 +27,8 @@ __all__ = ["judge_predictions"]
 
 def judge_predictions(
     folder: Path | str,
-    files_a: Sequence[Path | str],
-    files_b: Sequence[Path | str],
+    preds_a: Sequence[Path | str],
+    preds_b: Sequence[Path | str],
     *,
     metrics: Sequence[str] | None = None,
     names: tuple[str, str] = ("A", "B"),
@@ -42,7 +42,7 @@ def judge_predictions(
     ----------
     folder
         What ``probative split`` wrote.
-    files_a, files_b
+    preds_a, preds_b
         The predictions of the baseline and of the challenger, one file per fold. Which fold a file
         belongs to is told by its tokens, not by its name.
     metrics
@@ -62,7 +62,7 @@ def judge_predictions(
     golds = [read(path, options) for path in paths]
     sides = [
         _in_order(golds, paths, sorted(map(str, files)), options, parameter)
-        for parameter, files in (("--preds-a", files_a), ("--preds-b", files_b))
+        for parameter, files in (("preds_a", preds_a), ("preds_b", preds_b))
     ]
     tables, metric_names = _tables(golds, sides, only, ignore_type=ignore_type)
     records = tuple(

@@ -188,7 +188,7 @@ def _checked(reading: ReadingOptions) -> ReadingOptions:
     """The same choices, if they are some that there are."""
     columns_of("columns", reading.columns)
     columns_of("gold_column, unit_column", [reading.gold_column, reading.unit_column])
-    one_of("align", reading.align_by, ALIGNMENTS)
+    one_of("align_by", reading.align_by, ALIGNMENTS)
     one_of("repair", reading.repair, REPAIRS)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)
@@ -219,11 +219,11 @@ def _refuse_unused(chosen: ReadingOptions, answer: Annotations, *, separate: boo
         if getattr(chosen, name) not in (None, getattr(usual, name)):
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and chosen.tag_column is not None:
-        raise InputError("tag_column: one file holds all; expected gold_column and columns")
+        raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
     if separate and task != "labels" and (chosen.columns or chosen.gold_column is not None):
         raise InputError(
             "gold_column, columns: the systems have inputs of their own; expected one file that "
-            "holds all, or tag_column"
+            "holds all, or tag_column="
         )
     if isinstance(answer, Labels) and answer.units is None and chosen.unit_column is not None:
         raise InputError("unit_column: there is no table to look it up in; expected a table")
@@ -320,7 +320,7 @@ def _labels(
 ) -> Matched:
     positive, only = chosen.positive, chosen.only
     if positive is not None and only:
-        raise InputError("positive: cannot be combined with only; expected one of the two")
+        raise InputError("positive: cannot be combined with only=; expected one of the two")
     if positive is None and not only and find_positive:
         positive = positive_class(gold)
         if positive is not None:

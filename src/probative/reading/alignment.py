@@ -48,7 +48,7 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
     if differ is not None:
         raise other.error(
             f"{_quoted(other, differ)} does not tell the token of {_place(gold, differ)}, "
-            f"{_quoted(gold, differ)}; expected the same tokens (--align position accepts others)",
+            f"{_quoted(gold, differ)}; expected the same tokens (align_by='position' accepts others)",
             differ,
         )
     return ()
@@ -101,7 +101,7 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
     )
     raise InputError(
         f"text {first + 1} is {snippet(_bytes(found))}, but {snippet(_bytes(expected))} in "
-        f"{gold.name}; expected the same text (--align position accepts others)",
+        f"{gold.name}; expected the same text (align_by='position' accepts others)",
         other.name,
         here,
     )

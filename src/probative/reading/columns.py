@@ -333,6 +333,6 @@ def _found(shape: Layout) -> int:
     found = f"columns {several} all hold" if whole else "no column holds"
     raise shape.table.source.error(
         f"{found} tags such as O, B-PER, I-PER in lines like {snippet(line)}; "
-        f"expected one to be named (--tag-column)",
+        f"expected one to be named (tag_column=)",
         row + 1,
     )

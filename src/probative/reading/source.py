@@ -243,7 +243,7 @@ def _checked(name: str, data: bytes) -> bytes:
                 return data  # the caller says that this is no text at all
             raise InputError(
                 f"byte 0x{data[place]:02x} is not UTF-8; expected UTF-8, or another encoding "
-                f"to be named (--encoding latin-1, gb18030, …)",
+                f"to be named (encoding=, such as latin-1 or gb18030)",
                 name,
                 data.count(b"\n", 0, place) + 1,
             ) from None

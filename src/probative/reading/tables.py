@@ -109,7 +109,7 @@ def _usual(source: Source, there: list[str], taken: list[str], number: int, plac
     if not found:
         raise source.error(
             f"which column holds the labels? There are {_listed(there)}; expected them to be named "
-            f"(--gold-column, --columns)"
+            f"(gold_column=, columns=)"
         )
     return found[0]
 

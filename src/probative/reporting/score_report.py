@@ -198,7 +198,7 @@ def _overlaps(system: SystemScores) -> Table:
 def conlleval_report(found: Scores) -> str:
     """What conlleval prints, one block per system; an undefined score is 0, as it is there."""
     if found.token_accuracy is None:
-        raise InputError("format: conlleval prints scores of tags; expected another format here")
+        raise InputError("form: conlleval prints scores of tags; expected another format here")
     blocks = []
     for system, (right, tokens) in zip(found.systems, found.token_accuracy, strict=True):
         counts = system.counts
