@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,53 +70,28 @@ def test_arguments_are_checked():
         metrics.fbeta(counts, 0)
 
 
-# What somebody who adds a metric would write into the table; nothing else knows of it.
-ADDED = """
-from probative import metrics
-metrics.TABLE["csi"] = metrics.Metric("csi", "CSI", "CSI", (1, 0, 0, 0), (1, 1, 1, 0))
-metrics.TABLE["misses"] = metrics.Metric("misses", "yes", "yes", (0, 0, 0, 1), (0, 0, 1, 1))
-metrics.METRICS = tuple(metrics.TABLE)
-metrics.NEEDS_TN = tuple(name for name, metric in metrics.TABLE.items() if metric.needs_tn)
-
-import probative as pv
-from probative.studies.coverage import coverage_study
-from probative.wording import metric_name
-
-counts = pv.Counts(tp=77, fp=44, fn=10, tn=702)
-paired = pv.PairedCounts([30, 20, 80, 10, 400, 60, 70, 3000])
-rows = [[3, 2, 8, 1, 40, 6, 7, 30], [1, 0, 2, 1, 9, 2, 1, 20], [0, 1, 1, 2, 5, 1, 0, 9]]
-units = pv.PairedCounts(rows)
-
-def everything(metric):
-    found = pv.posterior(counts, metric)
-    test = pv.bayes_test(paired, metric)
-    return [
-        pv.metrics.score(counts, metric),
-        *[pv.interval(counts, metric, method).low for method in (None, "wald", "logit", "bayes")],
-        pv.interval(units.a, metric, clustered=True).high,
-        found.mean, found.cdf(0.6),
-        test.p_h0, *test.posterior.interval(),
-        pv.randomization_test(units, metric, by="unit").pvalue,
-        pv.randomization_test(paired, metric, by="item").pvalue,
-        *[pv.difference(paired, metric, method=m).low for m in ("mover", "bayes")],
-        pv.bootstrap_difference(units, metric, n_resamples=200, rng=1).low,
-        pv.plan(units, metric, difference=0.01).units,
-        *[c.coverage for c in coverage_study(sizes=[20], methods=["wilson"], metric=metric)],
-    ]
-
-assert everything("csi") == everything("jaccard")
-assert everything("misses") == everything("npv")
-assert metric_name("macro_csi") == "macro CSI"
-gold, pred = [["B-PER", "O", "B-LOC"]] * 5, [["B-PER", "O", "B-ORG"]] * 5
-assert pv.score(gold, pred, metric="csi")[0].scores[0].estimate == 1 / 3
-print("done")
-"""
-
-
 def test_a_metric_that_is_added_to_the_table_works_everywhere():
-    command = [sys.executable, "-c", ADDED]
+    command = [sys.executable, str(Path(__file__).parent / "added_metrics.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout == "done\n", done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("top", "bottom"),
+    [((0, 1, 0, 0), (1, 1, 0, 0)), ((1, 0, 1, 0), (1, 1, 1, 0)), ((2, 0, 0, 0), (1, 1, 0, 0))],
+)
+def test_a_score_that_errors_raise_is_no_metric(top, bottom):
+    # exact tests and sentences take more for better: they would be wrong in silence
+    with pytest.raises(pv.InputError, match="top: rate may rise with an error"):
+        metrics.Metric("rate", "rate", "rate", top, bottom)
+
+
+def test_the_help_of_the_commands_names_every_metric():
+    from probative.cli.options import STATISTICS
+
+    assert set(metrics.METRICS) <= set(
+        STATISTICS["metric"].help.replace(",", "").replace(";", "").split()
+    )
 
 
 def test_the_paired_posterior_knows_all_metrics():

@@ -22,6 +22,7 @@ from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
 from probative.matching.matched import Matched, match_inputs
+from probative.metrics import label_metric
 from probative.options import CompareOptions, PlanOptions, ScoreOptions
 from probative.results import Comparison, Comparisons, LabelDifference
 from probative.wording.verdict import no_verdict, verdict
@@ -357,7 +358,7 @@ def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices
         score_b=gap.b,
         units_needed=needed.units,
         observed_units=needed.observed_units,
-        by_label=_by_label(matched, i, j, "f1" if metric == "accuracy" else metric, choices),
+        by_label=_by_label(matched, i, j, label_metric(metric), choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
         null=test.null,
     )

@@ -12,13 +12,13 @@ from probative._validation import flag, names_of, one_of, open_probability, posi
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.intervals import METHODS, interval
-from probative.inference.label_dependence import label_intervals
+from probative.inference.label_dependence import is_at_once, label_intervals
 from probative.inference.macro import macro_interval
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
 from probative.matching.tag_rules import UNTYPED
-from probative.metrics import METRICS, NEEDS_TN
+from probative.metrics import METRICS, NEEDS_TN, PRF, TABLE
 from probative.options import ScoreOptions
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["UNITS", "by_name", "metrics_of", "recognised", "score", "scores_of", "unit_of"]
 
-PRF = ("precision", "recall", "f1")
 UNITS = ("sentence", "document", "unit", "item")
 # what accuracy is also called where every class of single-label data counts
-_ALL_CLASSES = ("accuracy", *PRF)
+_ALL_CLASSES = (
+    "accuracy",
+    *(name for name, m in TABLE.items() if m.is_share_of_right and not m.depends_on_beta),
+)
 _MACRO = "macro_"
-# what the labels' intervals are made for all at once, by the default method
-_AT_ONCE = (*PRF, "jaccard")
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ def _by_document(units: Counts, document: Any) -> Counts:
 
 def _by_label(matched: Matched, i: int, choices: _Choices) -> tuple[LabelScores, ...]:
     """The scores of every label that the answer or the system has."""
-    metrics = tuple(m for m in choices.asked if m != "accuracy") or PRF
+    metrics = tuple(m for m in choices.asked if not TABLE[m].is_of_all_items) or PRF
     items = matched.items
     counts = items.counts(i, by="label")
     cells = None
@@ -308,7 +308,7 @@ def _of_labels(
     """The intervals of a metric of all labels; a hundred thousand of them should not take long."""
     if cells is None:  # one decision per label and item
         return interval(counts, metric, **choices.how)
-    if metric in _AT_ONCE and choices.method is None:
+    if is_at_once(metric) and choices.method is None:
         return label_intervals(cells, metric, level=choices.level)
     return [
         _interval(matched, items.counts(i, by="sentence"), metric, choices)

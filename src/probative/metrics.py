@@ -24,6 +24,7 @@ __all__ = [
     "CELLS",
     "METRICS",
     "NEEDS_TN",
+    "PRF",
     "TABLE",
     "Metric",
     "Share",
@@ -32,6 +33,7 @@ __all__ = [
     "f1_from_jaccard",
     "fbeta",
     "jaccard",
+    "label_metric",
     "npv",
     "precision",
     "ratio",
@@ -63,10 +65,23 @@ class Share:
     misses: tuple[str, ...]
     factor: float
 
+    def proportion(self, counts: Counts) -> tuple[Any, Any]:
+        """How many hits there are, and how many of both."""
+        hits, misses = (
+            sum(getattr(counts, cell) for cell in cells) for cells in (self.hits, self.misses)
+        )
+        return hits, hits + misses
+
+    def score(self, proportion: Value) -> Value:
+        """The score, given the share of hits."""
+        return self.factor * proportion / (1 + (self.factor - 1) * proportion)
+
 
 @dataclass(frozen=True)
 class Metric:
-    """A score: a ratio of two linear forms in tp, fp, fn, tn.
+    """A score: a ratio of two linear forms in tp, fp, fn, tn, which an error never raises.
+
+    More is better, in every test and sentence: a rate of errors is told by what is right instead.
 
     Attributes
     ----------
@@ -91,6 +106,14 @@ class Metric:
     bottom_beta: Form = (0, 0, 0, 0)
     bounds: tuple[float, float] = (0.0, 1.0)
 
+    def __post_init__(self) -> None:
+        for top, bottom in ((self.top, self.bottom), (self.top_beta, self.bottom_beta)):
+            if top[1] or top[2] or any(not 0 <= x <= y for x, y in zip(top, bottom, strict=True)):
+                raise InputError(
+                    f"top: {self.name} may rise with an error; expected no weight of fp or fn in "
+                    f"the numerator, and none that the denominator does not have, too"
+                )
+
     def forms(self, b2: Any = 1) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The weights of numerator and denominator, β² being `b2` (any kind of number)."""
         return _added(self.top, self.top_beta, b2), _added(self.bottom, self.bottom_beta, b2)
@@ -104,6 +127,14 @@ class Metric:
     def is_of_all_items(self) -> bool:
         """Whether it is a share of all items, as accuracy is."""
         return all(self.bottom)
+
+    @property
+    def is_share_of_right(self) -> bool:
+        """Whether it is tp / (tp + errors) where every error is one of both kinds: fp = fn."""
+        (tp, *wrong), (hits, *all_wrong) = (
+            (form[0], form[1] + form[2], form[3]) for form in (self.top, self.bottom)
+        )
+        return tp == hits and not any(wrong) and all_wrong == [hits, 0]
 
     @property
     def depends_on_beta(self) -> bool:
@@ -148,7 +179,13 @@ TABLE = {
     )
 }
 METRICS = tuple(TABLE)
+PRF = ("precision", "recall", "f1")  # what is shown where nobody asks for others
 NEEDS_TN = tuple(name for name, metric in TABLE.items() if metric.needs_tn)
+
+
+def label_metric(metric: str) -> str:
+    """What tells of a single label what `metric` tells of all: a label has no accuracy."""
+    return "f1" if TABLE[metric].is_of_all_items else metric
 
 
 def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:

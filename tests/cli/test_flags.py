@@ -89,10 +89,14 @@ def files(tmp_path, monkeypatch):
         (
             ("score", "gold.conll", "gold.conll", "--columns", "2"),
             lambda: pv.score("gold.conll", "gold.conll", columns=["2"]),
-            "gold_column, columns: the systems have inputs of their own; expected one file that "
-            "holds all, or tag_column=",
-            "--gold-column, --columns: the systems have inputs of their own; expected one file "
-            "that holds all, or --tag-column",
+            "gold_column, columns: the systems have inputs of their own",
+            "--gold-column, --columns: the systems have inputs of their own",
+        ),
+        (
+            ("score", "gold.conll", "gold.conll", "--columns", "2"),
+            lambda: pv.score("gold.conll", "gold.conll", columns=["2"]),
+            "expected one file that holds all, or tag_column=",
+            "expected one file that holds all, or --tag-column",
         ),
         (
             ("compare", "gold.conll", "gold.conll", "other.conll", "--align", "x"),

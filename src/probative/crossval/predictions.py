@@ -13,6 +13,7 @@ from probative.crossval.tasks import LabelTask
 from probative.errors import InputError
 from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs
+from probative.metrics import PRF
 from probative.reading.annotations import Labels, Segmented
 from probative.reading.recognise import Options, read, read_pair
 from probative.results.crossval import FoldCounts, ModelComparison
@@ -102,7 +103,7 @@ def _tables(
         )
         for gold, a, b in zip(golds, *sides, strict=True)
     ]
-    return found, ("precision", "recall", "f1")
+    return found, PRF
 
 
 def _values(labels: Labels) -> list[str]:

@@ -13,6 +13,7 @@ from probative._labels import items_of, label_text, labels_of
 from probative.counts import PairedCounts
 from probative.crossval.strata import length_of
 from probative.errors import InputError
+from probative.metrics import METRICS, NEEDS_TN, PRF
 from probative.positive import positive_label
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelTask", "SpanTask", "task_for"]
 
-_PRF = ("precision", "recall", "f1")
-_POSSIBLE = (*_PRF, "fbeta", "jaccard")
 _SHOWN = 5  # classes that a message names
 
 
@@ -46,12 +45,12 @@ class LabelTask:
     @property
     def metrics(self) -> tuple[str, ...]:
         """What is compared by default."""
-        return ("accuracy",) if self.positive is None else _PRF
+        return ("accuracy",) if self.positive is None else PRF
 
     @property
     def possible(self) -> tuple[str, ...]:
         """What can be compared."""
-        return (*_PRF, "accuracy") if self.positive is None else (*_POSSIBLE, "accuracy")
+        return (*PRF, "accuracy") if self.positive is None else METRICS
 
     def strata(self, X: Any, y: Any) -> Any:  # noqa: ARG002
         """What the blocks shall have equal shares of."""
@@ -93,8 +92,8 @@ class SpanTask:
     """Spans of sentences: entities, chunks, words."""
 
     name = "spans"
-    metrics = _PRF
-    possible = _POSSIBLE
+    metrics = PRF
+    possible = tuple(name for name in METRICS if name not in NEEDS_TN)
 
     def strata(self, X: Any, y: Any) -> dict[str, list[int]]:
         """What the blocks shall have equal shares of: spans of every label, and tokens."""

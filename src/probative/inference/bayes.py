@@ -16,7 +16,7 @@ from probative.inference.independent import IndependentPosterior
 from probative.inference.paired_posterior import PAIRED_METRICS, PairedPosterior
 from probative.inference.posteriors import posterior, prior_weight, recall_weight
 from probative.inference.training_variance import fold_design_effect, with_training_variance
-from probative.metrics import score
+from probative.metrics import TABLE, score
 from probative.options import BayesOptions
 from probative.results import BayesTest
 
@@ -305,7 +305,7 @@ def _paired_draws(
     table: PairedCounts, metric: str, choices: dict[str, float], size: int, rng: np.random.Generator
 ) -> Any:
     """Differences of the scores of tables drawn from the eight-case posterior."""
-    cells = table.total().cases + choices["prior"] / (4 if metric == "accuracy" else 2)
+    cells = table.total().cases + choices["prior"] / (4 if TABLE[metric].is_of_all_items else 2)
     shares = PairedCounts(rng.standard_gamma(cells, (size, 8)))
     a, b = (score(counts, metric, beta=choices["beta"]) for counts in (shares.a, shares.b))
     return b - a

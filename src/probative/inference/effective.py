@@ -10,6 +10,7 @@ from probative._validation import finite, one_of, positive
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.posteriors import posterior
+from probative.metrics import PRF
 from probative.results import ScorePosteriors
 
 __all__ = ["Weight", "checked_folds", "effective_counts", "fold_weight", "score_posteriors"]
@@ -82,7 +83,7 @@ def fold_weight(m: int, weight: Weight = "effective") -> float:
 
 def score_posteriors(
     folds: Mapping[str, Sequence[Counts]],
-    metrics: Sequence[str] = ("precision", "recall", "f1"),
+    metrics: Sequence[str] = PRF,
     *,
     weights: Sequence[Weight] = WEIGHTS,
     prior: float = 1.0,

@@ -13,7 +13,7 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
 from probative.inference.wilson_direct import wilson_direct
-from probative.metrics import CELLS, TABLE, f1_from_jaccard, ratio, score
+from probative.metrics import CELLS, TABLE, ratio, score
 from probative.options import IntervalOptions
 from probative.results import Interval
 
@@ -284,10 +284,13 @@ def _limits_by_method(
         return _of_proportion(x, n, method, reach)
     if method == "wald":
         return _wald(counts, metric, beta, z)
+    share = TABLE[metric].share(beta**2)
+    assert share is not None  # noqa: S101  # other methods are those of F1
+    right, items = share.proportion(counts)
     if method == "wilson-direct":
-        return wilson_direct(counts.tp, counts.nu, z)
-    low, high = _of_proportion(counts.tp, counts.nu, method, reach)
-    return f1_from_jaccard(low), f1_from_jaccard(high)
+        return wilson_direct(right, items, z)
+    low, high = _of_proportion(right, items, method, reach)
+    return share.score(low), share.score(high)
 
 
 def _posterior(counts: Counts, metric: str, beta: float, prior: float) -> Posterior:

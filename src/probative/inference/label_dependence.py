@@ -13,7 +13,7 @@ from probative.counts import Counts
 from probative.inference.clusters import ONE_UNIT, student_quantile
 from probative.inference.intervals import UNDEFINED, default_method
 from probative.inference.proportions import wilson
-from probative.metrics import f1_from_jaccard, ratio, score
+from probative.metrics import TABLE, ratio, score
 from probative.results import Interval
 
 if TYPE_CHECKING:
@@ -85,21 +85,32 @@ def label_dependence(
     return LabelDependence(effect, np.maximum(1.0, divisor), freedom)
 
 
+def is_at_once(metric: str) -> bool:
+    """Whether `label_intervals` makes the usual intervals of all labels at once, Wilson's.
+
+    True negatives are not counted by label, and F-beta has no such interval.
+    """
+    score = TABLE[metric]
+    by_wilson = default_method(metric).startswith("wilson")
+    return by_wilson and not (score.needs_tn or score.depends_on_beta)
+
+
 def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.95) -> Interval:
-    """The clustered intervals of precision, recall, F1 or Jaccard of every label, as arrays.
+    """The clustered intervals of every label, as arrays, for a metric that `is_at_once`.
 
     Each is `probative.interval(..., clustered=True)` of the units of that label.
     """
     tables = cells.by_label()
-    found = label_dependence(cells, metric)
-    right, items = (tables.tp, tables.nu) if metric == "f1" else ratio(tables, metric)
-    reach = student_quantile(level, found.degrees_of_freedom)
+    dependence = label_dependence(cells, metric)
+    share = TABLE[metric].share()
+    assert share is not None  # noqa: S101  # as `is_at_once` says
+    right, items = share.proportion(tables)
+    reach = student_quantile(level, dependence.degrees_of_freedom)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        low, high = wilson(right / found.divisor, items / found.divisor, reach)
-    if metric == "f1":
-        low, high = f1_from_jaccard(low), f1_from_jaccard(high)
+        low, high = wilson(right / dependence.divisor, items / dependence.divisor, reach)
+        low, high = share.score(low), share.score(high)
     estimate = score(tables, metric)
-    known = found.degrees_of_freedom > 0
+    known = dependence.degrees_of_freedom > 0
     note = np.array([None, ONE_UNIT, UNDEFINED])[np.where(np.isnan(estimate), 2, 1 - known)]
     return Interval(
         metric,
@@ -109,7 +120,7 @@ def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.
         np.where(known, np.fmin(low, estimate), 0.0),  # not left out by rounding
         np.where(known, np.fmax(high, estimate), 1.0),
         note,
-        found.design_effect,
+        dependence.design_effect,
     )
 
 

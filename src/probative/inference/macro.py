@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive
+from probative._validation import one_of, open_probability
 from probative.inference.clusters import ONE_UNIT, student_quantile
 from probative.inference.label_dependence import (
     effective_units,
@@ -29,7 +29,7 @@ from probative.inference.label_dependence import (
 )
 from probative.inference.macro_posterior import MacroPosterior, macro_posterior
 from probative.label_counts import LabelCounts
-from probative.metrics import METRICS, ratio, score
+from probative.metrics import METRICS, TABLE, Share, ratio, score
 from probative.results import Interval
 
 if TYPE_CHECKING:
@@ -148,7 +148,9 @@ def macro_evidence(cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0)
         return MacroEvidence(estimate, None, 0.0, nothing)
     right, items = proportions_of(cells.by_label(), metric, beta)
     divisor = _divisors(cells, metric, beta)
-    posterior = macro_posterior(right / divisor, items / divisor, f1=_is_f1(metric, beta))
+    share = _share(metric, beta)
+    f1 = share is not None and share.factor == 2
+    posterior = macro_posterior(right / divisor, items / divisor, f1=f1)
     return MacroEvidence(estimate, posterior, freedom)
 
 
@@ -182,26 +184,29 @@ def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
 def proportions_of(tables: Counts, metric: str, beta: float) -> tuple[Array, Array]:
     """Items of each label that are right, and all of them: what its score is a function of.
 
-    F1 is a function of tp of tp + fp + fn. F-beta is a function of no proportion: it is taken for
-    one itself, of as many items as give it the variance of the delta method.
+    F1 is a function of tp of tp + fp + fn. A score whose errors weigh differently, as those of
+    F-beta, is a function of no proportion: it is taken for one itself, of as many items as give it
+    the variance of the delta method.
     """
-    if _is_f1(metric, beta):
-        return np.asarray(tables.tp, np.float64), np.asarray(tables.nu, np.float64)
+    share = _share(metric, beta)
+    if share is not None:
+        right, items = share.proportion(tables)
+        return np.asarray(right, np.float64), np.asarray(items, np.float64)
     x, y = (np.asarray(part, np.float64) for part in ratio(tables, metric, beta=beta))
-    if metric != "fbeta":
-        return x, y
     table, (item_x, item_y) = kinds_of_items(tables, metric, beta)
     table = table + _HALF * (item_y > 0)
     top, bottom = table @ item_x, table @ item_y
-    share = top / bottom
-    variance = (table * (item_x - share[:, None] * item_y) ** 2).sum(axis=1) / bottom**2
-    items = np.where(y > 0, share * (1 - share) / variance, 0.0)
+    value = top / bottom
+    variance = (table * (item_x - value[:, None] * item_y) ** 2).sum(axis=1) / bottom**2
+    items = np.where(y > 0, value * (1 - value) / variance, 0.0)
     with np.errstate(invalid="ignore"):
         return np.where(y > 0, x / y, 0.0) * items, items
 
 
-def _is_f1(metric: str, beta: float) -> bool:
-    return metric == "f1" or (metric == "fbeta" and positive("beta", beta) == 1)
+def _share(metric: str, beta: float) -> Share | None:
+    """The share that a score is, or whose F1 it is."""
+    share = TABLE[metric].share(beta**2)
+    return share if share is not None and share.factor in (1, 2) else None
 
 
 def shifts(

@@ -24,7 +24,7 @@ from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.clusters import contributions
 from probative.inference.proportions import normal_quantile
-from probative.metrics import METRICS, score
+from probative.metrics import METRICS, TABLE, score
 from probative.results.plans import Plan
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def plan(
         raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")
     one_of("metric", metric, METRICS)
     level = open_probability("level", level)
-    beta = positive("beta", beta) if metric == "fbeta" else 1.0
+    beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
     if difference is not None and power is not None and units is not None:
         raise InputError("units: difference, power and units are all given; nothing is left to do")
     if power is not None:

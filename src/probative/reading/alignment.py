@@ -48,7 +48,8 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
     if differ is not None:
         raise other.error(
             f"{_quoted(other, differ)} does not tell the token of {_place(gold, differ)}, "
-            f"{_quoted(gold, differ)}; expected the same tokens (align_by='position' accepts others)",
+            f"{_quoted(gold, differ)}; expected the same tokens (align_by='position' accepts "
+            f"others)",
             differ,
         )
     return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative.metrics import label_metric
 from probative.reporting.curves import density_curve
 from probative.reporting.document import Table, points
 from probative.reporting.svg import Bar, density, forest, histogram
@@ -161,9 +162,8 @@ def label_differences(c: Comparison) -> Table:
 
 
 def _label_metric(c: Comparison) -> str:
-    """A label has no macro average, and no accuracy where all labels are pooled."""
-    metric = c.metric.removeprefix("macro_")
-    return metric_name("f1" if metric == "accuracy" else metric)
+    """The score of a label, which has no macro average."""
+    return metric_name(label_metric(c.metric.removeprefix("macro_")))
 
 
 def _confusion_tables(found: Comparisons) -> list[Table]:

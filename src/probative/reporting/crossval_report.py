@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.metrics import score
+from probative.metrics import TABLE, score
 from probative.reporting.bayes_report import tests_table
 from probative.reporting.document import Document, Table, number, payload, points
 from probative.wording.bayes_verdict import model_verdicts
@@ -88,7 +88,9 @@ def crossval_drawings(found: ModelComparison) -> list[Drawing]:
 def folds_table(found: ModelComparison) -> Table:
     """The counts of every fold and model."""
     names = list(found.folds[0].counts.to_dict())
-    metrics = list(dict.fromkeys(test.metric for test in found.tests))
+    # what depends on beta cannot be told from the counts of a fold alone
+    tested = dict.fromkeys(test.metric for test in found.tests)
+    metrics = [metric for metric in tested if not TABLE[metric].depends_on_beta]
     timed = any(fold.seconds is not None for fold in found.folds)
     rows = [
         (
@@ -97,15 +99,14 @@ def folds_table(found: ModelComparison) -> Table:
             f"{fold.train:,}",
             f"{fold.validation:,}",
             *(f"{value:,}" for value in fold.counts.to_dict().values()),
-            *(points(score(fold.counts, metric)) for metric in metrics if metric != "fbeta"),
+            *(points(score(fold.counts, metric)) for metric in metrics),
             *((number(fold.seconds, 1),) if timed else ()),
         )
         for fold in found.folds
     ]
     columns = ("fold", "model", "trained on", "judged on", *names)
-    columns += tuple(metric for metric in metrics if metric != "fbeta")
     return Table(
-        (*columns, *(("seconds",) if timed else ())),
+        (*columns, *metrics, *(("seconds",) if timed else ())),
         tuple(rows),
         title="Folds",
         text_columns=2,

@@ -10,10 +10,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from probative._validation import one_of
+from probative.metrics import TABLE
 from probative.reporting import escape
 from probative.reporting.document import Strong
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from jinja2 import Environment
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "UNLIMITED", "as_html", "is_page", "render"]
 
+_NAMES_OF_SCORES = ("metric", "score")  # heads of columns
 UNLIMITED = 200  # columns where no terminal sets a limit: tables fit, sentences stay on one line
 
 
@@ -149,9 +152,9 @@ def _latex_table(table: Table) -> str:
         r"\centering",
         rf"\begin{{tabular}}{{{aligned}}}",
         r"\toprule",
-        " & ".join(map(escape.latex, table.columns)) + r" \\",
+        " & ".join(map(_latex_name, table.columns)) + r" \\",
         r"\midrule",
-        *(" & ".join(map(_latex, row)) + r" \\" for row in table.rows),
+        *(" & ".join(_latex_row(table.columns, row)) + r" \\" for row in table.rows),
         r"\bottomrule",
         r"\end{tabular}",
         rf"\caption{{{escape.latex(caption)}}}" if caption else "",
@@ -163,6 +166,18 @@ def _latex_table(table: Table) -> str:
 def _markdown(cell: str) -> str:
     safe = escape.markdown(cell)
     return f"**{safe}**" if isinstance(cell, Strong) and cell else safe
+
+
+def _latex_row(columns: Sequence[str], row: Sequence[str]) -> Iterator[str]:
+    for head, cell in zip(columns, row, strict=True):
+        named = head in _NAMES_OF_SCORES and not isinstance(cell, Strong)
+        yield _latex_name(cell) if named else _latex(cell)
+
+
+def _latex_name(text: str) -> str:
+    """A head or the name of a score, as papers print it: F1 with its 1 below the line."""
+    words = text.split(" ")
+    return " ".join(TABLE[w].latex if w in TABLE else escape.latex(w) for w in words)
 
 
 def _latex(cell: str) -> str:

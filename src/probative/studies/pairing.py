@@ -19,7 +19,7 @@ from probative.errors import InputError
 from probative.inference.independent import IndependentPosterior
 from probative.inference.paired_posterior import PairedPosterior
 from probative.inference.posteriors import posterior
-from probative.metrics import score
+from probative.metrics import PRF, score
 from probative.results import Result
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class PairingResult(Result):
 @renamed(seed="rng")
 def pairing_study(
     sizes: Sequence[int] = (200, 1000, 5000),
-    metrics: Sequence[str] = ("precision", "recall", "f1"),
+    metrics: Sequence[str] = PRF,
     *,
     replicates: int = 1000,
     level: float = 0.95,

@@ -27,7 +27,7 @@ from probative.inference.training_variance import (
     fold_design_effect,
     item_variance,
 )
-from probative.metrics import score
+from probative.metrics import PRF, score
 from probative.results import Result
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COPIES", "LEARNERS", "TrainingResult", "training_study"]
 
-METRICS = ("precision", "recall", "f1")
 COPIES = ("own", "subsampled")
 _REPETITIONS = 3
 _FEATURES = 2  # of each learner
@@ -158,17 +157,17 @@ def training_study(
     results = []
     for i, (learner, gain) in enumerate(conditions):
         generator = random_generator(rng)
-        judged: dict[str, list[tuple[float, float, float]]] = {metric: [] for metric in METRICS}
+        judged: dict[str, list[tuple[float, float, float]]] = {metric: [] for metric in PRF}
         for done in range(0, replicates, _AT_ONCE):
             report(i * replicates + done, len(conditions) * replicates)
             size = min(_AT_ONCE, replicates - done)
             data = _draw(generator, size, items, (distance, distance + gain))
             subsample = generator if copies == "subsampled" else None
             for folds in _cross_validated(LEARNERS[learner], *data, subsample):
-                for metric in METRICS:
+                for metric in PRF:
                     judged[metric].append(_judge(folds, metric))
         setting = (items, gain, distance, copies)
-        results += [_summary(learner, m, setting, judged[m], level) for m in METRICS]
+        results += [_summary(learner, m, setting, judged[m], level) for m in PRF]
     return results
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
+from probative.metrics import NEEDS_TN
 from probative.wording import (
     metric_name,
     number,
@@ -31,7 +32,6 @@ STRENGTHS = (("strong", 0.99, 0.01), ("moderate", 0.95, 0.05))
 _, LIKELY, SIGNIFICANT = STRENGTHS[-1]
 UNDECIDED = 0.8  # below this probability the data do not even lean to one side
 _ROUNDING = 1e-12
-_WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
 
 
 def verdict(comparison: Comparison) -> str:
@@ -53,7 +53,7 @@ def verdict(comparison: Comparison) -> str:
 def no_verdict(comparison: Comparison) -> str | None:
     """Why nothing can be said of two systems, or None if something can."""
     c = comparison
-    if c.positives == 0 and c.metric.removeprefix("macro_") not in _WITHOUT_POSITIVES:
+    if c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN:
         return "the answer holds nothing to be found"
     if isnan(c.difference):
         return f"{metric_name(c.metric)} is undefined for one of them"
