@@ -13,6 +13,17 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
+# strict F1 of the systems of the WNUT 2017 shared task, in points
+WNUT17_F1 = {
+    "uh_ritual": 41.86,
+    "spinningbytes": 40.78,
+    "sjtu_adapt": 40.42,
+    "arcada": 39.98,
+    "flytxt": 38.35,
+    "mic-cis": 37.06,
+    "drexel_cci": 26.30,
+}
+
 # what these show (pipes, devices, limits of memory) is spelt otherwise on Windows
 POSIX_ONLY = [
     "fuzz_readers.py",
@@ -93,6 +104,16 @@ def write(tmp_path: Path):
         return path
 
     return make
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Forty sentences with and without names."""
+    path = tmp_path / "corpus.conll"
+    sentences = [f"Name{i} B-PER\nsaw O\nRome{i % 7} B-LOC\n" for i in range(28)]
+    sentences += [f"word{i} O\n" for i in range(12)]
+    path.write_text("\n".join(sentences))
+    return path
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import socket
 import stat
 import subprocess
@@ -24,10 +23,11 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 import click
+from time_limit import Hang, limit
 
 from probative.cli import main as run_command
 from probative.cli.app import build_app
@@ -135,10 +135,6 @@ SELDOM = {
 
 
 AN_INPUT = "an input of this command"
-
-
-class Hang(BaseException):
-    """Raised through everything that catches errors."""
 
 
 # --- the room in which a case happens -----------------------------------------------------------
@@ -326,20 +322,6 @@ def systems(command, rng, inputs, places):
     if rng.random() < 0.3:
         return [str(inputs / "table.csv"), "--gold-column", "gold", "--columns", "old,new"]
     return [a_file(rng, inputs, places, "file") for _ in range(rng.choice((1, 2, 3, 3, 4)))]
-
-
-@contextmanager
-def limit(seconds):
-    def stop(*_):
-        raise Hang
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def attempt(words, given):

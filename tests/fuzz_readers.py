@@ -13,17 +13,17 @@ import json
 import os
 import random
 import resource
-import signal
 import sys
 import tempfile
 import threading
 import time
 import traceback
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from time_limit import Hang, limit
 
 from probative.errors import InputError
 from probative.evaluation import score
@@ -179,20 +179,6 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 # --- one case ---------------------------------------------------------------------------------
 
 
-@contextmanager
-def limit(seconds):
-    def stop(*_):
-        raise TimeoutError(f"more than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def attempts(path: Path, whole: Path, rng: random.Random, *, tables: bool):
     """Everything that can be done with a file, as (what, function)."""
     encoding = rng.choice((None, None, None, "latin-1", "gb18030", "utf-16", "utf-7", "utf-8-sig"))
@@ -266,14 +252,14 @@ def run_case(
             tally["error"] += 1
             if "\n" in str(error) or not str(error) or len(str(error)) > 5_000:
                 problems.append(f"{what}: not a line: {str(error)[:200]!r}")
-        except Exception:
+        except (Exception, Hang):
             problems.append(f"{what}: {traceback.format_exc(limit=-4)}")
     if not path.suffix:  # an ending tells what a pipe does not
         try:
             with limit(HANG):
                 same_through_a_pipe(path, data, Options(task=rng.choice((None, *TASKS))))
             tally["pipe"] += 1
-        except Exception:
+        except (Exception, Hang):
             problems.append(f"pipe: {traceback.format_exc(limit=-4)}")
     path.unlink()
     return problems

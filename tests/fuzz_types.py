@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import argparse
 import random
-import signal
 import sys
 import tempfile
 import traceback
 import warnings
 from collections import Counter
-from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from time_limit import Hang, limit
 
 import probative as pv
 
@@ -155,20 +154,6 @@ CALLS = {
 }  # fmt: skip
 
 
-@contextmanager
-def limit(seconds: int):
-    def stop(*_):
-        raise TimeoutError(f"more than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def run_case(rng: random.Random, names: list[str], tally: Counter) -> str | None:
     """Make one call; return what is wrong with how it ended."""
     name = rng.choice(names)
@@ -194,7 +179,7 @@ def run_case(rng: random.Random, names: list[str], tally: Counter) -> str | None
         tally["error"] += 1
         if "\n" in str(error) or not str(error) or len(str(error)) > 1_000:
             return f"{name}: not a line: {str(error)[:300]!r}"
-    except Exception as error:
+    except (Exception, Hang) as error:
         at = traceback.extract_tb(error.__traceback__)
         inside = [f for f in at if "probative" in f.filename and "fuzz" not in f.filename]
         where = f"{Path(inside[-1].filename).name}:{inside[-1].lineno}" if inside else "?"

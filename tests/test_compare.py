@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from conftest import WNUT17_F1
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import precision_recall_fscore_support as seqeval_scores
@@ -16,15 +17,6 @@ from probative.errors import InputError
 from probative.inference.planning import plan
 
 PRF = ("precision", "recall", "f1")
-PUBLISHED_F1 = {
-    "uh_ritual": 41.86,
-    "spinningbytes": 40.78,
-    "sjtu_adapt": 40.42,
-    "arcada": 39.98,
-    "flytxt": 38.35,
-    "mic-cis": 37.06,
-    "drexel_cci": 26.30,
-}
 
 TAGS = ["O", "O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 
@@ -482,7 +474,7 @@ def test_every_probability_is_one_and_every_limit_holds_the_difference(data):
 @pytest.fixture(scope="module")
 def wnut17(shared):
     folder = shared / "data" / "wnut17"
-    names = list(PUBLISHED_F1)
+    names = list(WNUT17_F1)
     files = {path.name.removesuffix(".txt"): path for path in (folder / "submissions").iterdir()}
     return pv.compare(
         folder / "emerging.test.annotated",
@@ -494,7 +486,7 @@ def wnut17(shared):
 
 def test_the_published_scores_of_the_shared_task(wnut17):
     found = {system.name: round(100 * system["f1"].estimate, 2) for system in wnut17.systems}
-    assert found == PUBLISHED_F1
+    assert found == WNUT17_F1
     assert wnut17.units == 1287
     assert len(wnut17.comparisons) == 21
 

@@ -36,10 +36,10 @@ def sealed(content):
 
 def test_what_is_kept_comes_back(tmp_path):
     folder = ResumableFolder(tmp_path / "deep" / "er", RUN)
-    assert folder.kept("x", PART) is None
+    assert folder.load("x", PART) is None
     content = {"seconds": 0.1, "predictions": [1, "é\ud800", None, True, 1.5, [2, "x"]]}
     folder.keep("x", PART, content)
-    assert ResumableFolder(folder.path, RUN).kept("x", PART) == content
+    assert ResumableFolder(folder.path, RUN).load("x", PART) == content
     json.loads(folder.file("x").read_text())  # plain JSON, for whoever wants to look
 
 
@@ -66,7 +66,7 @@ def test_not_a_bit_changes_unnoticed(tmp_path_factory, data):
     )
     path.write_bytes(bad)
     with pytest.raises(pv.InputError) as caught:
-        ResumableFolder(folder.path, RUN).kept("x", PART)
+        ResumableFolder(folder.path, RUN).load("x", PART)
     assert str(caught.value).startswith(f"{path}: cannot be read (")
     assert "\n" not in str(caught.value)
 
@@ -88,7 +88,7 @@ def test_files_that_are_not_ours(tmp_path, content, message):
     folder = ResumableFolder(tmp_path, RUN)
     folder.file("x").write_bytes(content)
     with pytest.raises(pv.InputError, match=message) as caught:
-        folder.kept("x", PART)
+        folder.load("x", PART)
     assert str(caught.value).startswith(f"{folder.file('x')}: cannot be read")
     assert str(caught.value).endswith("; delete it to do its part again")
 
@@ -99,12 +99,12 @@ def test_a_file_of_another_part_or_run(tmp_path):
     folder.keep("y", {**PART, "fold": 2}, [2])
     folder.file("x").write_bytes(folder.file("y").read_bytes())
     with pytest.raises(pv.InputError, match=r"x\.json: holds another part: fold is 2; expected 1"):
-        folder.kept("x", PART)
+        folder.load("x", PART)
     other = ResumableFolder(tmp_path / "b", {**RUN, "seed": 6})
     other.keep("x", PART, [1])
     folder.file("x").write_bytes(other.file("x").read_bytes())
     with pytest.raises(pv.InputError, match=r"x\.json: holds a part of another run"):
-        folder.kept("x", PART)
+        folder.load("x", PART)
 
 
 def test_a_run_record_that_is_no_record(tmp_path):

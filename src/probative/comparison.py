@@ -13,7 +13,7 @@ from probative._validation import fraction, one_of, open_probability, random_gen
 from probative.counts import PairedCounts
 from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
-from probative.evaluation import by_name, metrics_of, recognised, scores_of, unit_of
+from probative.evaluation import by_name, facts_of_reading, metrics_of, scores_of, unit_of
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.differences import difference
 from probative.inference.macro_difference import macro_difference
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from probative._types import RNG, Input, Systems
+    from probative.inference.clustered_posterior import ClusteredPosterior
+    from probative.inference.macro_difference import MacroDifferencePosterior
     from probative.matching.items import Items
     from probative.options import ReadingKeywords
-    from probative.results import Plan
+    from probative.results import Difference, Plan, RandomizationTest
 
 __all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
 
@@ -190,11 +192,11 @@ def compare_matched(
     comparisons: list[Comparison] = []
     for name in metrics:
         judge = _macro_comparison if average == "macro" else _comparison
-        found = [_without_claims(judge(matched, i, j, name, choices)) for i, j in pairs]
+        of_metric = [_without_claims(judge(matched, i, j, name, choices)) for i, j in pairs]
         if last > 2:
-            adjusted = adjust_pvalues([c.pvalue for c in found]).tolist()
-            found = [replace(c, p_adjusted=p) for c, p in zip(found, adjusted, strict=True)]
-        comparisons += found
+            adjusted = adjust_pvalues([c.pvalue for c in of_metric]).tolist()
+            of_metric = [replace(c, p_adjusted=p) for c, p in zip(of_metric, adjusted, strict=True)]
+        comparisons += of_metric
     also = [c.metric for c in comparisons]
     usual = ScoreOptions(level=level, by=choices.unit, beta=beta)
     scores = replace(
@@ -212,7 +214,7 @@ def compare_matched(
 def _signature(matched: Matched, options: CompareOptions, comparisons: Sequence[Comparison]) -> str:
     first = comparisons[0]
     return options.signature(
-        *recognised(matched, options),
+        *facts_of_reading(matched, options),
         ",".join(dict.fromkeys(c.metric for c in comparisons)),
         first.method,
         f"{first.test}-by-{first.by}",
@@ -261,17 +263,17 @@ def plan_from_files(
         raise InputError(f"systems: {len(matched.names)} of them; expected two")
     unit = unit_of(matched, by)
     (name,) = _metrics(matched, metric, "micro")
-    needed = plan(
-        _paired(matched, 0, 1, unit),
-        _scored(matched, name),
+    result = plan(
+        _cases_of_pair(matched, 0, 1, unit),
+        _computed_metric(matched, name),
         difference=difference,
         power=power,
         units=units,
         level=level,
         beta=beta,
     )
-    signature = options.signature("plan", *recognised(matched, options), name, f"by-{unit}")
-    return replace(needed, metric=name, by=unit, notes=matched.notes, signature=signature)
+    signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
+    return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature)
 
 
 def _metrics(matched: Matched, metric: str | Sequence[str] | None, average: str) -> tuple[str, ...]:
@@ -283,12 +285,12 @@ def _metrics(matched: Matched, metric: str | Sequence[str] | None, average: str)
     return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
 
 
-def _scored(matched: Matched, metric: str) -> str:
+def _computed_metric(matched: Matched, metric: str) -> str:
     """Over all classes of single-label data a score is the share of the answers found."""
     return "recall" if matched.all_classes else metric
 
 
-def _paired(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
+def _cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
     """The cases of a pair, one row per unit, or one table where single items are exchanged."""
     several = len(matched.items.labels) > 1 and not matched.all_classes
     if unit == matched.unit == "item" and several:
@@ -308,8 +310,18 @@ def _cases(items: Items, i: int, j: int, unit: str) -> PairedCounts:
     return items.paired(i, j, by=by)
 
 
-def _common(matched: Matched, i: int, j: int, choices: _Choices) -> dict[str, Any]:
+def _common(
+    matched: Matched,
+    i: int,
+    j: int,
+    choices: _Choices,
+    *,
+    gap: Difference,
+    test: RandomizationTest,
+    posterior: ClusteredPosterior | MacroDifferencePosterior,
+) -> dict[str, Any]:
     """What a comparison says whatever the average."""
+    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
     return {
         "a": matched.names[i],
         "b": matched.names[j],
@@ -317,7 +329,20 @@ def _common(matched: Matched, i: int, j: int, choices: _Choices) -> dict[str, An
         "rope": choices.rope,
         "level": choices.level,
         "power": choices.power,
+        "difference": gap.estimate,
+        "low": gap.low,
+        "high": gap.high,
+        "method": gap.method,
+        "pvalue": test.pvalue,
         "p_adjusted": None,
+        "test": test.method,
+        "null": test.null,
+        "p_a_better": a_better,
+        "p_equivalent": equivalent,
+        "p_b_better": b_better,
+        "posterior": posterior,
+        "score_a": gap.a,
+        "score_b": gap.b,
         "positives": int(np.count_nonzero(matched.items.answer)),
         # of all that counts, item by item
         "identical": bool(np.array_equal(matched.items.says[i], matched.items.says[j])),
@@ -326,8 +351,8 @@ def _common(matched: Matched, i: int, j: int, choices: _Choices) -> dict[str, An
 
 def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
-    paired = _paired(matched, i, j, choices.unit).grouped()
-    scored, level, beta = _scored(matched, metric), choices.level, choices.beta
+    paired = _cases_of_pair(matched, i, j, choices.unit).grouped()
+    scored, level, beta = _computed_metric(matched, metric), choices.level, choices.beta
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     test = randomization_test(
         paired,
@@ -338,34 +363,20 @@ def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices
         null=choices.figures,
     )
     posterior = posterior_of_difference(paired, scored, prior=choices.prior, beta=beta)
-    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
     needed = plan(paired, scored, power=choices.power, level=level, beta=beta)
     return Comparison(
-        **_common(matched, i, j, choices),
+        **_common(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
         metric=metric,
-        difference=gap.estimate,
-        low=gap.low,
-        high=gap.high,
-        method=gap.method,
-        pvalue=test.pvalue,
-        test=test.method,
         design_effect=gap.design_effect,
-        p_a_better=a_better,
-        p_equivalent=equivalent,
-        p_b_better=b_better,
-        posterior=posterior,
-        score_a=gap.a,
-        score_b=gap.b,
         units_needed=needed.units,
         observed_units=needed.observed_units,
         by_label=_by_label(matched, i, j, label_metric(metric), choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
-        null=test.null,
     )
 
 
 def _without_claims(c: Comparison) -> Comparison:
-    """No probabilities where there is no matched: a prior alone would seem to know something."""
+    """No probabilities where there is no evidence: a prior alone would seem to know something."""
     if no_verdict(c) is None:
         return c
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
@@ -384,13 +395,13 @@ def _by_label(
         tables = map(PairedCounts, cells.cases if cells.has_negatives else cells.cases[:, :7])
     else:
         tables = (_cases(alone, i, j, choices.unit).grouped() for alone in items.by_label)
-    found = []
+    differences = []
     for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
         if not use:
             continue
         gap = difference(paired, metric, level=choices.level, beta=choices.beta)
-        found.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
-    return tuple(found)
+        differences.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
+    return tuple(differences)
 
 
 def _macro_comparison(
@@ -413,26 +424,12 @@ def _macro_comparison(
         own_labels=matched.own_labels,
         null=choices.figures,
     )
-    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
     how = "macro average: the test is sampled, interval and posterior are approximations"
     return Comparison(
-        **_common(matched, i, j, choices),
+        **_common(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
         metric=gap.metric,
-        difference=gap.estimate,
-        low=gap.low,
-        high=gap.high,
-        method=gap.method,
-        pvalue=test.pvalue,
-        test=test.method,
         design_effect=None,
-        p_a_better=a_better,
-        p_equivalent=equivalent,
-        p_b_better=b_better,
-        posterior=posterior,
-        score_a=gap.a,
-        score_b=gap.b,
         observed_units=a.n_units,
         by_label=_by_label(matched, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
-        null=test.null,
     )

@@ -288,9 +288,9 @@ class PairedCounts:
             cases.flags.writeable = False
         object.__setattr__(self, "cases", cases)
         object.__setattr__(self, "has_negatives", has_negatives)
-        object.__setattr__(self, "multiplicity", self._checked_multiplicity())
+        object.__setattr__(self, "multiplicity", self._check_multiplicity())
 
-    def _checked_multiplicity(self) -> NDArray[np.int64] | None:
+    def _check_multiplicity(self) -> NDArray[np.int64] | None:
         if self.multiplicity is None:
             return None
         if self.cases.ndim == 1:

@@ -24,19 +24,19 @@ def examples_of(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[Exa
     """The sentences on which the first pairs of systems differ most, the widest gaps first."""
     if matched.task == "labels" or not matched.systems:
         return ()  # nothing to show: labels have no text, and figures alone have none either
-    found: list[Example] = []
+    examples: list[Example] = []
     for i, j in pairs[:_PAIRS]:
         paired = matched.items.paired(i, j, by="sentence")
         errors = [np.asarray(c.fp + c.fn).astype(int) for c in (paired.a, paired.b)]
         gap = np.abs(errors[0] - errors[1])
         # of equal gaps, first the sentences on which more spans are in dispute
         order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -gap))
-        found += [
+        examples += [
             _example(matched, i, j, sentence, errors)
             for sentence in order[:_SENTENCES].tolist()
             if gap[sentence]
         ]
-    return tuple(found)
+    return tuple(examples)
 
 
 def _example(matched: Matched, i: int, j: int, sentence: int, errors: Any) -> Example:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from probative.label_counts import LabelCounts
     from probative.options import ReadingKeywords, ReadingOptions
 
-__all__ = ["UNITS", "by_name", "metrics_of", "recognised", "score", "scores_of", "unit_of"]
+__all__ = ["UNITS", "by_name", "facts_of_reading", "metrics_of", "score", "scores_of", "unit_of"]
 
 UNITS = ("sentence", "document", "unit", "item")
 # what accuracy is also called where every class of single-label data counts
@@ -193,11 +193,13 @@ def scores_of(matched: Matched, options: ScoreOptions, also: Sequence[str] = ())
         scheme=matched.scheme,
         notes=matched.notes,
         token_accuracy=matched.token_accuracy,
-        signature=options.signature(*recognised(matched, options), ",".join(methods), f"by-{unit}"),
+        signature=options.signature(
+            *facts_of_reading(matched, options), ",".join(methods), f"by-{unit}"
+        ),
     )
 
 
-def recognised(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
+def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
     """What a signature says first: the task, and how tags were read."""
     if matched.scheme is None:
         return (matched.task,)
@@ -338,10 +340,10 @@ def _macro_scores(matched: Matched, i: int, choices: _Choices) -> tuple[Interval
 
 
 def _overlap(matched: Matched, i: int) -> dict[str, dict[str, float]]:
-    found = overlaps(matched.gold, matched.systems[i])
+    by_rule = overlaps(matched.gold, matched.systems[i])
     return {
         name: {**asdict(o), "precision": o.precision, "recall": o.recall, "f1": o.f1}
-        for name, o in found.items()
+        for name, o in by_rule.items()
     }
 
 
@@ -359,9 +361,9 @@ def _segmentation_scores(
     further += [(f"boundary_{metric}", metric, boundaries) for metric in PRF]
     if matched.lexicon is not None:
         known = known_words(gold, matched.lexicon)
-        found = matched.items.says[i][matched.items.answer]
+        is_right = matched.items.says[i][matched.items.answer]
         for name, which in (("oov_recall", ~known), ("iv_recall", known)):
-            further.append((name, "recall", _recall_counts(gold, found, which)))
+            further.append((name, "recall", _recall_counts(gold, is_right, which)))
     scores += [
         replace(_interval(matched, counts, metric, choices), metric=name)
         for name, metric, counts in further
@@ -369,9 +371,9 @@ def _segmentation_scores(
     return tuple(scores)
 
 
-def _recall_counts(gold: Any, found: Any, which: Any) -> Counts:
+def _recall_counts(gold: Any, is_right: Any, which: Any) -> Counts:
     def number(words: Any) -> Any:
         return np.bincount(gold.sentence[words], minlength=gold.n_sentences)
 
-    tp = number(found & which)
-    return Counts(tp, np.zeros_like(tp), number(~found & which))
+    tp = number(is_right & which)
+    return Counts(tp, np.zeros_like(tp), number(~is_right & which))

@@ -67,10 +67,10 @@ def gate(
     True
     """
     kind, margin, confidence = check_gate(kind, margin, confidence)
-    judged = _listed(comparisons)
-    baseline, metric = judged[0].a, judged[0].metric
+    wanted = _listed(comparisons)
+    baseline, metric = wanted[0].a, wanted[0].metric
     return tuple(
-        _judge(c, kind, margin, confidence) for c in judged if (c.a, c.metric) == (baseline, metric)
+        _judge(c, kind, margin, confidence) for c in wanted if (c.a, c.metric) == (baseline, metric)
     )
 
 

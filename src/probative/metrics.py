@@ -116,7 +116,7 @@ class Metric:
 
     def forms(self, b2: Any = 1) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The weights of numerator and denominator, β² being `b2` (any kind of number)."""
-        return _added(self.top, self.top_beta, b2), _added(self.bottom, self.bottom_beta, b2)
+        return _add(self.top, self.top_beta, b2), _add(self.bottom, self.bottom_beta, b2)
 
     @property
     def needs_tn(self) -> bool:
@@ -153,7 +153,7 @@ class Metric:
         return Share(tuple(hits), tuple(misses), float(factor))
 
 
-def _added(form: Form, by_beta: Form, b2: Any) -> tuple[Any, ...]:
+def _add(form: Form, by_beta: Form, b2: Any) -> tuple[Any, ...]:
     return tuple(w + b2 * v if v else w for w, v in zip(form, by_beta, strict=True))
 
 
@@ -195,10 +195,10 @@ def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
     if metric in NEEDS_TN and counts.tn is None:
         raise InputError(f"metric: {metric} needs tn, and these counts have none")
     top, bottom = TABLE[metric].forms(positive("beta", beta) ** 2)
-    return _combined(counts, top), _combined(counts, bottom)
+    return _combine(counts, top), _combine(counts, bottom)
 
 
-def _combined(counts: Counts, form: tuple[Any, ...]) -> Any:
+def _combine(counts: Counts, form: tuple[Any, ...]) -> Any:
     terms: list[Any] = [
         cell if weight == 1 else weight * cell
         for weight, cell in zip(form, (counts.tp, counts.fp, counts.fn, counts.tn), strict=True)

@@ -90,7 +90,7 @@ class Options:
             if entry.metadata.get("always") or _text(value) != _text(entry.default):
                 name = entry.metadata.get("as", entry.name.replace("_", "-"))
                 flag = value is True and isinstance(entry.default, bool)
-                chosen.append(name if flag else f"{name}:{_written(value)}")
+                chosen.append(name if flag else f"{name}:{_shorten(value)}")
         return sign(*facts, *chosen)
 
 
@@ -99,7 +99,7 @@ def sign(*facts: str) -> str:
     return "|".join((f"probative:{__version__}", *(fact for fact in facts if fact)))
 
 
-def _written(value: Any) -> str:
+def _shorten(value: Any) -> str:
     """A choice as text that no other choice has, not longer than people read."""
     text = _text(value)
     if len(text) <= _LONGEST:

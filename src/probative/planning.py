@@ -125,6 +125,6 @@ def plan(pilot: Input | PairedCounts, *systems: Systems, **how: Any) -> Plan:
             )
         how["metric"] = systems[0]
     positive("beta", options.beta)
-    found = plan_from_cases(pilot, **how)
+    result = plan_from_cases(pilot, **how)
     by = "by-unit" if pilot.has_units else "by-item"
-    return replace(found, signature=options.signature("plan", found.metric, by))
+    return replace(result, signature=options.signature("plan", result.metric, by))

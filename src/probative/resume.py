@@ -50,9 +50,9 @@ class ResumableFolder:
     >>> import tempfile
     >>> folder = ResumableFolder(tempfile.mkdtemp(), {"seed": 7})
     >>> folder.keep("fold-1", {"fold": 1}, [0, 1, 1])
-    >>> folder.kept("fold-1", {"fold": 1})
+    >>> folder.load("fold-1", {"fold": 1})
     [0, 1, 1]
-    >>> folder.kept("fold-2", {"fold": 2}) is None
+    >>> folder.load("fold-2", {"fold": 2}) is None
     True
     """
 
@@ -66,7 +66,7 @@ class ResumableFolder:
                 create_whole(record, _sealed(run))
         except (OSError, ValueError) as error:
             raise _unusable(error, self.path) from None
-        recorded = _opened(record, _ELSEWHERE)
+        recorded = _open(record, _ELSEWHERE)
         if not isinstance(recorded, dict) or set(recorded) == _PART:
             raise InputError(f"does not say which run this is; {_ELSEWHERE}", record)
         self.run = run | {name: recorded.get(name) for name in adopt}
@@ -84,7 +84,7 @@ class ResumableFolder:
         """Where a part is kept."""
         return self.path / f"{name}.json"
 
-    def kept(self, name: str, part: dict[str, Any]) -> Any:
+    def load(self, name: str, part: dict[str, Any]) -> Any:
         """What was kept of a part, or None.
 
         Parameters
@@ -97,9 +97,9 @@ class ResumableFolder:
         path = self.file(name)
         if not path.exists():
             return None
-        content = _opened(path, _AGAIN)
+        content = _open(path, _AGAIN)
         if not isinstance(content, dict) or set(content) != _PART:
-            raise self.damaged(name, "it has no run, part and result")
+            raise self.damage(name, "it has no run, part and result")
         if content["run"] != self._run_digest:
             raise InputError(f"holds a part of another run; {_AGAIN}", path)
         recorded = content["part"] if isinstance(content["part"], dict) else {}
@@ -118,7 +118,7 @@ class ResumableFolder:
         Parameters
         ----------
         name, part
-            As for `kept`.
+            As for `load`.
         result
             Anything that JSON can hold.
         """
@@ -129,7 +129,7 @@ class ResumableFolder:
             raise InputError(f"cannot hold this result: {error}", path) from None
         write_whole(path, content)
 
-    def damaged(self, name: str, what: str) -> InputError:
+    def damage(self, name: str, what: str) -> InputError:
         """An error about the content of a part's file."""
         return InputError(f"cannot be read ({what}); {_AGAIN}", self.file(name))
 
@@ -162,7 +162,7 @@ def _seal(body: bytes) -> bytes:
 _HEAD = len(_seal(b"")) - len(b"}\n")
 
 
-def _opened(path: Path, remedy: str) -> Any:
+def _open(path: Path, remedy: str) -> Any:
     """What was sealed; not a byte may have changed."""
     try:
         data = path.read_bytes()

@@ -180,17 +180,17 @@ def _intervals(cuts: Cuts, level: float) -> tuple[Interval, ...]:
     )
 
 
-def _stacked(name: str, found: list[Interval]) -> Interval:
+def _stacked(name: str, intervals: list[Interval]) -> Interval:
     """One interval of arrays instead of many."""
-    note = np.array([one.note for one in found], dtype=object)
+    note = np.array([one.note for one in intervals], dtype=object)
     return replace(
-        found[0],
+        intervals[0],
         metric=name,
-        estimate=np.array([one.estimate for one in found]),
-        low=np.array([one.low for one in found]),
-        high=np.array([one.high for one in found]),
+        estimate=np.array([one.estimate for one in intervals]),
+        low=np.array([one.low for one in intervals]),
+        high=np.array([one.high for one in intervals]),
         note=note if any(note) else None,
-        design_effect=np.array([one.design_effect for one in found]),
+        design_effect=np.array([one.design_effect for one in intervals]),
         signature="",
     )
 

@@ -4,19 +4,9 @@ import importlib.util
 import json
 
 import pytest
-from conftest import GOLDEN
+from conftest import GOLDEN, WNUT17_F1
 
 from probative.data import load
-
-PUBLISHED = {  # strict F1 of the shared task, in points
-    "uh_ritual": 41.86,
-    "spinningbytes": 40.78,
-    "sjtu_adapt": 40.42,
-    "arcada": 39.98,
-    "flytxt": 38.35,
-    "mic-cis": 37.06,
-    "drexel_cci": 26.30,
-}
 
 
 def test_the_demo_judges_writes_and_says_where(run, tmp_path):
@@ -37,7 +27,7 @@ def test_the_demo_judges_writes_and_says_where(run, tmp_path):
 def test_the_seven_published_scores(run, tmp_path):
     answer = json.loads(run("demo", "-o", tmp_path, "-f", "json", "-q").out)
     systems = {system["name"]: system for system in answer["comparison"]["systems"]}
-    for name, published in PUBLISHED.items():
+    for name, published in WNUT17_F1.items():
         (f1,) = (s["estimate"] for s in systems[name]["scores"] if s["metric"] == "f1")
         assert round(100 * f1, 2) == published
 

@@ -19,15 +19,6 @@ old O
 """
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    path = tmp_path / "corpus.conll"
-    sentences = [f"Name{i} B-PER\nsaw O\nRome{i % 7} B-LOC\n" for i in range(28)]
-    sentences += [f"word{i} O\n" for i in range(12)]
-    path.write_text("\n".join(sentences))
-    return path
-
-
 def blocks(path, ending="\n\n"):
     return [block.strip() for block in path.read_text().split(ending) if block.strip()]
 

@@ -14,15 +14,6 @@ from probative.matching.schemes import encode
 
 
 @pytest.fixture
-def corpus(tmp_path):
-    path = tmp_path / "corpus.conll"
-    sentences = [f"Name{i} B-PER\nsaw O\nRome{i % 7} B-LOC\n" for i in range(28)]
-    sentences += [f"word{i} O\n" for i in range(12)]
-    path.write_text("\n".join(sentences))
-    return path
-
-
-@pytest.fixture
 def folds(corpus, tmp_path):
     target = tmp_path / "folds"
     write_folds(read_corpus(corpus), target, rng=1)
@@ -152,11 +143,11 @@ def test_several_files_are_one_corpus(corpus, tmp_path):
 
 def test_a_corpus_of_chosen_spans(corpus):
     whole = read_corpus(corpus)
-    assert whole.chosen() is whole
-    assert whole.chosen(only=["LOC"]).spans[0] == [(2, 3, "LOC")]
-    assert whole.chosen(ignore_type=True).spans[0] == [(0, 1, "_"), (2, 3, "_")]
+    assert whole.select() is whole
+    assert whole.select(only=["LOC"]).spans[0] == [(2, 3, "LOC")]
+    assert whole.select(ignore_type=True).spans[0] == [(0, 1, "_"), (2, 3, "_")]
     with pytest.raises(pv.InputError, match="has no span labelled 'LCO'; there are LOC, PER"):
-        whole.chosen(only=["LCO"])
+        whole.select(only=["LCO"])
 
 
 def test_further_columns_are_features(tmp_path):

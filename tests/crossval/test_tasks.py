@@ -62,7 +62,7 @@ def test_one_rule_says_which_class_is_the_positive_one(labels):
 def test_labels_are_compared_by_their_text():
     task = task_for(range(4), [0, 1, 1, 0], None)
     for said in ([0.0, 1.0, 1.0, 0.0], np.array([False, True, True, False]), ["0", "1", "1", "0"]):
-        labels = task.checked(said, range(4))
+        labels = task.check_predictions(said, range(4))
         assert task.cases([0, 1, 1, 0], labels, labels).cases.tolist() == [0, 0, 0, 0, 2, 0, 0, 2]
     three = task_for(range(4), ["a", "b", "c", "a"], None)
     found = three.cases(["a", "b", "c", "a"], ["a", "b", "c", "b"], ["a", "a", "c", "a"])
@@ -113,4 +113,4 @@ def test_labels_without_a_value_are_no_classes():
 
 
 def test_without_known_classes_every_label_is_taken():
-    assert LabelTask("yes").checked(["yes", "what"], range(2)) == ["yes", "what"]
+    assert LabelTask("yes").check_predictions(["yes", "what"], range(2)) == ["yes", "what"]

@@ -11,7 +11,7 @@ import probative as pv
 from probative.learners.chunkers import SegmentingChunker
 from probative.learners.maxmatch import MaxMatchSegmenter
 from probative.learners.specs import model_of
-from probative.learners.words import checked_texts, from_spans, split, to_spans, without_spaces
+from probative.learners.words import check_texts, from_spans, split, to_spans, without_spaces
 from probative.reading.rawtext import texts_of
 from probative.sweep import segmented
 
@@ -40,12 +40,12 @@ def test_splitting_loses_no_character(text, begins):
 
 
 def test_texts_must_tell_their_words():
-    assert checked_texts([["to", "be"]], None) == ["tobe"]
-    assert checked_texts([["to", "be"]], ["to be"]) == ["to be"]
+    assert check_texts([["to", "be"]], None) == ["tobe"]
+    assert check_texts([["to", "be"]], ["to be"]) == ["to be"]
     with pytest.raises(pv.InputError, match="texts: sentence 1 is 'to bee'"):
-        checked_texts([["to", "be"]], ["to bee"])
+        check_texts([["to", "be"]], ["to bee"])
     with pytest.raises(pv.InputError, match="texts: 2 for 1 sentences"):
-        checked_texts([["to", "be"]], ["to be", ""])
+        check_texts([["to", "be"]], ["to be", ""])
 
 
 def test_maximum_matching_takes_the_longest_word():

@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from crossval.models import Least
 
 import probative as pv
 from probative import results
@@ -50,19 +51,6 @@ def study():
 
 def sweep():
     return pv.segmentation_sweep([["ab", "c"], ["de"]], [[0.1, 0.9], [0.4]], steps=4)
-
-
-class Least:
-    """A model that needs no training."""
-
-    def __init__(self, least):
-        self.least = least
-
-    def fit(self, X, y):  # noqa: ARG002
-        return self
-
-    def predict(self, X):
-        return [int(x > self.least) for x in X]
 
 
 @cache

@@ -110,13 +110,13 @@ def test_a_study_resumes_without_training_again(files, tmp_path, monkeypatch, st
     }
     (tmp_path / "runs/crf-20.json").unlink()
     trained = []
-    original = segmenter_runs._trained
+    original = segmenter_runs._train
 
     def counting(system, segmenter, train, *rest):
         trained.append((system, len(train.words)))
         return original(system, segmenter, train, *rest)
 
-    monkeypatch.setattr(segmenter_runs, "_trained", counting)
+    monkeypatch.setattr(segmenter_runs, "_train", counting)
     again = segmentation_study(*files, **how)
     assert trained == [("crf", 20)]
     for one in (again, study):
@@ -177,7 +177,7 @@ def test_a_file_of_another_size_is_noticed(tmp_path):
 @pytest.mark.parametrize("folder", ["file/below", "x" * 5000, "file"])
 def test_an_unusable_folder_is_told_before_training(tmp_path, monkeypatch, folder):
     (tmp_path / "file").touch()
-    monkeypatch.setattr(segmenter_runs, "_trained", None)
+    monkeypatch.setattr(segmenter_runs, "_train", None)
     with pytest.raises(pv.InputError, match="cannot be used"):
         segmentation_study(TRAIN, DEV, TEST, systems=["maxmatch"], folder=tmp_path / folder)
 

@@ -95,7 +95,7 @@ def _from_predictions(
     if missing:
         raise InputError(f"{missing[0]}: missing; expected --folds, --preds-a and --preds-b")
     folds, *patterns = map(str, predictions.values())
-    found = judge_predictions(
+    comparison = judge_predictions(
         folds,
         *map(_matching, patterns),
         metrics=given.metric,
@@ -104,12 +104,12 @@ def _from_predictions(
         **_judging(given),
     )
     signature = replace(given, rng=None).signature(
-        ",".join(found.metrics), f"{len(found.folds) // 2}-folds"
+        ",".join(comparison.metrics), f"{len(comparison.folds) // 2}-folds"
     )
-    drawings = crossval_drawings(found) if out.html else []
-    signed = replace(found, signature=signature)
+    drawings = crossval_drawings(comparison) if out.html else []
+    signed = replace(comparison, signature=signature)
     document = crossval_document(signed, command="bayes", drawings=drawings)
-    out.emit(document, lambda: crossval_figure(found, plot))
+    out.emit(document, lambda: crossval_figure(comparison, plot))
 
 
 def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) -> None:
@@ -157,20 +157,20 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
             f"FOLDS_A FOLDS_B: {len(files)} files; expected two, or one with a column named model"
         )
     refuse_repeats(files)
-    found = [read_folds(file) for file in files]
+    folds_of = [read_folds(file) for file in files]
     if len(files) == 1:
-        if len(found[0]) != 2:
+        if len(folds_of[0]) != 2:
             raise InputError(
-                f"{len(found[0])} models ({', '.join(found[0])}); expected two in a column named "
-                f"model, or two files",
+                f"{len(folds_of[0])} models ({', '.join(folds_of[0])}); expected two in a "
+                f"column named model, or two files",
                 files[0],
             )
-        (name_a, a), (name_b, b) = found[0].items()
+        (name_a, a), (name_b, b) = folds_of[0].items()
     else:
-        for models, file in zip(found, files, strict=True):
+        for models, file in zip(folds_of, files, strict=True):
             if len(models) != 1:
                 raise InputError(f"{len(models)} models; expected one in each of two files", file)
-        (name_a, a), (name_b, b) = (next(iter(models.items())) for models in found)
+        (name_a, a), (name_b, b) = (next(iter(models.items())) for models in folds_of)
         if name_a == name_b:
             name_a, name_b = files
     if len(a) != len(b):
@@ -184,13 +184,13 @@ def _drawings(
     """Both figures for the page, with words for those who cannot see them."""
     from probative.reporting.figures import to_drawing
 
-    told = {
+    descriptions = {
         "densities": "Posterior densities of the scores of both models.",
         "difference": "Posterior densities of the differences of the scores.",
     }
     return [
         to_drawing(_draw(plot, tests, models, a, b, given), words.rstrip("."), words)
-        for plot, words in told.items()
+        for plot, words in descriptions.items()
     ]
 
 

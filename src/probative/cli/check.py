@@ -30,8 +30,8 @@ def check(
     from probative.matching.check import check as find_problems
     from probative.reporting.check_report import check_document
 
-    found = find_problems(file, **vars(given))
-    out.remark(*found.notes)
-    signature = given.signature("check", found.input_format, found.task)
-    out.emit(check_document(found, signature=signature))
-    return 1 if found.problems else 0
+    report = find_problems(file, **vars(given))
+    out.remark(*report.notes)
+    signature = given.signature("check", report.input_format, report.task)
+    out.emit(check_document(report, signature=signature))
+    return 1 if report.problems else 0

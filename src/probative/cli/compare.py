@@ -77,20 +77,22 @@ def compare(
         "require-not-worse": require_not_worse,
         "require-better": require_better,
     }
-    gate = _asked([name for name, on in gates.items() if on], margin, confidence)
+    gate = _check_gate_options([name for name, on in gates.items() if on], margin, confidence)
     gold, *systems = files
     page = out.html is not None  # it alone shows examples, and draws the tests
-    found = find_comparison(gold, *systems, names=names, examples=page, figures=page, **vars(given))
-    out.remark(*found.notes)
-    verdicts = judge(found, **gate) if gate else ()
-    document = compare_document(found, by_label=by_label, gates=verdicts)
-    out.emit(document, lambda: comparison_figure(found))
+    comparisons = find_comparison(
+        gold, *systems, names=names, examples=page, figures=page, **vars(given)
+    )
+    out.remark(*comparisons.notes)
+    verdicts = judge(comparisons, **gate) if gate else ()
+    document = compare_document(comparisons, by_label=by_label, gates=verdicts)
+    out.emit(document, lambda: comparison_figure(comparisons))
     for line in verdicts:
         remark(f"--{line}")
     return 0 if all(verdict.passed for verdict in verdicts) else 1
 
 
-def _asked(
+def _check_gate_options(
     gates: Sequence[str], margin: float | None, confidence: float | None
 ) -> dict[str, Any] | None:
     """The gate that was asked for and its numbers, checked before anything is computed."""

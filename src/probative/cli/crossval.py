@@ -58,10 +58,10 @@ def crossval(
         features=given.features,
         **{name: getattr(given, name) for name in options.CORPUS},
     )
-    found = corpora.chosen(only=given.only, ignore_type=given.ignore_type)
-    found.check_size(given.m)
-    groups = found.groups(keep_documents=given.keep_documents)
-    out.remark(*found.notes)
+    data = corpora.select(only=given.only, ignore_type=given.ignore_type)
+    data.check_size(given.m)
+    groups = data.groups(keep_documents=given.keep_documents)
+    out.remark(*data.notes)
     names = (str(given.a), str(given.b))
     with (
         progress("fits", quiet=out.quiet) as report,
@@ -71,8 +71,8 @@ def crossval(
         result = compare_models(
             model_of(names[0], "--a"),
             model_of(names[1], "--b"),
-            found.sentences,
-            found.spans,
+            data.sentences,
+            data.spans,
             groups=groups,
             names=names,
             n_jobs=jobs,
@@ -81,11 +81,12 @@ def crossval(
             **{name: getattr(given, name) for name in _JUDGING},
         )
     signature = given.signature(
-        found.task,
+        data.task,
         ",".join(result.metrics),
         f"{given.m}x2-block-regularised",
         f"seed:{result.seed}",
     )
     drawings = crossval_drawings(result) if out.html else ()
-    document = crossval_document(replace(result, signature=signature), drawings=drawings)
+    signed = replace(result, task=data.task, signature=signature)
+    document = crossval_document(signed, drawings=drawings)
     out.emit(document, lambda: crossval_figure(result))

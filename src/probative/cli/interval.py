@@ -75,13 +75,13 @@ def interval(
         counts = Counts(**cells)
 
     names = given.metric or ("precision", "recall", "f1")
-    found = [
+    intervals = [
         find_interval(counts, name, method, level=given.level, beta=given.beta, prior=given.prior)
         for name in names
         for method in (methods_for(name, given.beta) if given.method == "all" else (given.method,))
     ]
-    methods = dict.fromkeys(result.method for result in found)
+    methods = dict.fromkeys(result.method for result in intervals)
     if given.prior != 1 and not methods.keys() & {"bayes", "logit"}:
         raise InputError("prior: means nothing to these methods; expected --method bayes or logit")
     signature = given.signature(",".join(names), ",".join(methods))
-    out.emit(intervals_document(counts, found, signature=signature))
+    out.emit(intervals_document(counts, intervals, signature=signature))

@@ -49,7 +49,7 @@ def number(text: str | float) -> float:
     """Read a finite number from the command line."""
     value = float(text) if _NUMBER.fullmatch(str(text)) else math.nan
     if not math.isfinite(value):
-        raise click.BadParameter(f"{_shortened(text)} is not a number")
+        raise click.BadParameter(f"{_shorten(text)} is not a number")
     return value
 
 
@@ -58,9 +58,9 @@ def integer(text: str | int, *, least: int | None = None, most: int | None = Non
     limit = "" if least is None else f" >= {least}"
     value = int(text) if _INTEGER.fullmatch(str(text)) else None
     if value is None and re.fullmatch(r"[+]?\d{19,}", str(text), re.ASCII):
-        raise click.BadParameter(f"{_shortened(text)} is too large")
+        raise click.BadParameter(f"{_shorten(text)} is too large")
     if value is None or (least is not None and value < least):
-        raise click.BadParameter(f"{_shortened(text)} is not a whole number{limit}")
+        raise click.BadParameter(f"{_shorten(text)} is not a whole number{limit}")
     if most is not None and value > most:
         raise click.BadParameter(f"{value} is too large; expected at most {most}")
     return value
@@ -91,11 +91,11 @@ def workers(text: str | int) -> int:
 
 def whole_list(text: str, *, what: str = "whole number >= 1") -> tuple[int, ...]:
     """Read whole numbers >= 1, separated by commas."""
-    found = word_list(text)
-    for word in found:
+    words = word_list(text)
+    for word in words:
         if not _INTEGER.fullmatch(word) or int(word) < 1:
-            raise click.BadParameter(f"{_shortened(word)} is not a {what}")
-    return tuple(int(word) for word in found)
+            raise click.BadParameter(f"{_shorten(word)} is not a {what}")
+    return tuple(int(word) for word in words)
 
 
 def number_list(text: str) -> tuple[float, ...]:
@@ -103,7 +103,7 @@ def number_list(text: str) -> tuple[float, ...]:
     return tuple(number(word.strip()) for word in text.split(","))
 
 
-def _shortened(text: object) -> str:
+def _shorten(text: object) -> str:
     shown = str(text)
     return repr(shown if len(shown) <= 40 else f"{shown[:40]}…")
 
@@ -125,7 +125,7 @@ def fold_weight(text: str) -> str | float | tuple[float, float]:
         values = number_list(text)
     except click.BadParameter:
         return text
-    return values[0] if len(values) == 1 else values  # type: ignore[return-value]
+    return values[0] if len(values) == 1 else values  # type: ignore[return-value]  # how many: the library checks
 
 
 def column_numbers(text: str) -> tuple[int, ...]:

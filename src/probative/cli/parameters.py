@@ -103,7 +103,7 @@ def as_command(name: str, function: Callable[..., Any]) -> click.Command:
     hints = get_type_hints(function, include_extras=True)
     parameters: list[click.Parameter] = []
     groups: dict[str, tuple[type[Any], Group]] = {}
-    told = []
+    arguments = []
     for parameter in inspect.signature(function).parameters.values():
         kind, spec = get_args(hints[parameter.name])
         if isinstance(spec, Group):
@@ -114,20 +114,20 @@ def as_command(name: str, function: Callable[..., Any]) -> click.Command:
             ]
         elif isinstance(spec, Argument):
             parameters.append(_argument(parameter, kind, spec))
-            told += [(spec.metavar, spec.help)] if spec.help else []
+            arguments += [(spec.metavar, spec.help)] if spec.help else []
         else:
             parameters.append(_option(parameter.name, kind, parameter.default, spec))
     return _Command(
         name,
-        callback=_gathered(function, groups),
+        callback=_gather_groups(function, groups),
         params=parameters,
         help=inspect.getdoc(function),
-        arguments=told,
+        arguments=arguments,
         headings={k: v for _, group in groups.values() for k, v in group.headings.items()},
     )
 
 
-def _gathered(
+def _gather_groups(
     function: Callable[..., Any], groups: dict[str, tuple[type[Any], Group]]
 ) -> Callable[..., Any]:
     """The function, with the options of each group put into one object."""

@@ -58,8 +58,10 @@ def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[P
         from probative.reporting.figures import figure_format
 
         figure_format(path)
-    made = any(_same(path.parent, folder) for folder in kept) and not path.parent.exists()
-    target = Path(os.path.realpath(path)) if made else check_target(path)
+    folder_will_be_made = (
+        any(_same(path.parent, folder) for folder in kept) and not path.parent.exists()
+    )
+    target = Path(os.path.realpath(path)) if folder_will_be_made else check_target(path)
     what = read.get(_identity(target))
     if what is not None:
         what = "an input" if what == f"the input {path}" else what  # the line names it already
@@ -121,10 +123,10 @@ def _streams(inputs: Sequence[str]) -> dict[Any, str]:
 def _identity(file: Path | str | int) -> tuple[int, int] | None:
     """What tells a file from all others, whatever its name; None for what is no regular file."""
     try:
-        found = os.stat(file)  # noqa: PTH116  # also the number of an open file
+        status = os.stat(file)  # noqa: PTH116  # also the number of an open file
     except (OSError, ValueError):
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -49,6 +49,6 @@ def plan(
     from probative.reporting.plan_report import plan_document
 
     gold, *systems = files
-    found = plan_from_files(gold, *systems, **vars(given))
-    out.remark(*found.notes)
-    out.emit(plan_document(found))
+    result = plan_from_files(gold, *systems, **vars(given))
+    out.remark(*result.notes)
+    out.emit(plan_document(result))

@@ -52,9 +52,9 @@ def score(
     from probative.reporting.score_report import conlleval_report, scores_document
 
     gold, *systems = files
-    found = find_scores(gold, *systems, names=names, **vars(given))
-    out.remark(*found.notes)
+    scores = find_scores(gold, *systems, names=names, **vars(given))
+    out.remark(*scores.notes)
     if out.form == "conlleval":
-        click.echo(conlleval_report(found), nl=False)
+        click.echo(conlleval_report(scores), nl=False)
     else:
-        out.emit(scores_document(found), lambda: scores_figure(found))
+        out.emit(scores_document(scores), lambda: scores_figure(scores))

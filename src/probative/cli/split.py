@@ -54,15 +54,15 @@ def split(
         "comments": given.comments,
         "column": given.gold_column,
     }
-    found = read_corpus(
+    data = read_corpus(
         corpus, scheme=given.scheme, task=given.task, input_format=given.input_format, **reading
     )
-    if found.task == "labels" and given.regularize not in (SplitOptions.regularize, ("labels",)):
+    if data.task == "labels" and given.regularize not in (SplitOptions.regularize, ("labels",)):
         raise InputError("--regularize: a corpus of labels has equal shares of labels alone")
-    out.remark(*found.notes)
+    out.remark(*data.notes)
     with warnings_as_remarks(quiet=out.quiet):
         manifest = write_folds(
-            found,
+            data,
             output,
             m=given.m,
             rng=given.rng,
@@ -70,5 +70,5 @@ def split(
             keep_documents=given.keep_documents,
             reading=reading,
         )
-    signature = given.signature("split", found.task, f"seed:{manifest['seed']}")
+    signature = given.signature("split", data.task, f"seed:{manifest['seed']}")
     out.emit(split_document(manifest, str(output), signature=signature))

@@ -45,5 +45,5 @@ def sweep(
     refuse_repeats((gold, probabilities))
     answer = segmented(gold, "gold", input_format=given.input_format, encoding=given.encoding)
     out.remark(*answer.notes)
-    found = segmentation_sweep(answer, probabilities, **vars(given))
-    out.emit(sweep_document(found, html=out.html is not None), lambda: sweep_figure(found))
+    result = segmentation_sweep(answer, probabilities, **vars(given))
+    out.emit(sweep_document(result, html=out.html is not None), lambda: sweep_figure(result))

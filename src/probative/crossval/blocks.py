@@ -75,7 +75,7 @@ def balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generator
     whole = rank < (number - number % n_blocks)[sorted_kind]
     block[order[whole]] = rank[whole] % n_blocks
     rest = order[~whole]
-    scaled = _scaled(strata, number)
+    scaled = _scale(strata, number)
     _deal(block, rest, scaled[kind[rest]], kind[rest], m, rng)
     _exchange(block, kind, scaled, n_blocks, rng)
     return block
@@ -105,7 +105,7 @@ def blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Gener
     return balanced_blocks(kind, rows * weight, m, rng)[:groups]
 
 
-def _scaled(strata: Floats, number: NDArray[Any]) -> Floats:
+def _scale(strata: Floats, number: NDArray[Any]) -> Floats:
     """Counts of strata whose squared imbalances are chi-square terms."""
     total = number @ strata
     return np.asarray(strata / np.sqrt(np.where(total > 0, total, 1)))

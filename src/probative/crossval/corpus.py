@@ -12,7 +12,7 @@ from probative.crossval.blocks import number_of_blocks
 from probative.errors import InputError, suggestion
 from probative.matching.schemes import decode
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
-from probative.reading.columns import column_of, tagged
+from probative.reading.columns import column_of, read_tags
 from probative.reading.opening import Input, Options, open_input
 from probative.reading.recognise import read
 from probative.reading.source import refuse_repeats
@@ -67,7 +67,7 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.sentences)
 
-    def chosen(self, *, only: Sequence[str] = (), ignore_type: bool = False) -> Corpus:
+    def select(self, *, only: Sequence[str] = (), ignore_type: bool = False) -> Corpus:
         """The corpus with spans of these labels only, or with spans of one and the same type.
 
         Parameters
@@ -204,14 +204,14 @@ def read_corpus(
         raise source.error(
             f"features: column numbers apply to column files with tags, not to {form}"
         )
-    found = read(opened)
-    if scheme is not None and isinstance(found, (Segmented, Labels)):
+    annotations = read(opened)
+    if scheme is not None and isinstance(annotations, (Segmented, Labels)):
         raise source.error(f"scheme: applies to tags, not to {form}")
-    if isinstance(found, Segmented):
-        return _segmented_corpus(source, form, found)
-    if isinstance(found, Labels):
-        return _label_corpus(source, form, found)
-    return _span_corpus(source, form, found, scheme)
+    if isinstance(annotations, Segmented):
+        return _segmented_corpus(source, form, annotations)
+    if isinstance(annotations, Labels):
+        return _label_corpus(source, form, annotations)
+    return _span_corpus(source, form, annotations, scheme)
 
 
 def _tagged_corpus(
@@ -223,7 +223,7 @@ def _tagged_corpus(
     features: Sequence[int],
 ) -> Corpus:
     text = shape.text
-    spans = decode(tagged(shape, tag_column), scheme=scheme)
+    spans = decode(read_tags(shape, tag_column), scheme=scheme)
     sentences: list[Any] = [list(text.words(i)) for i in range(text.n_sentences)]
     for column in features:
         values = _column(shape, column)
@@ -258,8 +258,10 @@ def _column(shape: Layout, column: int) -> list[str]:
     return [names[code] for code in codes.tolist()]
 
 
-def _span_corpus(source: Source, form: str, found: Any, scheme: str | None) -> Corpus:
-    spans: Any = decode(found, scheme=scheme) if isinstance(found, Tagged) else found
+def _span_corpus(source: Source, form: str, annotations: Any, scheme: str | None) -> Corpus:
+    spans: Any = (
+        decode(annotations, scheme=scheme) if isinstance(annotations, Tagged) else annotations
+    )
     sentences = [spans.text.words(i) for i in range(spans.n_sentences)]
     lines = source.data.split(b"\n")
     at = [(spans.text.line_of(i) or 1) - 1 for i in range(spans.n_sentences)]
@@ -291,24 +293,24 @@ def _segmented_corpus(source: Source, form: str, words: Segmented) -> Corpus:
     )
 
 
-def _label_corpus(source: Source, form: str, found: Labels) -> Corpus:
+def _label_corpus(source: Source, form: str, labels: Labels) -> Corpus:
     lines = [line for line in source.data.split(b"\n") if line.strip()]
-    rows = lines[len(lines) - len(found) :]
-    if len(lines) - len(found) not in (0, 1):
+    rows = lines[len(lines) - len(labels) :]
+    if len(lines) - len(labels) not in (0, 1):
         raise source.error(
-            f"has {len(lines)} lines for {len(found)} items; expected one item per line"
+            f"has {len(lines)} lines for {len(labels)} items; expected one item per line"
         )
     return Corpus(
         source.name,
         "labels",
         form,
         rows,
-        [found.names[code] for code in found.codes.tolist()],
-        found.units,
-        found.notes,
+        [labels.names[code] for code in labels.codes.tolist()],
+        labels.units,
+        labels.notes,
         source,
         lambda i: rows[i],
-        lines[0] if len(lines) > len(found) else b"",
+        lines[0] if len(lines) > len(labels) else b"",
     )
 
 

@@ -79,7 +79,7 @@ class Fits:
     task: LabelTask | SpanTask
     seed: int
 
-    def asked(self, fold: int) -> Any:
+    def validation_instances(self, fold: int) -> Any:
         """The instances that a fold (from 1) validates on."""
         return _rows(self.X, self.folds[fold - 1][1])
 
@@ -92,8 +92,8 @@ class Fits:
             fresh = _fresh(self.models[MODELS.index(which)], self.seed)
             fresh.fit(_rows(self.X, train), _rows(self.y, train))
             doing = "predict"
-            asked = self.asked(fold)
-            predictions = self.task.checked(fresh.predict(asked), asked)
+            instances = self.validation_instances(fold)
+            predictions = self.task.check_predictions(fresh.predict(instances), instances)
         except (Exception, SystemExit) as error:  # a model must not end the program
             what = (
                 str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
@@ -114,22 +114,22 @@ def outcomes(
     """Predictions and seconds by fold (from 1) and model; what a folder has is not done again."""
     numbers = range(1, len(fits.folds) + 1)
     wanted = [(fold, which) for fold in numbers for which in MODELS]
-    found: dict[tuple[int, str], Outcome] = {}
+    results: dict[tuple[int, str], Outcome] = {}
     if folder:
         for fold, which in wanted:
-            kept = folder.kept(*_part(fold, which, split))
+            kept = folder.load(*_part(fold, which, split))
             if kept is not None:
-                found[fold, which] = _restored(folder, fits, fold, which, kept)
-    report(len(found), len(wanted))
-    todo = [part for part in wanted if part not in found]
+                results[fold, which] = _restore(folder, fits, fold, which, kept)
+    report(len(results), len(wanted))
+    todo = [part for part in wanted if part not in results]
     if folder and todo:
         folder.check_writable()
     for fold, which, outcome in _run(fits, todo, n_jobs):
         if folder:
             folder.keep(*_part(fold, which, split), outcome)
-        found[fold, which] = outcome
-        report(len(found), len(wanted))
-    return found
+        results[fold, which] = outcome
+        report(len(results), len(wanted))
+    return results
 
 
 def _part(fold: int, which: str, split: str) -> tuple[str, dict[str, Any]]:
@@ -137,22 +137,22 @@ def _part(fold: int, which: str, split: str) -> tuple[str, dict[str, Any]]:
     return f"fold-{fold}-{which}", {"fold": fold, "model": which, "split": split}
 
 
-def _restored(folder: ResumableFolder, fits: Fits, fold: int, which: str, kept: Any) -> Outcome:
+def _restore(folder: ResumableFolder, fits: Fits, fold: int, which: str, kept: Any) -> Outcome:
     """What a folder kept, if it is what a model may predict."""
     name = _part(fold, which, "")[0]
     if not isinstance(kept, dict) or set(kept) != {"seconds", "predictions"}:
-        raise folder.damaged(name, "it has no seconds and predictions")
+        raise folder.damage(name, "it has no seconds and predictions")
     seconds, predictions = kept["seconds"], kept["predictions"]
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise folder.damaged(name, f"seconds: {seconds!r:.40} is no number")
+        raise folder.damage(name, f"seconds: {seconds!r:.40} is no number")
     if not 0 <= seconds < math.inf:
-        raise folder.damaged(name, f"seconds: {seconds!r:.40} is not finite and >= 0")
+        raise folder.damage(name, f"seconds: {seconds!r:.40} is not finite and >= 0")
     if not isinstance(predictions, list):
-        raise folder.damaged(name, f"predictions: {predictions!r:.40} is no list")
+        raise folder.damage(name, f"predictions: {predictions!r:.40} is no list")
     try:
-        checked = fits.task.checked(predictions, fits.asked(fold))
+        checked = fits.task.check_predictions(predictions, fits.validation_instances(fold))
     except InputError as error:
-        raise folder.damaged(name, str(error)) from None
+        raise folder.damage(name, str(error)) from None
     return {"seconds": seconds, "predictions": checked}
 
 

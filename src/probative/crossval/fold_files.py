@@ -87,7 +87,7 @@ def write_folds(
         fold: dict[str, Any] = {"fold": number}
         for part, positions in zip(("train", "validation"), halves, strict=True):
             path = target / f"fold-{number:0{width}d}-{part}{suffix}"
-            content = _joined(corpus, positions, encoding)
+            content = _join(corpus, positions, encoding)
             write_whole(path, content)
             fold[part] = {
                 "file": path.name,
@@ -132,14 +132,14 @@ def _check_encoding(source: Source, encoding: str | None) -> None:
 def _new_folder(target: Path) -> None:
     try:
         target.mkdir(parents=True, exist_ok=True)
-        found = next(target.iterdir(), None)
+        content = next(target.iterdir(), None)
     except OSError as error:
         raise InputError(f"cannot be used: {error.strerror}", target) from None
-    if found is not None:
-        raise InputError(f"holds {found.name!r}; expected a new or an empty folder", target)
+    if content is not None:
+        raise InputError(f"holds {content.name!r}; expected a new or an empty folder", target)
 
 
-def _joined(corpus: Corpus, positions: NDArray[np.intp], encoding: str | None) -> bytes:
+def _join(corpus: Corpus, positions: NDArray[np.intp], encoding: str | None) -> bytes:
     """The lines of some sentences, put together as the corpus does it."""
     if corpus.source is None or corpus.raw is None:
         raise ValueError("this corpus has no lines")

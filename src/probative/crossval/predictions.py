@@ -97,13 +97,13 @@ def _tables(
         task = LabelTask(positive_class(*golds))
         triples = zip(*(map(_values, side) for side in (golds, *sides)), strict=True)
         return [task.cases(*triple) for triple in triples], task.metrics
-    found = [
+    tables = [
         match_inputs(gold, [a, b], names=MODELS, only=only, ignore_type=ignore_type).items.paired(
             0, 1, by=None
         )
         for gold, a, b in zip(golds, *sides, strict=True)
     ]
-    return found, PRF
+    return tables, PRF
 
 
 def _values(labels: Labels) -> list[str]:
@@ -126,28 +126,28 @@ def _in_order(
     placed: dict[int, tuple[str, Any]] = {}
     for expected, file in enumerate(files):
         # the fold's own format may differ from that of the predictions
-        found = read(file, Options(task=options.task, encoding=options.encoding))
-        number = fold_of.get(_text_digest(found))
+        annotations = read(file, Options(task=options.task, encoding=options.encoding))
+        number = fold_of.get(_text_digest(annotations))
         if number is None:
-            raise _stranger(golds[expected], paths[expected], found, file)
+            raise _stranger(golds[expected], paths[expected], annotations, file)
         if number in placed:
             raise InputError(
                 f"has the text of fold {number + 1}, as {placed[number][0]} has; expected one "
                 f"file a fold",
                 file,
             )
-        placed[number] = (file, found)
+        placed[number] = (file, annotations)
     return [placed[number][1] for number in range(len(golds))]
 
 
-def _text_digest(found: Any) -> str:
+def _text_digest(annotations: Any) -> str:
     """What tells the text of two files apart: tokens, or characters, sentence by sentence."""
     digest = hashlib.sha256()
-    if isinstance(found, Segmented):
-        digest.update(found.characters.tobytes())
-        digest.update(found.byte_first.astype("int64").tobytes())
+    if isinstance(annotations, Segmented):
+        digest.update(annotations.characters.tobytes())
+        digest.update(annotations.byte_first.astype("int64").tobytes())
         return digest.hexdigest()
-    text = found.text
+    text = annotations.text
     if text.n_tokens and not text.words(0):
         raise InputError("has no tokens, so that nothing shows to which fold it belongs", text.name)
     for sentence in range(text.n_sentences):
@@ -155,10 +155,10 @@ def _text_digest(found: Any) -> str:
     return digest.hexdigest()
 
 
-def _stranger(gold: Any, path: Path, found: Any, file: str) -> InputError:
+def _stranger(gold: Any, path: Path, annotations: Any, file: str) -> InputError:
     """Why a file belongs to no fold, told by the fold that has its place in the order of names."""
     try:
-        match_inputs(gold, [found], names=["a"])
+        match_inputs(gold, [annotations], names=["a"])
     except InputError as error:
         return InputError(f"{error} (the file belongs to no fold; compared with {path.name})")
     return InputError("belongs to no fold", file)

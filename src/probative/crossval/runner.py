@@ -147,7 +147,7 @@ def compare_models(
     cv = BlockRegularizedCV(m, random_state=seed, regularize=strata)
     block = cv.blocks(X, y, groups)
     folds = list(splits(block, m))
-    found = outcomes(
+    results = outcomes(
         Fits((model_a, model_b), X, y, folds, task, seed),
         n_jobs=n_jobs,
         folder=kept,
@@ -161,11 +161,11 @@ def compare_models(
             if isinstance(y, (list, tuple))
             else np.asarray(y)[validation]
         )
-        paired = task.cases(gold, *(found[number, which]["predictions"] for which in MODELS))
+        paired = task.cases(gold, *(results[number, which]["predictions"] for which in MODELS))
         cases.append(paired)
         records += [
             FoldCounts(
-                number, name, len(train), len(validation), counts, found[number, which]["seconds"]
+                number, name, len(train), len(validation), counts, results[number, which]["seconds"]
             )
             for which, name, counts in zip(MODELS, names, (paired.a, paired.b), strict=True)
         ]

@@ -132,8 +132,8 @@ class BlockRegularizedCV:
             The blocks, where `blocks` has made them already.
         """
         strata, group = self._data(X, y, groups)
-        made = self.blocks(X, y, groups) if blocks is None else blocks
-        return measure_balance(made, strata, group, self.m, _generator(self.random_state))
+        block = self.blocks(X, y, groups) if blocks is None else blocks
+        return measure_balance(block, strata, group, self.m, _generator(self.random_state))
 
     def _data(self, X: Any, y: Any, groups: Any) -> tuple[Strata, NDArray[np.intp] | None]:
         """The strata and the group of every instance."""

@@ -56,7 +56,7 @@ class LabelTask:
         """What the blocks shall have equal shares of."""
         return None  # the splitter takes the classes
 
-    def checked(self, predictions: Any, X: Any) -> list[Any]:
+    def check_predictions(self, predictions: Any, X: Any) -> list[Any]:
         """The predictions of one fold as plain Python values, as many as instances."""
         size = length_of("X", X)
         if not hasattr(predictions, "__len__"):
@@ -91,7 +91,7 @@ class LabelTask:
 class SpanTask:
     """Spans of sentences: entities, chunks, words."""
 
-    name = "spans"
+    name = "entities"
     metrics = PRF
     possible = tuple(name for name in METRICS if name not in NEEDS_TN)
 
@@ -104,11 +104,11 @@ class SpanTask:
                 counts[label][number] += 1
         return {**counts, "tokens": [len(sentence) for sentence in X]}
 
-    def checked(self, predictions: Any, X: Any) -> list[list[tuple[int, int, str]]]:
+    def check_predictions(self, predictions: Any, X: Any) -> list[list[tuple[int, int, str]]]:
         """The predicted spans of one fold, sorted; as many sentences, no span outside."""
         if not hasattr(predictions, "__len__") or len(predictions) != len(X):
-            found = len(predictions) if hasattr(predictions, "__len__") else predictions
-            raise InputError(f"predicts spans for {found!r} sentences, and there are {len(X)}")
+            how_many = len(predictions) if hasattr(predictions, "__len__") else predictions
+            raise InputError(f"predicts spans for {how_many!r} sentences, and there are {len(X)}")
         return [
             _sorted_spans(spans, len(sentence), number)
             for number, (spans, sentence) in enumerate(zip(predictions, X, strict=True), 1)
@@ -141,7 +141,7 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | SpanTask:
         if positive is not None:
             raise InputError("positive: applies to labels, and y holds spans")
         try:
-            SpanTask().checked(y, X)
+            SpanTask().check_predictions(y, X)
         except InputError as error:
             raise InputError(f"y: {error}") from None
         return SpanTask()
@@ -179,13 +179,13 @@ def _sorted_spans(spans: Any, length: int, number: int) -> list[tuple[int, int, 
         raise InputError(
             f"sentence {number}: {spans!r:.40}; expected a list of spans (start, end, label)"
         )
-    found = set()
+    distinct = set()
     for span in spans:
         try:
             start, end, label = span
             start, end = index(start), index(end)  # a fraction is no position
             inside = 0 <= start < end <= length and isinstance(label, str)
-            found.add((start, end, label))
+            distinct.add((start, end, label))
         except (TypeError, ValueError):
             inside = False
         if not inside:
@@ -193,4 +193,4 @@ def _sorted_spans(spans: Any, length: int, number: int) -> list[tuple[int, int, 
                 f"sentence {number}: span {span!r:.60}; expected (start, end, label) with whole "
                 f"numbers 0 <= start < end <= {length}"
             )
-    return sorted(found)
+    return sorted(distinct)

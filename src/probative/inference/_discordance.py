@@ -131,7 +131,7 @@ class Discordance:
             else:
                 y, mass = grid
                 distance = y - begin[:, some, None]
-            values = self._given(
+            values = self._probability_given(
                 d[:, None, None],
                 [x[some, None] for x in self.at],
                 y,
@@ -164,7 +164,7 @@ class Discordance:
         mass = np.exp(_log_odds.log_pdf(size.a, size.b, y)) * rate
         return y, mass, (start - begin)[..., None] + beyond
 
-    def _given(
+    def _probability_given(
         self, d: Array, at: list[Array], y: Array, distance: Array, gain: Array, *, density: bool
     ) -> tuple[Array, ...]:
         """P(B - A > d) given K at every node, and the density."""

@@ -136,7 +136,7 @@ def bayes_test(
     of_a, of_b = (posterior(counts, metric, **choices) for counts in (counts_a, counts_b))
     difference = _difference(counts_a, counts_b, table, metric, **choices)
     if method == "sampled":
-        outcome = _sampled(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
+        outcome = _sample(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
     else:
         outcome = _exact(difference, rope)
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
@@ -262,7 +262,7 @@ def _exact(difference: IndependentPosterior | PairedPosterior, rope: float) -> d
     }
 
 
-def _sampled(
+def _sample(
     of_a: Posterior,
     of_b: Posterior,
     table: PairedCounts | None,
@@ -296,9 +296,9 @@ def _sampled(
                 "error": np.sqrt(p_h0 * (1 - p_h0) / size),
             }
         )
-    found = {name: _plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
-    limits = found.pop("low"), found.pop("high")
-    return {**found, "limits": limits}
+    columns = {name: _plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
+    limits = columns.pop("low"), columns.pop("high")
+    return {**columns, "limits": limits}
 
 
 def _paired_draws(

@@ -60,8 +60,8 @@ def posterior_of_difference(
     """
     if not paired.has_units:
         return ClusteredPosterior(paired, metric, prior=prior, beta=beta)
-    found = dependence_of_difference(paired, metric, beta=beta)
-    return ClusteredPosterior(paired, metric, found, prior=prior, beta=beta)
+    dependence = dependence_of_difference(paired, metric, beta=beta)
+    return ClusteredPosterior(paired, metric, dependence, prior=prior, beta=beta)
 
 
 class ClusteredPosterior:

@@ -168,12 +168,12 @@ def dependence_of_difference(
     kinds = [_contributions(np.eye(8), s, metric, beta, paired.has_negatives) for s in "ab"]
     rows, number = contributions(paired, metric, beta=beta)
     table = paired.total().cases
-    found = _dependence(rows, number, kinds, table, FEW_DISPUTED)
-    if found.no_evidence:
-        return found
+    dependence = _dependence(rows, number, kinds, table, FEW_DISPUTED)
+    if dependence.no_evidence:
+        return dependence
     items = table[kinds[0][1] + kinds[1][1] > 0].sum()
-    freedom = _variance_freedom(rows, number, items, found.divisor)
-    return replace(found, variance_freedom=freedom)
+    freedom = _variance_freedom(rows, number, items, dependence.divisor)
+    return replace(dependence, variance_freedom=freedom)
 
 
 def is_lopsided(table: PairedCounts, metric: str = "f1", *, beta: float = 1.0) -> bool:

@@ -132,7 +132,7 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
     """
     (below_a, above_a), (below_b, above_b) = _arms(a), _arms(b)
     estimate = b.estimate - a.estimate
-    low, high = estimate - _combined(below_b, above_a, r), estimate + _combined(above_b, below_a, r)
+    low, high = estimate - _combine(below_b, above_a, r), estimate + _combine(above_b, below_a, r)
     return max(-1.0, low), min(1.0, high)
 
 
@@ -144,6 +144,6 @@ def _arms(one: Interval) -> tuple[float, float]:
     return max(0.0, one.estimate - one.low), max(0.0, one.high - one.estimate)
 
 
-def _combined(x: float, y: float, r: float) -> float:
+def _combine(x: float, y: float, r: float) -> float:
     """The third side of a triangle whose sides x and y meet at an angle of cosine r."""
     return math.sqrt(max(0.0, (x - y) ** 2 + 2 * (1 - r) * x * y))

@@ -13,7 +13,7 @@ from probative.inference.posteriors import posterior
 from probative.metrics import PRF
 from probative.results import ScorePosteriors
 
-__all__ = ["Weight", "checked_folds", "effective_counts", "fold_weight", "score_posteriors"]
+__all__ = ["Weight", "check_folds", "effective_counts", "fold_weight", "score_posteriors"]
 
 Weight = str | float | tuple[float, float]
 Table = TypeVar("Table", Counts, PairedCounts)
@@ -58,7 +58,7 @@ def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") ->
     >>> pv.effective_counts(folds, weight="averaged")
     Counts(tp=89, fp=11, fn=11)
     """
-    tables = checked_folds(folds)
+    tables = check_folds(folds)
     return sum(tables[1:], start=tables[0]) * fold_weight(len(tables) // 2, weight)
 
 
@@ -153,7 +153,7 @@ def _weight_of_correlations(m: int, correlations: Sequence[float]) -> float:
     return 1 / inflation
 
 
-def checked_folds(folds: Sequence[Table]) -> list[Table]:
+def check_folds(folds: Sequence[Table]) -> list[Table]:
     """Return the folds of a cross-validation, each as one table, or say why they are none."""
     if isinstance(folds, (Counts, PairedCounts)) or not isinstance(folds, Sequence):
         raise InputError(

@@ -315,12 +315,12 @@ def quantile_search(
     points, which belong to the given distributions.
     """
     target = special.ndtri(q)
-    found = start.copy()
+    quantile = start.copy()
     low, high = np.full_like(start, -1.0), np.full_like(start, 1.0)
     last = np.full_like(start, np.inf)
     at = np.arange(len(start))
     for _ in range(200):
-        d = found[at]
+        d = quantile[at]
         below, density = tails(d, at)
         z = special.ndtri(below)
         low[at] = np.where(z <= target[at], d, low[at])
@@ -331,12 +331,12 @@ def quantile_search(
         # a density that rises without end, at 0 or at an end, makes the steps too short
         good = (newton >= low[at]) & (newton <= high[at]) & (gap <= 0.5 * last[at])
         last[at] = np.where(good, gap, np.inf)
-        found[at] = np.where(good, newton, (low[at] + high[at]) / 2)
+        quantile[at] = np.where(good, newton, (low[at] + high[at]) / 2)
         # Newton's method squares the error, times a factor that heavy tails make large: a move of
         # 1e-6 of what the distribution spans leaves 1e-10 of it all the same
         span = np.minimum(sd[at], 1 - np.abs(d))
         near = np.where(good, 1e-6 * span, 1e-15 * np.maximum(span, np.abs(d)))
-        at = at[(np.abs(found[at] - d) > near) & (gap > 0)]
+        at = at[(np.abs(quantile[at] - d) > near) & (gap > 0)]
         if not len(at):
             break
-    return found
+    return quantile

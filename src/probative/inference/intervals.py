@@ -108,7 +108,7 @@ def interval(
         raise InputError(f"counts: {type(counts).__name__} is not Counts")
     one_of("metric", metric, TABLE)
     beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
-    method = _checked_method(metric, method, beta)
+    method = _check_method(metric, method, beta)
     level = open_probability("level", level)
     prior = positive("prior", prior)
     ratio(counts, metric)  # complains if tn is needed and missing
@@ -116,7 +116,7 @@ def interval(
     options = IntervalOptions(level=level, beta=beta, prior=prior, clustered=clustered)
     signature = options.signature("interval", metric, method)
     if clustered:
-        return _clustered(counts, metric, method, level, beta, prior, signature)
+        return _clustered_interval(counts, metric, method, level, beta, prior, signature)
 
     reach = _Reach.normal(level)
 
@@ -128,7 +128,7 @@ def interval(
     return Interval(metric, method, level, estimate, low, high, note, signature=signature)
 
 
-def _clustered(
+def _clustered_interval(
     units: Counts, metric: str, method: str, level: float, beta: float, prior: float, signature: str
 ) -> Interval:
     """The interval of the units' sum, divided by what their dependence costs, by Student's t."""
@@ -138,14 +138,14 @@ def _clustered(
         raise InputError(
             f"clustered: counts of shape {units.shape}; expected arrays with one row per unit"
         )
-    found = dependence_of_score(units, metric, beta=beta)
+    dependence = dependence_of_score(units, metric, beta=beta)
     table = units.sum()
     # of the whole counts: a division before the ratio would cost it its last digit
     estimate = score(table, metric, beta=beta)
-    low, high, note = limits_of_units(table, found, metric, method, level, beta, prior)
+    low, high, note = limits_of_units(table, dependence, metric, method, level, beta, prior)
     if method not in _POSTERIOR and not np.isnan(estimate):
         low, high = min(low, estimate), max(high, estimate)  # not left out by rounding
-    effect = found.design_effect
+    effect = dependence.design_effect
     return Interval(metric, method, level, estimate, low, high, note, effect, signature)
 
 
@@ -209,7 +209,7 @@ def default_method(metric: str, beta: float = 1.0) -> str:
     return methods_for(metric, beta)[0]
 
 
-def _checked_method(metric: str, method: str | None, beta: float) -> str:
+def _check_method(metric: str, method: str | None, beta: float) -> str:
     sensible = methods_for(metric, beta)
     if method is None:
         return sensible[0]
@@ -275,8 +275,8 @@ def _limits_by_method(
 ) -> tuple[Any, Any]:
     z = reach.z
     if method == "bayes":
-        found = _posterior(counts, metric, beta, prior)
-        return found.ppf(reach.tail), found.isf(reach.tail)
+        density = _posterior(counts, metric, beta, prior)
+        return density.ppf(reach.tail), density.isf(reach.tail)
     if method == "logit":
         return _logit(counts, metric, beta, z)
     if methods_for(metric, beta) == _PROPORTION:

@@ -83,7 +83,7 @@ def macro_difference(
     if not math.isnan(estimate):
         low, high = min(low, estimate), max(high, estimate)
     note = "; ".join(dict.fromkeys(one.note for one in known if one.note)) or None
-    found = Difference(
+    gap = Difference(
         f"macro_{metric}",
         METHOD,
         level,
@@ -95,7 +95,7 @@ def macro_difference(
         r,
         note=note,
     )
-    return found, posterior
+    return gap, posterior
 
 
 def _posterior(

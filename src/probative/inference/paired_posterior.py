@@ -153,15 +153,15 @@ class PairedPosterior:
         side = np.array([-1.0, 1.0])
         sd = np.full(2, self._shares.sd)
         # both are sought as lower limits, of B - A and of A - B: tables alike get limits alike
-        found = np.clip(special.ndtri(tail) * sd - side * self.mean, -0.999, 0.999)
+        reach = np.clip(special.ndtri(tail) * sd - side * self.mean, -0.999, 0.999)
         for law in (self._rough, self._settled) if self._shares.others else (self._settled,):
 
             def outside(x: Array, at: Any, law: _Law = law) -> tuple[Array, Array]:
                 below, above, density = law.tails(-side[at] * x, density=True)
                 return np.where(side[at] > 0, above, below), density
 
-            found = quantile_search(outside, np.full(2, tail), found, sd)
-        return float(found[0]), float(-found[1])
+            reach = quantile_search(outside, np.full(2, tail), reach, sd)
+        return float(reach[0]), float(-reach[1])
 
     def curve(self, points: int = 201) -> tuple[Array, Array]:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""

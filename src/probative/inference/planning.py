@@ -49,54 +49,16 @@ def plan(
     level: float = 0.95,
     beta: float = 1.0,
 ) -> Plan:
-    """Sample size, power or smallest detectable difference for a comparison of two systems.
+    """Sample size, power or smallest detectable difference, from the cases of a pilot.
 
-    A pilot tells how much the difference varies from unit to unit (sentence to sentence). Given
-    two of difference, power and number of units, the third follows, for the two-sided exchange
-    test at ``1 - level`` and new units like those of the pilot.
+    `probative.plan` calls it, and says what the choices mean.
 
     Parameters
     ----------
     paired
         The pilot: the cases of two systems, with one row per unit where items are not independent.
-    metric, beta
-        The score.
-    difference
-        The difference to be shown, a fraction of 1; by default the observed one, unless power
-        and units are given: then the smallest one that would show.
-    power
-        The probability of showing it; 0.8 by default, unless units and difference are given: then
-        it is what is computed.
-    units
-        The number of units; what is computed, by default.
-    level
-        1 minus the level of significance.
-
-    Returns
-    -------
-    Plan
-        With `difference`, `power`, `units`, and `observed_units` of the pilot. What no number
-        would do for is None: `units` for a difference of 0, `difference` where even one of 1
-        would not show. A `note` says why.
-
-    Notes
-    -----
-    By the normal approximation, with the variances of the pilot: a pilot of few units makes it
-    rough, and one in which the systems hardly differ makes it blind. The observed difference is
-    an estimate too; if it happens to be too large, so is the power, and the number of units too
-    small. Plan with the smallest difference that would matter to you.
-
-    Units in which nothing counts (sentences without any entity) tell nothing, but they have to be
-    collected: new units are taken to have as many of them as the pilot, and `units` includes them.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> pilot = pv.PairedCounts([30, 20, 45, 18, 400, 60, 70])
-    >>> print(pv.plan(pilot, "f1", difference=0.02))
-    f1: a difference of 0.02 needs 1,442 units to show with power 0.8 at level 0.95 (643 observed)
-    >>> round(pv.plan(pilot, "f1", difference=0.02, units=1000).power, 2)
-    0.64
+    metric, difference, power, units, level, beta
+        As for `probative.plan`.
     """
     if not isinstance(paired, PairedCounts):
         raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")

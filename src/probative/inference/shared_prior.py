@@ -197,6 +197,6 @@ class _Model:
 def _normal_nodes() -> tuple[tuple[Array, Array], Array]:
     """Nodes of a standard normal pair, and the log weights that undo its density."""
     rules = [np.polynomial.hermite_e.hermegauss(number) for number in _NODES[1:]]
-    z = tuple(grid.ravel() for grid in np.meshgrid(*(nodes for nodes, _ in rules), indexing="ij"))
+    x, y = (grid.ravel() for grid in np.meshgrid(*(nodes for nodes, _ in rules), indexing="ij"))
     weight: Any = np.outer(*(weights for _, weights in rules)).ravel()
-    return z, np.log(weight) + (z[0] ** 2 + z[1] ** 2) / 2  # type: ignore[return-value]
+    return (x, y), np.log(weight) + (x**2 + y**2) / 2

@@ -18,7 +18,7 @@ from scipy import special
 from probative.counts import Counts, PairedCounts
 from probative.inference.clustered_posterior import ClusteredPosterior
 from probative.inference.clusters import Dependence, student_quantile
-from probative.inference.effective import checked_folds, effective_counts
+from probative.inference.effective import check_folds, effective_counts
 from probative.inference.posteriors import posterior
 from probative.metrics import ratio
 
@@ -78,12 +78,12 @@ def fold_design_effect(
     >>> print(f"{fold_design_effect([first, second] * 3):.2f}")
     2.60
     """
-    folds = checked_folds(a)
+    folds = check_folds(a)
     if b is None:
         sides = [[fold.b for fold in folds], [fold.a for fold in folds]]
         explained = item_variance(sum(folds[1:], start=folds[0]), metric, beta)
     else:
-        sides = [checked_folds(b), folds]
+        sides = [check_folds(b), folds]
         explained = sum(_variance(_total(side), metric, beta) for side in sides)
     scores_b, scores_a = (_scores(side, metric, beta) for side in sides)
     return _effect(scores_b - scores_a, len(folds) * explained)
@@ -145,11 +145,13 @@ def with_training_variance(
     )
     signature = f"{test.signature}|training-variance:yes"
     effect = math.nan if test.fold_design_effect is None else float(test.fold_design_effect)
-    found = fold_dependence(effect, len(folds) // 2)
-    if math.isinf(found.degrees_of_freedom):
-        return replace(test, interval_a=of_a, interval_b=of_b, note=found.note, signature=signature)
+    dependence = fold_dependence(effect, len(folds) // 2)
+    if math.isinf(dependence.degrees_of_freedom):
+        return replace(
+            test, interval_a=of_a, interval_b=of_b, note=dependence.note, signature=signature
+        )
     table = effective_counts(folds, weight=weight)
-    difference = ClusteredPosterior(table, test.metric, found, prior=test.prior, beta=beta)
+    difference = ClusteredPosterior(table, test.metric, dependence, prior=test.prior, beta=beta)
     a_better, equivalent, b_better = difference.probabilities(test.rope)
     p_h0, _, p_h1 = difference.probabilities(0.0)
     return replace(
@@ -163,9 +165,9 @@ def with_training_variance(
         p_equivalent=equivalent,
         p_b_better=b_better,
         posterior=difference,
-        weight=test.weight / found.divisor,
+        weight=test.weight / dependence.divisor,
         error=difference.error,
-        degrees_of_freedom=found.degrees_of_freedom,
+        degrees_of_freedom=dependence.degrees_of_freedom,
         signature=signature,
     )
 
@@ -175,9 +177,9 @@ def _score_limits(
 ) -> tuple[float, float]:
     """The interval of one model's score, by its own fold design effect."""
     explained = len(folds) * _variance(_total(folds), metric, beta)
-    found = fold_dependence(_effect(_scores(folds, metric, beta), explained), len(folds) // 2)
-    counts = effective_counts(folds, weight=weight) / found.divisor
-    t = student_quantile(level, found.degrees_of_freedom)
+    dependence = fold_dependence(_effect(_scores(folds, metric, beta), explained), len(folds) // 2)
+    counts = effective_counts(folds, weight=weight) / dependence.divisor
+    t = student_quantile(level, dependence.degrees_of_freedom)
     tail = float(special.ndtr(-t))
     of_score = posterior(counts, metric, prior=prior, beta=beta)
     return of_score.ppf(tail), of_score.isf(tail)

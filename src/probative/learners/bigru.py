@@ -18,7 +18,7 @@ from probative._validation import open_probability, positive, whole_number
 from probative.errors import InputError
 from probative.learners import bigru_network as network
 from probative.learners.ngrams import Vocabulary
-from probative.learners.words import SPACES, beginnings, checked_texts, split, without_spaces
+from probative.learners.words import SPACES, beginnings, check_texts, split, without_spaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -181,16 +181,16 @@ class BiGRUSegmenter:
             Called after each epoch.
         """
         words = [list(sentence) for sentence in sentences]
-        raw = checked_texts(words, texts)
+        raw = check_texts(words, texts)
         rng = np.random.default_rng(self.seed)
         if development is None:
             words, raw, dev_words, dev_raw = _held_out(words, raw, self.held_out, rng)
         else:
             dev_words = [list(sentence) for sentence in development]
-            dev_raw = checked_texts(dev_words, development_texts, "development_texts")
+            dev_raw = check_texts(dev_words, development_texts, "development_texts")
         self._vocabulary = Vocabulary.of((self._seen(text) for text in raw), least=self.min_count)
-        training = _with_decisions(self._encoded(raw, words))
-        choosing = _with_decisions(self._encoded(dev_raw, dev_words))
+        training = _with_decisions(self._encode(raw, words))
+        choosing = _with_decisions(self._encode(dev_raw, dev_words))
         if not training:
             raise InputError("sentences: none has two characters; expected something to split")
         self.history = []
@@ -212,14 +212,14 @@ class BiGRUSegmenter:
         lowest, best = float("inf"), network.weights(self._network)
         for number in range(1, self.epochs + 1):
             start = time.perf_counter()
-            batches = _shuffled(training, self.batch_size, rng)
+            batches = _shuffle(training, self.batch_size, rng)
             loss = network.train(self._network, optimiser, batches)
-            judged = network.loss(self._network, _by_length(choosing, self.batch_size))
+            development_loss = network.loss(self._network, _by_length(choosing, self.batch_size))
             # without a development set that can be judged, the last epoch is the best there is
-            if judged < lowest or not np.isfinite(judged):
-                lowest, best = judged, network.weights(self._network)
+            if development_loss < lowest or not np.isfinite(development_loss):
+                lowest, best = development_loss, network.weights(self._network)
             seconds = time.perf_counter() - start
-            self.history.append(Epoch(number, self.epochs, loss, judged, seconds))
+            self.history.append(Epoch(number, self.epochs, loss, development_loss, seconds))
             report(self.history[-1])
         self._network.load_state_dict(best)
 
@@ -235,15 +235,15 @@ class BiGRUSegmenter:
         if self._vocabulary is None or self._network is None:
             raise InputError("this segmenter is not trained; expected fit() or load() first")
         texts = list(texts)
-        encoded = self._encoded(texts, None)
-        found: list[Any] = [np.empty(0)] * len(texts)
+        encoded = self._encode(texts, None)
+        probabilities: list[Any] = [np.empty(0)] * len(texts)
         filled = [i for i, (_, labels) in enumerate(encoded) if len(labels)]
         for numbers in _by_length([encoded[i] for i in filled], self.batch_size, numbered=True):
             chosen = [filled[i] for i in numbers]
             rows = network.probabilities(self._network, [encoded[i] for i in chosen])
             for i, row in zip(chosen, rows, strict=True):
-                found[i] = row[encoded[i][1] >= 0]
-        return found
+                probabilities[i] = row[encoded[i][1] >= 0]
+        return probabilities
 
     def predict(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the words of each text, split where a boundary is more probable than none.
@@ -291,7 +291,7 @@ class BiGRUSegmenter:
     def _seen(self, text: str) -> str:
         return text if self.spaces else without_spaces(text)
 
-    def _encoded(
+    def _encode(
         self, texts: Sequence[str], words: Sequence[Sequence[str]] | None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """For each text its n-grams, and one label per character.
@@ -331,7 +331,7 @@ def _held_out(
     )
 
 
-def _shuffled(sentences: list[Any], size: int, rng: np.random.Generator) -> list[list[Any]]:
+def _shuffle(sentences: list[Any], size: int, rng: np.random.Generator) -> list[list[Any]]:
     """Batches of sentences of like length, in random order."""
     order = rng.permutation(len(sentences)).tolist()
     batches = []

@@ -52,18 +52,22 @@ class SegmentingChunker:
         spans
             The (start, end, label) of the words of each, all with one label.
         """
-        known = [list(found) for found in spans]
-        labels = {label for found in known for _, _, label in found}
+        known = [list(of_sentence) for of_sentence in spans]
+        labels = {label for of_sentence in known for _, _, label in of_sentence}
         if len(labels) != 1:
             raise InputError(f"spans: {len(labels)} labels; expected one, that of words")
         (self.label,) = labels
         texts = ["".join(sentence) for sentence in sentences]
-        words = [from_spans(text, found) for text, found in zip(texts, known, strict=True)]
+        words = [
+            from_spans(text, of_sentence) for text, of_sentence in zip(texts, known, strict=True)
+        ]
         self.segmenter.fit(words, texts)
         return self
 
     def predict(self, sentences: Sequence[Any]) -> list[list[tuple[int, int, str]]]:
         """Return the (start, end, label) of the words of each text."""
         texts = ["".join(sentence) for sentence in sentences]
-        found = self.segmenter.predict(texts)
-        return [to_spans(text, words, self.label) for text, words in zip(texts, found, strict=True)]
+        segmented = self.segmenter.predict(texts)
+        return [
+            to_spans(text, words, self.label) for text, words in zip(texts, segmented, strict=True)
+        ]

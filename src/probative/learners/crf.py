@@ -102,9 +102,9 @@ class CRFChunker:
         if len(sentences) != len(spans):
             raise InputError(f"spans: {len(spans)} sentences, but there are {len(sentences)}")
         trainer = _trainer(report, self.max_iterations)
-        for number, (sentence, found) in enumerate(zip(sentences, spans, strict=True)):
+        for number, (sentence, of_sentence) in enumerate(zip(sentences, spans, strict=True)):
             features = self.features(sentence, number)
-            tags = _tags(found, len(features), self.scheme, number)
+            tags = _tags(of_sentence, len(features), self.scheme, number)
             if features:
                 trainer.append(features, tags)
         trainer.set_params(
@@ -142,11 +142,15 @@ class CRFChunker:
         sentences
             As for `fit`.
         """
+        tagger = self._tagger()
+        return [tagger.tag(self.features(s, number)) for number, s in enumerate(sentences)]
+
+    def _tagger(self) -> Any:
         if self._model is None:
             raise InputError("this chunker is not trained; expected fit() or load() first")
         tagger = _crfsuite().Tagger()
         tagger.open_inmemory(self._model)
-        return [tagger.tag(self.features(s, number)) for number, s in enumerate(sentences)]
+        return tagger
 
     def predict(self, sentences: Sequence[Any]) -> list[list[tuple[int, int, str]]]:
         """Return the (start, end, label) of each sentence.
@@ -168,17 +172,14 @@ class CRFChunker:
         sentences
             As for `fit`.
         """
-        if self._model is None:
-            raise InputError("this chunker is not trained; expected fit() or load() first")
-        tagger = _crfsuite().Tagger()
-        tagger.open_inmemory(self._model)
-        found = []
+        tagger = self._tagger()
+        marginals = []
         for number, sentence in enumerate(sentences):
             features = self.features(sentence, number)
             tagger.set(features)
             tokens = range(len(features))
-            found.append([{t: tagger.marginal(t, i) for t in tagger.labels()} for i in tokens])
-        return found
+            marginals.append([{t: tagger.marginal(t, i) for t in tagger.labels()} for i in tokens])
+        return marginals
 
     def save(self, path: Path | str) -> None:
         """Write the trained chunker to a file, whole or not at all."""

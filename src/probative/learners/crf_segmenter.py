@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from probative.learners.crf import CRFChunker
-from probative.learners.words import SPACES, checked_texts, from_spans, to_spans, without_spaces
+from probative.learners.words import SPACES, check_texts, from_spans, to_spans, without_spaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ class CRFSegmenter:
         report
             Called with the iterations done and the most there will be.
         """
-        seen = [self._seen(text) for text in checked_texts(sentences, texts)]
+        seen = [self._seen(text) for text in check_texts(sentences, texts)]
         spans = [
             to_spans(text, map(without_spaces, words))
             for text, words in zip(seen, sentences, strict=True)
@@ -73,8 +73,8 @@ class CRFSegmenter:
     def predict(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the words of each text, by the most probable sequence of tags."""
         seen = [self._seen(text) for text in texts]
-        found = self.chunker.predict(seen)
-        return [from_spans(text, spans) for text, spans in zip(seen, found, strict=True)]
+        predicted = self.chunker.predict(seen)
+        return [from_spans(text, spans) for text, spans in zip(seen, predicted, strict=True)]
 
     def predict_proba(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
         """Return the marginal probability of a boundary for each inner position of each text.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SPACES",
     "beginnings",
-    "checked_texts",
+    "check_texts",
     "from_spans",
     "split",
     "to_spans",
@@ -93,7 +93,7 @@ def from_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> list[str]:
     return split(text, begins[1:])
 
 
-def checked_texts(
+def check_texts(
     sentences: Sequence[Sequence[str]], texts: Sequence[str] | None, name: str = "texts"
 ) -> list[str]:
     """The texts behind sentences of words: as given, if they tell the same characters.

@@ -18,7 +18,7 @@ from probative.matching.schemes import (
 )
 from probative.options import CheckOptions
 from probative.reading.annotations import Tagged
-from probative.reading.columns import layout, ragged_line, tagged
+from probative.reading.columns import layout, ragged_line, read_tags
 from probative.reading.jsonlines import problems_of, read_spans
 from probative.reading.labels import read_labels
 from probative.reading.opening import Options as Reading
@@ -100,10 +100,10 @@ def check(
         one_of("scheme", scheme, SCHEMES)
     _check_types(path, encoding, tag_column, column)
     how = Reading(task, input_format, encoding, tag_column, flag("comments", comments), column)
-    found = open_input(path, how)
-    source, kind = found.source, found.kind
+    opened = open_input(path, how)
+    source, kind = opened.source, opened.kind
     if kind == "table":
-        return _table(found)
+        return _table(opened)
     if kind in ("columns", "conllu"):
         return _columns(source, kind, how, options.scheme)
     if kind == "jsonl":
@@ -121,11 +121,11 @@ def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any) -> None
     columns_of("tag_column", [tag_column])
 
 
-def _table(found: Input) -> FileCheck:
-    labels: Any = read(found)
+def _table(opened: Input) -> FileCheck:
+    labels: Any = read(opened)
     times = np.bincount(labels.codes, minlength=len(labels.names)).tolist()
     return FileCheck(
-        found.source.name,
+        opened.source.name,
         "table",
         "labels",
         {"items": len(labels)},
@@ -140,7 +140,7 @@ def _columns(source: Source, kind: str, options: Reading, scheme: str | None) ->
     problems = []
     if shape.ragged is not None and len(shape.ragged):
         lines = [str(ragged_line(shape.table, row, shape.width)) for row in shape.ragged[:MOST]]
-        problems += _shortened(lines, len(shape.ragged), f"{source.name}: … ragged lines")
+        problems += _shorten(lines, len(shape.ragged), f"{source.name}: … ragged lines")
     text = shape.text
     facts: dict[str, Any] = {"sentences": text.n_sentences, "tokens": text.n_tokens}
     if text.document is not None:
@@ -149,14 +149,14 @@ def _columns(source: Source, kind: str, options: Reading, scheme: str | None) ->
     if shape.token_column is not None and text.start is not None and text.end is not None:
         empty = np.flatnonzero(text.end == text.start)
         lines = [str(text.error("the token is empty; expected one", t)) for t in empty[:MOST]]
-        problems += _shortened(lines, len(empty), f"{source.name}: … empty tokens")
+        problems += _shorten(lines, len(empty), f"{source.name}: … empty tokens")
     task = options.task or ("segmentation" if kind == "conllu" else "entities")
     if task == "segmentation":
         words = read_forms(shape)
         facts["words"] = len(words.sentence)
         facts["characters"] = int(words.first[-1])
         return FileCheck(source.name, kind, task, facts, {}, tuple(problems), words.notes)
-    tags = tagged(shape, options.tag_column, any_values=task == "labels")
+    tags = read_tags(shape, options.tag_column, any_values=task == "labels")
     if task == "labels":
         times = np.bincount(tags.tags, minlength=len(tags.names)).tolist()
         labels = dict(sorted(zip(tags.names, times, strict=True)))
@@ -183,7 +183,7 @@ def _tags(
         names = tuple("O" if code in unknown else tag for code, tag in enumerate(tags.names))
         tags = Tagged(tags.text, tags.tags, names, tags.notes)
     wrong, number = misplaced(tags, name, MOST)
-    problems += _shortened(wrong, number, f"{source.name}: … tags out of place")
+    problems += _shorten(wrong, number, f"{source.name}: … tags out of place")
     spans = decode(tags, scheme=name)
     facts["spans"] = len(spans)
     times = np.bincount(spans.label, minlength=len(spans.labels)).tolist()
@@ -200,10 +200,10 @@ def _unknown(tags: Tagged, unknown: Sequence[int], scheme: str) -> list[str]:
             shown = repr(tags.names[code][:60])
             what = f"unknown tag {shown}{times}; expected a tag of {scheme}"
             lines.append(str(tags.text.error(what, int(at[0]))))
-    return _shortened(lines, len(unknown), f"{tags.text.name}: … unknown tags")
+    return _shorten(lines, len(unknown), f"{tags.text.name}: … unknown tags")
 
 
-def _shortened(lines: list[str], number: int, rest: str) -> list[str]:
+def _shorten(lines: list[str], number: int, rest: str) -> list[str]:
     if number <= len(lines):
         return lines
     return [*lines, rest.replace("…", f"{number - len(lines)} more")]
@@ -212,7 +212,7 @@ def _shortened(lines: list[str], number: int, rest: str) -> list[str]:
 def _spans(source: Source) -> FileCheck:
     problems = problems_of(source)
     if problems:
-        shown = _shortened(problems[:MOST], len(problems), f"{source.name}: … problems")
+        shown = _shorten(problems[:MOST], len(problems), f"{source.name}: … problems")
         return FileCheck(source.name, "jsonl", "entities", {}, {}, tuple(shown))
     spans = read_spans(source)
     facts = {"texts": spans.n_sentences, "spans": len(spans)}
@@ -230,7 +230,7 @@ def _segmented(source: Source) -> FileCheck:
         "words": len(words.sentence),
         "characters": int(words.first[-1]),
     }
-    problems = _shortened(lines, len(empty), f"{source.name}: … empty sentences")
+    problems = _shorten(lines, len(empty), f"{source.name}: … empty sentences")
     return FileCheck(
         source.name, "segmented", "segmentation", facts, {}, tuple(problems), words.notes
     )

@@ -24,21 +24,21 @@ def span_confusions(gold: Spans, system: Spans) -> Confusions:
     """
     sizes = [int(max(g.max(initial=0), s.max(initial=0))) + 1 for g, s in _columns(gold, system)]
     places = [_key(side, sizes) for side in (gold, system)]
-    found = [np.unique(place, return_index=True) for place in places]
+    distinct = [np.unique(place, return_index=True) for place in places]
     # sorted parts: a merging sort is many times faster than NumPy's union by hashing
-    both = np.sort(np.concatenate([place for place, _ in found]), kind="stable")
+    both = np.sort(np.concatenate([place for place, _ in distinct]), kind="stable")
     everywhere = both[np.flatnonzero(np.diff(both, prepend=-1))]
     codes = []
-    for side, (place, first) in zip((gold, system), found, strict=True):
+    for side, (place, first) in zip((gold, system), distinct, strict=True):
         code = np.full(len(everywhere), -1)
         code[np.searchsorted(everywhere, place)] = side.label[first]
         codes.append(code)
-    return _counted(codes[0], codes[1], gold.labels, system.labels)
+    return _count(codes[0], codes[1], gold.labels, system.labels)
 
 
 def label_confusions(gold: Labels, system: Labels) -> Confusions:
     """Pairs of the right label and another one, the most frequent first."""
-    return _counted(gold.codes, system.codes, gold.names, system.names)
+    return _count(gold.codes, system.codes, gold.names, system.names)
 
 
 def _columns(gold: Spans, system: Spans) -> list[tuple[NDArray[Any], NDArray[Any]]]:
@@ -56,7 +56,7 @@ def _key(side: Spans, sizes: list[int]) -> NDArray[np.int64]:
     return key
 
 
-def _counted(
+def _count(
     gold: NDArray[Any],
     system: NDArray[Any],
     gold_names: tuple[str, ...],

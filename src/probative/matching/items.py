@@ -166,8 +166,8 @@ class Items:
         for label in labels:
             one_of("only", label, self.labels)
         kept = set(labels)
-        chosen = np.array([label in kept for label in self.labels], dtype=bool)
-        wanted, code = chosen[self.label], np.cumsum(chosen) - 1
+        of_these = np.array([label in kept for label in self.labels], dtype=bool)
+        wanted, code = of_these[self.label], np.cumsum(of_these) - 1
         return Items(
             self.unit[wanted],
             code.astype(np.int32)[self.label[wanted]],

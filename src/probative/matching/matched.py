@@ -147,44 +147,50 @@ def match_inputs(
         How to read and match, where it should not be recognised: the object, or what it is made
         of; see `ReadingOptions`.
     """
-    chosen = _checked(ReadingOptions.of(keywords) if reading is None else reading)
-    columns, labels, train_words = chosen.columns, chosen.labels, chosen.train_words
+    reading_options = _check_reading(ReadingOptions.of(keywords) if reading is None else reading)
+    columns, labels, train_words = (
+        reading_options.columns,
+        reading_options.labels,
+        reading_options.train_words,
+    )
     names = None if names is None else names_of("names", names)
     refuse_repeats((gold, *systems, train_words))
     options = Options(
-        chosen.task,
-        chosen.input_format,
-        chosen.encoding,
-        chosen.tag_column,
-        chosen.comments,
-        unit=chosen.unit_column,
+        reading_options.task,
+        reading_options.input_format,
+        reading_options.encoding,
+        reading_options.tag_column,
+        reading_options.comments,
+        unit=reading_options.unit_column,
     )
     if systems:
-        answer, outputs, found_names = _separate(gold, systems, options, chosen)
+        answer, outputs, found_names = _separate(gold, systems, options, reading_options)
     else:
-        answer, outputs, found_names = both_of(gold, options, chosen.gold_column, columns)
-    named = _named(names, found_names)
+        answer, outputs, found_names = both_of(gold, options, reading_options.gold_column, columns)
+    named = _name_systems(names, found_names)
     kind = task_of(answer)
-    _refuse_unused(chosen, answer, separate=bool(systems))
+    _refuse_unused(reading_options, answer, separate=bool(systems))
     notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
     if isinstance(answer, Labels):
-        found = _labels(answer, outputs, named, chosen, notes, find_positive=find_positive)
-        return _averaging(found, labels)
+        matched = _labels(
+            answer, outputs, named, reading_options, notes, find_positive=find_positive
+        )
+        return _averaging(matched, labels)
     if isinstance(answer, Segmented):
         if labels is not None:
             raise InputError("labels: words of a segmentation have none")
         lexicon = None
         if train_words is not None:
-            lexicon = _lexicon(train_words, chosen.encoding)
+            lexicon = _lexicon(train_words, reading_options.encoding)
         items = match_words(answer, *outputs)
-        found = Matched(
+        matched = Matched(
             kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
-        return _averaging(found, None)
-    return _averaging(_entities(answer, outputs, named, chosen), labels)
+        return _averaging(matched, None)
+    return _averaging(_entities(answer, outputs, named, reading_options), labels)
 
 
-def _checked(reading: ReadingOptions) -> ReadingOptions:
+def _check_reading(reading: ReadingOptions) -> ReadingOptions:
     """The same choices, if they are some that there are."""
     columns_of("columns", reading.columns)
     columns_of("gold_column, unit_column", [reading.gold_column, reading.unit_column])
@@ -201,12 +207,12 @@ def _checked(reading: ReadingOptions) -> ReadingOptions:
     )
 
 
-def _refuse_unused(chosen: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
+def _refuse_unused(reading_options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
     """Refuse choices that reading and matching would not look at.
 
     Parameters
     ----------
-    chosen
+    reading_options
         The choices.
     answer
         What the answer turned out to be.
@@ -216,16 +222,24 @@ def _refuse_unused(chosen: ReadingOptions, answer: Annotations, *, separate: boo
     task = task_of(answer)
     usual = ReadingOptions()
     for name in _UNUSED[task]:
-        if getattr(chosen, name) not in (None, getattr(usual, name)):
+        if getattr(reading_options, name) not in (None, getattr(usual, name)):
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
-    if not separate and chosen.tag_column is not None:
+    if not separate and reading_options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
-    if separate and task != "labels" and (chosen.columns or chosen.gold_column is not None):
+    if (
+        separate
+        and task != "labels"
+        and (reading_options.columns or reading_options.gold_column is not None)
+    ):
         raise InputError(
             "gold_column, columns: the systems have inputs of their own; expected one file that "
             "holds all, or tag_column="
         )
-    if isinstance(answer, Labels) and answer.units is None and chosen.unit_column is not None:
+    if (
+        isinstance(answer, Labels)
+        and answer.units is None
+        and reading_options.unit_column is not None
+    ):
         raise InputError("unit_column: there is no table to look it up in; expected a table")
 
 
@@ -245,9 +259,12 @@ def _separate(
     gold: Any,
     systems: Sequence[Any],
     options: Options,
-    chosen: ReadingOptions,
+    reading_options: ReadingOptions,
 ) -> tuple[Annotations, list[Any], list[str]]:
-    named = [None if c is None else str(c) for c in (chosen.gold_column, *chosen.columns)]
+    named = [
+        None if c is None else str(c)
+        for c in (reading_options.gold_column, *reading_options.columns)
+    ]
     wanted = [named[0], *(named[1:] or [None])]
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
     same_task = replace(options, task=task_of(answer))
@@ -285,18 +302,18 @@ def _short(path: str | Path) -> str:
     return name
 
 
-def _named(names: Sequence[str] | None, found: list[str]) -> tuple[str, ...]:
+def _name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ...]:
     if names is not None:
-        if len(names) != len(found):
-            raise InputError(f"names: {len(names)} for {len(found)} systems; expected one each")
+        if len(names) != len(usual):
+            raise InputError(f"names: {len(names)} for {len(usual)} systems; expected one each")
         twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
         if twice is not None:
             raise InputError(f"names: {twice!r} twice; expected different ones")
         return tuple(map(str, names))
     # files of one name in several folders: numbers keep them apart
     return tuple(
-        name if found.count(name) == 1 else f"{name} ({found[: i + 1].count(name)})"
-        for i, name in enumerate(found)
+        name if usual.count(name) == 1 else f"{name} ({usual[: i + 1].count(name)})"
+        for i, name in enumerate(usual)
     )
 
 
@@ -313,12 +330,12 @@ def _labels(
     gold: Labels,
     systems: Sequence[Any],
     names: tuple[str, ...],
-    chosen: ReadingOptions,
+    reading_options: ReadingOptions,
     notes: Sequence[str],
     *,
     find_positive: bool,
 ) -> Matched:
-    positive, only = chosen.positive, chosen.only
+    positive, only = reading_options.positive, reading_options.only
     if positive is not None and only:
         raise InputError("positive: cannot be combined with only=; expected one of the two")
     if positive is None and not only and find_positive:
@@ -350,19 +367,21 @@ def _entities(
     answer: Any,
     outputs: Sequence[Any],
     names: tuple[str, ...],
-    chosen: ReadingOptions,
+    reading_options: ReadingOptions,
 ) -> Matched:
-    scheme = chosen.scheme
+    scheme = reading_options.scheme
     sides = (answer, *outputs)
     notes: list[str] = []
     for output in outputs:
-        notes += align(answer.text, output.text, by=chosen.align_by)
+        notes += align(answer.text, output.text, by=reading_options.align_by)
     tagged = sides if all(isinstance(side, Tagged) for side in sides) else ()
     own = recognise(answer) if scheme is None and isinstance(answer, Tagged) else scheme
-    spans = [_spans(side, scheme, own, chosen.repair) for side in sides]
+    spans = [_spans(side, scheme, own, reading_options.repair) for side in sides]
     gold, *systems = spans
-    items = match_spans(gold, *systems, ignore_type=chosen.ignore_type, only=chosen.only)
-    said = dict.fromkeys(note for side in spans for note in side.notes)
+    items = match_spans(
+        gold, *systems, ignore_type=reading_options.ignore_type, only=reading_options.only
+    )
+    notes_of_tags = dict.fromkeys(note for side in spans for note in side.notes)
     return Matched(
         "entities",
         names,
@@ -371,7 +390,7 @@ def _entities(
         tuple(systems),
         tagged=tuple(tagged),
         scheme=gold.scheme,
-        notes=(*said, *notes),
+        notes=(*notes_of_tags, *notes),
     )
 
 

@@ -119,10 +119,10 @@ def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
     wrong = [c for c, tag in enumerate(parsed) if tag is None or tag[0] not in scheme.follow]
     if wrong:
         raise _unknown_tag(tagged, scheme, wrong)
-    return _translated(tagged, [tag for tag in parsed if tag is not None])
+    return _translate(tagged, [tag for tag in parsed if tag is not None])
 
 
-def _translated(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
+def _translate(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
     prefixes = tuple(sorted({"O"} | {prefix for prefix, _ in tags}))
     labels = tuple(sorted({kind for prefix, kind in tags if prefix != "O"}))
     prefix_code = {prefix: i for i, prefix in enumerate(prefixes)}
@@ -213,7 +213,7 @@ def recognise(tagged: Tagged) -> str:
         return max(known, key=lambda name: known[name])
     if number.keys() <= {"O"}:
         return fitting[0].name
-    sequence = _translated(tagged, tags)
+    sequence = _translate(tagged, tags)
     steps = sequence.number()
     return min(fitting, key=lambda scheme: int(steps[_forbidden(scheme, sequence)].sum())).name
 

@@ -41,15 +41,15 @@ def same_characters(gold: Segmented, system: Segmented) -> None:
 
 
 def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputError:
-    expected, found = gold.sentence_text(sentence), system.sentence_text(sentence)
-    pairs = zip(expected, found, strict=False)
-    place = next((i for i, (x, y) in enumerate(pairs) if x != y), min(len(expected), len(found)))
+    expected, given = gold.sentence_text(sentence), system.sentence_text(sentence)
+    pairs = zip(expected, given, strict=False)
+    place = next((i for i, (x, y) in enumerate(pairs) if x != y), min(len(expected), len(given)))
     window = slice(max(place - 8, 0), place + 12)
     where = f"sentence {sentence + 1}: " if system.line is None else ""
     line = None if system.line is None else int(system.line[sentence])
     there = gold.name if gold.line is None else f"{gold.name}:{int(gold.line[sentence])}"
     return InputError(
-        f"{where}character {place + 1} differs: {found[window]!r} here, {expected[window]!r} at "
+        f"{where}character {place + 1} differs: {given[window]!r} here, {expected[window]!r} at "
         f"{there}; expected the same text but for spaces",
         system.name,
         line,
@@ -90,7 +90,7 @@ def true_negatives(gold: Segmented, counts: Counts) -> Counts:
 
 def boundary_counts(gold: Segmented, system: Segmented) -> Counts:
     """Counts of boundaries inside the sentences, one row per sentence."""
-    expected, found = _boundaries(gold), _boundaries(system)
+    expected, given = _boundaries(gold), _boundaries(system)
     last = int(gold.first[-1])
     sentence = np.repeat(np.arange(gold.n_sentences), gold.lengths)
 
@@ -98,7 +98,7 @@ def boundary_counts(gold: Segmented, system: Segmented) -> Counts:
         return np.bincount(sentence[which[:last]], minlength=gold.n_sentences)
 
     return Counts(
-        tp=number(expected & found), fp=number(~expected & found), fn=number(expected & ~found)
+        tp=number(expected & given), fp=number(~expected & given), fn=number(expected & ~given)
     )
 
 

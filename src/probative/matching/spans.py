@@ -119,10 +119,10 @@ def overlaps(gold: Spans, system: Spans) -> dict[str, Overlap]:
     them.
     """
     same, boundary, typed, other = _pairs(gold, system)
-    found = same + boundary + typed + other
-    rest = {"missed": len(gold) - found, "spurious": len(system) - found}
+    overlapping = same + boundary + typed + other
+    rest = {"missed": len(gold) - overlapping, "spurious": len(system) - overlapping}
     return {
-        "strict": Overlap(same, found - same, 0, **rest),
+        "strict": Overlap(same, overlapping - same, 0, **rest),
         "exact": Overlap(same + boundary, typed + other, 0, **rest),
         "partial": Overlap(same + boundary, 0, typed + other, **rest),
         "ent_type": Overlap(same + typed, boundary + other, 0, **rest),
@@ -134,9 +134,9 @@ def _pairs(gold: Spans, system: Spans) -> tuple[int, int, int, int]:
     same = boundary = typed = other = 0
     touched = np.union1d(gold.sentence, system.sentence)
     for sentence in touched.tolist():
-        answer, found = set(gold.of(sentence)), set(system.of(sentence))
-        same += len(answer & found)
-        left, right = sorted(answer - found), sorted(found - answer)
+        answer, given = set(gold.of(sentence)), set(system.of(sentence))
+        same += len(answer & given)
+        left, right = sorted(answer - given), sorted(given - answer)
         for rule in (_same_boundaries, _overlap_of_one_type, _overlap):
             number = _take_pairs(left, right, rule)
             if rule is _same_boundaries:

@@ -138,7 +138,7 @@ def all_cuts(gold: Segmented, probabilities: Floats, at: Ints) -> Cuts:
         (from_cut[right], gold.sentence[right], "gained"),
         (until_cut[right], gold.sentence[right], "lost"),
     ]
-    return _accumulated(gold, events, probabilities[order], at)
+    return _accumulate(gold, events, probabilities[order], at)
 
 
 def _right_between(gold: Segmented, begins_by: Ints, positions: int) -> tuple[Ints, Ints]:
@@ -156,7 +156,7 @@ def _right_between(gold: Segmented, begins_by: Ints, positions: int) -> tuple[In
     return from_cut, until_cut
 
 
-def _accumulated(
+def _accumulate(
     gold: Segmented, events: list[tuple[Any, Any, str]], ranked: Floats, at: Ints
 ) -> Cuts:
     """Add up what the events change."""

@@ -94,14 +94,14 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
     if by == "position":
         return (f"{other.name}: {len(different)} texts differ from {gold.name}",)
     here = other.line_of(first)
-    expected, found = (
+    expected, given = (
         " ".join(text.words(first))
         if not isinstance(text.words(first), str)
         else str(text.words(first))
         for text in (gold, other)
     )
     raise InputError(
-        f"text {first + 1} is {snippet(_bytes(found))}, but {snippet(_bytes(expected))} in "
+        f"text {first + 1} is {snippet(_bytes(given))}, but {snippet(_bytes(expected))} in "
         f"{gold.name}; expected the same text (align_by='position' accepts others)",
         other.name,
         here,

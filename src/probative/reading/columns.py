@@ -27,8 +27,8 @@ __all__ = [
     "column_of",
     "layout",
     "ragged_line",
+    "read_tags",
     "share_of_tags",
-    "tagged",
 ]
 
 # What a tag of any scheme looks like.
@@ -194,11 +194,11 @@ def _document_marks(
 
 def _newdoc(source: Source, table: Table, comment: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which comments say that a document begins."""
-    found = np.zeros(len(comment), dtype=bool)
+    begins = np.zeros(len(comment), dtype=bool)
     rows = np.flatnonzero(comment)
     begin, length = table.begin[rows], table.end[rows] - table.begin[rows]
-    found[rows] = first_eight(source, begin, length) == int.from_bytes(b"# newdoc", "little")
-    return found
+    begins[rows] = first_eight(source, begin, length) == int.from_bytes(b"# newdoc", "little")
+    return begins
 
 
 def _usual_width(table: Table, rows: Ints, *, most: bool) -> int:
@@ -211,11 +211,11 @@ def _usual_width(table: Table, rows: Ints, *, most: bool) -> int:
 
 def ragged_line(table: Table, row: int, expected: int) -> InputError:
     """What to say of a line (from 0) with another number of columns than expected."""
-    found = int(table.width[row])
+    width = int(table.width[row])
     line = table.source.data[table.begin[row] : table.end[row]]
     separator = "TABs" if table.tabs else "white space"
     return table.source.error(
-        f"{snippet(line)} has {found} column{'s' * (found != 1)} separated by {separator}; "
+        f"{snippet(line)} has {width} column{'s' * (width != 1)} separated by {separator}; "
         f"expected {expected}",
         row + 1,
     )
@@ -276,7 +276,7 @@ def _is_tag(value: bytes) -> bool:
     return len(value) <= 1000 and TAG.fullmatch(value.decode("utf-8", "replace")) is not None
 
 
-def tagged(shape: Layout, column: int | None = None, *, any_values: bool = False) -> Tagged:
+def read_tags(shape: Layout, column: int | None = None, *, any_values: bool = False) -> Tagged:
     """Read the tags of a column file.
 
     Parameters
@@ -291,9 +291,9 @@ def tagged(shape: Layout, column: int | None = None, *, any_values: bool = False
     """
     source = shape.table.source
     if column is None:
-        at = shape.width - 1 if any_values else _found(shape)
+        at = shape.width - 1 if any_values else _recognise_tag_column(shape)
     else:
-        at = _given(shape, column)
+        at = _place_of_column(shape, column)
     codes, values = column_of(shape, at)
     names = tuple(value.decode("utf-8", "replace") for value in values)
     separator = "TAB" if shape.table.tabs else "white space"
@@ -303,7 +303,7 @@ def tagged(shape: Layout, column: int | None = None, *, any_values: bool = False
     return Tagged(shape.text, codes, names, (note,))
 
 
-def _given(shape: Layout, column: int) -> int:
+def _place_of_column(shape: Layout, column: int) -> int:
     at = column - 1 if column > 0 else shape.width + column
     if column == 0 or not 0 <= at < shape.width:
         raise shape.table.source.error(
@@ -312,7 +312,7 @@ def _given(shape: Layout, column: int) -> int:
     return at
 
 
-def _found(shape: Layout) -> int:
+def _recognise_tag_column(shape: Layout) -> int:
     last = shape.width - 1
     shares = {last: share_of_tags(shape, last)}
     if shares[last] == 1:
@@ -330,9 +330,9 @@ def _found(shape: Layout) -> int:
     row = int(shape.rows[0])
     line = shape.table.source.data[shape.table.begin[row] : shape.table.end[row]]
     several = ", ".join(str(column + 1) for column in sorted(whole))
-    found = f"columns {several} all hold" if whole else "no column holds"
+    problem = f"columns {several} all hold" if whole else "no column holds"
     raise shape.table.source.error(
-        f"{found} tags such as O, B-PER, I-PER in lines like {snippet(line)}; "
+        f"{problem} tags such as O, B-PER, I-PER in lines like {snippet(line)}; "
         f"expected one to be named (tag_column=)",
         row + 1,
     )

@@ -111,7 +111,7 @@ def _json_rows(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
     if isinstance(whole, dict):
         lists = [whole[key] for key in ("rows", "folds") if isinstance(whole.get(key), list)]
         whole = lists[0] if lists else [whole]
-    return [(1, _checked_object(row, path, 1)) for row in whole]
+    return [(1, _check_object(row, path, 1)) for row in whole]
 
 
 def _json_lines(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
@@ -128,11 +128,11 @@ def _json_lines(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]
                 path,
                 number,
             ) from None
-        rows.append((number, _checked_object(row, path, number)))
+        rows.append((number, _check_object(row, path, number)))
     return rows
 
 
-def _checked_object(row: Any, path: Path | str, line: int) -> dict[str, Any]:
+def _check_object(row: Any, path: Path | str, line: int) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise InputError(f"found {row!r:.40}; expected an object with tp, fp, fn", path, line)
     if isinstance(row.get("counts"), dict):  # as in the folds that `probative crossval` prints
@@ -162,7 +162,7 @@ def _amount(row: dict[str, Any], name: str, path: Path | str, line: int) -> floa
     if not is_number and not (isinstance(cell, str) and _NUMBER.fullmatch(cell)):
         raise InputError(f"{name} is {cell!r:.40}; expected a number >= 0", path, line)
     try:
-        value = float(cell)  # type: ignore[arg-type]
+        value = float(cell)  # type: ignore[arg-type]  # a number, as was just checked
     except OverflowError:
         value = math.inf
     if not 0 <= value <= MOST:

@@ -157,9 +157,9 @@ def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
 
 def _note(mask: NDArray[np.bool_], place: int, places: Ints, number: int) -> int:
     """Write down where a mask of a block holds, after `number` places; return their number."""
-    found = np.flatnonzero(mask)
-    total = number + len(found)
-    np.add(found, place, out=places[number:total], casting="unsafe")
+    holds = np.flatnonzero(mask)
+    total = number + len(holds)
+    np.add(holds, place, out=places[number:total], casting="unsafe")
     return total
 
 
@@ -296,13 +296,13 @@ def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes,
     codes, values
         One number per field, and the bytes that every number stands for.
     """
-    codes, first = _grouped(source, start, end)
+    codes, first = _group(source, start, end)
     if not _holds_together(source, start, end, codes, first):
-        codes, first = _grouped_by_bytes(source, start, end)
+        codes, first = _group_by_bytes(source, start, end)
     return codes, _values(source, start, end, first.tolist())
 
 
-def _grouped(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _group(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Number the fields by their hashes; return the numbers and the first field of each."""
     # Few distinct values are the rule: a small hash table without a sort finds them.
     bucket = np.empty(len(start), dtype=np.uint16)
@@ -316,7 +316,7 @@ def _grouped(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
         owner[here[fresh]] = fresh + row
         value_of[here[fresh]] = value[fresh]
         if (value_of[here] != value).any():
-            return _grouped_by_sorting(source, start, end)
+            return _group_by_sorting(source, start, end)
         bucket[block] = here
     used = np.flatnonzero(owner >= 0)
     number = np.zeros(_BUCKETS, dtype=np.int32)
@@ -324,7 +324,7 @@ def _grouped(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     return number[bucket], owner[used]
 
 
-def _grouped_by_sorting(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _group_by_sorting(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     value = hashes(source, start, end)
     _, first, inverse = np.unique(value, return_index=True, return_inverse=True)
     return inverse.astype(np.int32), first.astype(np.int32)
@@ -353,7 +353,7 @@ def _holds_together(source: Source, start: Ints, end: Ints, codes: Ints, first: 
     return True
 
 
-def _grouped_by_bytes(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _group_by_bytes(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     """The same field by field, for texts made to have equal hashes."""
     code: dict[bytes, int] = {}
     first: list[int] = []

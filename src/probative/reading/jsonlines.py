@@ -49,10 +49,10 @@ def read_spans(source: Source) -> Spans:
             f"no object has a list of spans; expected one of the keys {', '.join(SPAN_KEYS)}",
             lines[0],
         )
-    found = spans_from_sets(source.name, sentences, texts, lines)
+    annotations = spans_from_sets(source.name, sentences, texts, lines)
     unit = "characters of the text" if isinstance(texts[0], str) else "tokens"
     note = f"{source.name}: JSON lines, spans of {unit} under {', '.join(map(repr, keys))}"
-    return replace(found, notes=(note, *found.notes))
+    return replace(annotations, notes=(note, *annotations.notes))
 
 
 def problems_of(source: Source) -> list[str]:

@@ -73,11 +73,11 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
     except TypeError:
         raise InputError(f"{name}: {type(data).__name__}; expected numbers a sentence") from None
     rows = [_numbers(row) for row in sentences]
-    found = Probabilities(name, [np.empty(0) if row is None else row for row in rows])
+    probabilities = Probabilities(name, [np.empty(0) if row is None else row for row in rows])
     for sentence, row in enumerate(rows):
         if row is None:
-            raise found.error("is no list of finite numbers", sentence)
-    return found
+            raise probabilities.error("is no list of finite numbers", sentence)
+    return probabilities
 
 
 def _read(source: Source) -> Probabilities:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
-from probative.reading.columns import TAG, tagged
+from probative.reading.columns import TAG, read_tags
 from probative.reading.jsonlines import read_spans
 from probative.reading.labels import read_labels
 from probative.reading.opening import FORMATS, TASKS, Input, Options, format_of, open_input
@@ -44,16 +44,16 @@ def read(path: str | Path | Input, options: Options | None = None) -> Annotation
     options
         What is known about it; by default everything is recognised from its content.
     """
-    found = path if isinstance(path, Input) else open_input(path, options)
-    source, kind, task = found.source, found.kind, found.task
+    opened = path if isinstance(path, Input) else open_input(path, options)
+    source, kind, task = opened.source, opened.kind, opened.task
     if kind == "table":
-        _check_table(found)
-        (labels,) = read_table(source, [found.options.column], unit=found.options.unit)
+        _check_table(opened)
+        (labels,) = read_table(source, [opened.options.column], unit=opened.options.unit)
         return labels
     if kind in ("columns", "conllu"):
         if task == "segmentation":
-            return read_forms(found.layout)
-        tags = tagged(found.layout, found.options.tag_column, any_values=task == "labels")
+            return read_forms(opened.layout)
+        tags = read_tags(opened.layout, opened.options.tag_column, any_values=task == "labels")
         return tags if task == "entities" else token_labels(tags)
     if kind == "jsonl" and task == "entities":
         return read_spans(source)
@@ -64,9 +64,9 @@ def read(path: str | Path | Input, options: Options | None = None) -> Annotation
     raise source.error(f"read as {kind}, it has nothing for the task {task!r}")
 
 
-def _check_table(found: Input) -> None:
-    if found.task != "labels":
-        raise found.source.error(f"is a table of labels; expected a file for {found.task}")
+def _check_table(opened: Input) -> None:
+    if opened.task != "labels":
+        raise opened.source.error(f"is a table of labels; expected a file for {opened.task}")
 
 
 def token_labels(tags: Tagged) -> Labels:
@@ -104,23 +104,23 @@ def read_pair(
     options = options or Options()
     if any(isinstance(c, str) and not _is_number(c) for c in (gold, *columns)):
         options = replace(options, input_format="table")  # names of columns, not numbers
-    found = open_input(path, options)
-    source = found.source
-    if found.kind == "table":
-        return _table_pair(found, gold, columns)
-    if found.kind not in ("columns", "conllu"):
+    opened = open_input(path, options)
+    source = opened.source
+    if opened.kind == "table":
+        return _table_pair(opened, gold, columns)
+    if opened.kind not in ("columns", "conllu"):
         raise source.error(
-            f"is {_described(found.kind)}, which holds one side; expected a second file, or one "
+            f"is {_describe(opened.kind)}, which holds one side; expected a second file, or one "
             f"file with a gold and a predicted column"
         )
-    shape = found.layout
+    shape = opened.layout
     if shape.width < 2:
         raise source.error("has one column; expected a gold and a predicted one")
     task = options.task or "entities"
     wanted = [int(c) for c in columns] or [-1]
     answer, *systems = (
         replace(
-            tagged(shape, column, any_values=True),
+            read_tags(shape, column, any_values=True),
             column=column if column > 0 else shape.width + column + 1,
         )
         for column in (int(gold) if gold is not None else -2, *wanted)
@@ -147,16 +147,16 @@ def _is_number(text: str) -> bool:
 
 
 def _table_pair(
-    found: Input, gold: int | str | None, columns: Sequence[int | str]
+    opened: Input, gold: int | str | None, columns: Sequence[int | str]
 ) -> tuple[Annotations, list[Annotations], list[str]]:
-    _check_table(found)
+    _check_table(opened)
     wanted: list[str | None] = [None if gold is None else str(gold)]
     wanted += [str(column) for column in columns] or [None]
-    answer, *systems = read_table(found.source, wanted, unit=found.options.unit)
+    answer, *systems = read_table(opened.source, wanted, unit=opened.options.unit)
     return answer, list(systems), [system.name for system in systems]
 
 
-def _described(kind: str) -> str:
+def _describe(kind: str) -> str:
     return {
         "segmented": "segmented text",
         "labels": "a list of labels",

@@ -97,7 +97,7 @@ def load(
     """
     name = "standard input" if str(path) == "-" else str(path)
     data, place = _raw(path, name, limit)
-    data = _unpacked(name, data, limit)
+    data = _unpack(name, data, limit)
     if data.startswith(_PARQUET):
         return Source(name, data, path=place)
     data, notes = _as_utf8(name, data, encoding)
@@ -142,12 +142,12 @@ def refuse_repeats(paths: Iterable[object]) -> None:
 def _stream(path: str | Path) -> object:
     """What tells a stream from others: its device and number; None for what is no stream."""
     try:
-        found = os.fstat(0) if str(path) == "-" else Path(path).stat()
+        status = os.fstat(0) if str(path) == "-" else Path(path).stat()
     except (OSError, ValueError):
         return "-" if str(path) == "-" else None
-    if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
+    if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
         return "-" if str(path) == "-" else None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _line(data: bytes, what: bytes) -> int:
@@ -204,7 +204,7 @@ def _too_large(name: str, limit: int) -> InputError:
     return InputError(f"holds more than {shown}; expected less: split it", name)
 
 
-def _unpacked(name: str, data: bytes, limit: int) -> bytes:
+def _unpack(name: str, data: bytes, limit: int) -> bytes:
     if not data.startswith(_GZIP):
         return data
     try:
@@ -221,13 +221,13 @@ def _as_utf8(name: str, data: bytes, encoding: str | None) -> tuple[bytes, tuple
         for mark, what in _MARKS:
             if data.startswith(mark):
                 if what == "utf-8":
-                    return _checked(name, data[len(mark) :]), ()
-                return _transcoded(name, data, what), (f"{name}: {what}, by its byte-order mark",)
-        return _checked(name, data), ()
-    return _transcoded(name, data, encoding), ()
+                    return _check_utf8(name, data[len(mark) :]), ()
+                return _transcode(name, data, what), (f"{name}: {what}, by its byte-order mark",)
+        return _check_utf8(name, data), ()
+    return _transcode(name, data, encoding), ()
 
 
-def _checked(name: str, data: bytes) -> bytes:
+def _check_utf8(name: str, data: bytes) -> bytes:
     """The same bytes, if they are UTF-8."""
     if data.isascii():
         return data
@@ -250,7 +250,7 @@ def _checked(name: str, data: bytes) -> bytes:
     return data
 
 
-def _transcoded(name: str, data: bytes, encoding: str) -> bytes:
+def _transcode(name: str, data: bytes, encoding: str) -> bytes:
     try:
         if codecs.lookup(encoding).name in _NO_FILES:
             raise LookupError

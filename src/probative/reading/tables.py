@@ -53,16 +53,16 @@ def read_table(
         The column that says which items belong together.
     """
     if source.is_parquet:
-        kind, (names, found) = "parquet", _parquet(source, columns, unit)
+        kind, (names, cells) = "parquet", _parquet(source, columns, unit)
     elif source.data[:1000].lstrip().startswith(b"{"):
-        kind, (names, found) = "jsonl", _json_lines(source, columns, unit)
+        kind, (names, cells) = "jsonl", _json_lines(source, columns, unit)
     else:
-        kind, (names, found) = _delimited(source, columns, unit)
-    if not len(found[names[0]][0]):
+        kind, (names, cells) = _delimited(source, columns, unit)
+    if not len(cells[names[0]][0]):
         raise source.error("the table has no rows; expected at least one")
 
     def labels(name: str) -> tuple[Ints, tuple[str, ...]]:
-        return named(*found[name], lambda text: source.error(f"column {name!r} {text}"), "row")
+        return named(*cells[name], lambda text: source.error(f"column {name!r} {text}"), "row")
 
     units = None if unit is None else labels(unit)[0]
     single = len(columns) == 1
@@ -79,7 +79,7 @@ def _note(source: Source, kind: str, name: str) -> str:
 # --- which columns ----------------------------------------------------------------------------
 
 
-def _chosen(
+def _choose_columns(
     source: Source, there: list[str], columns: Sequence[str | None], unit: str | None
 ) -> tuple[list[str], list[str]]:
     """The names of the columns of labels, and of all columns that are read."""
@@ -103,15 +103,15 @@ def _usual(source: Source, there: list[str], taken: list[str], number: int, plac
     usual: tuple[str, ...] = _PREDICTED_NAMES if place else _GOLD_NAMES
     if number == 1:
         usual = _GOLD_NAMES + _PREDICTED_NAMES
-    found = [name for name in usual if name in there and name not in taken]
-    if not found and len(there) == 1:
-        found = there
-    if not found:
+    candidates = [name for name in usual if name in there and name not in taken]
+    if not candidates and len(there) == 1:
+        candidates = there
+    if not candidates:
         raise source.error(
             f"which column holds the labels? There are {_listed(there)}; expected them to be named "
             f"(gold_column=, columns=)"
         )
-    return found[0]
+    return candidates[0]
 
 
 def _listed(names: list[str]) -> str:
@@ -133,9 +133,9 @@ def _delimited(
     try:
         header = next(cells for cells in reader if cells)
         _refuse_twins(source, header, reader.line_num)
-        names, wanted = _chosen(source, header, columns, unit)
-        found = {name: Column() for name in wanted}
-        takers = [(header.index(name), column.add) for name, column in found.items()]
+        names, wanted = _choose_columns(source, header, columns, unit)
+        contents = {name: Column() for name in wanted}
+        takers = [(header.index(name), column.add) for name, column in contents.items()]
         for cells in _rows(source, reader, len(header)):
             for place, add in takers:
                 add(cells[place])
@@ -143,7 +143,7 @@ def _delimited(
         raise source.error(f"{error}; expected {kind.upper()}", reader.line_num) from None
     finally:
         csv.field_size_limit(limit)
-    return kind, (names, _codes_and_values(found))
+    return kind, (names, _codes_and_values(contents))
 
 
 def _codes_and_values(columns: dict[str, Column]) -> Read:
@@ -186,15 +186,15 @@ def _json_lines(
     source: Source, columns: Sequence[str | None], unit: str | None
 ) -> tuple[list[str], Read]:
     try:
-        names, wanted = _chosen(source, list(next(_objects(source))), columns, unit)
+        names, wanted = _choose_columns(source, list(next(_objects(source))), columns, unit)
     except InputError:  # a column may be missing in the first row
         keys: dict[str, None] = {}
         for record in _objects(source):
             keys.update(dict.fromkeys(record))
-        names, wanted = _chosen(source, list(keys), columns, unit)
-    found = {name: Column() for name in wanted}
+        names, wanted = _choose_columns(source, list(keys), columns, unit)
+    contents = {name: Column() for name in wanted}
     for number, record in enumerate(_objects(source), start=1):
-        for name, column in found.items():
+        for name, column in contents.items():
             value = record.get(name)
             if isinstance(value, (list, dict)):
                 raise source.error(
@@ -202,7 +202,7 @@ def _json_lines(
                     f"a truth value"
                 )
             column.add(value)
-    return names, _codes_and_values(found)
+    return names, _codes_and_values(contents)
 
 
 def _objects(source: Source) -> Iterator[dict[str, Any]]:
@@ -259,7 +259,7 @@ def _parquet(
             with _connected(place) as database:
                 _refuse_twins(source, _parquet_names(database, place))
                 there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
-                names, wanted = _chosen(source, there[:-1], columns, unit)
+                names, wanted = _choose_columns(source, there[:-1], columns, unit)
                 return names, {name: _numbered(database, name) for name in wanted}
         except (duckdb.Error, UnicodeError) as error:
             reason = str(error).strip().splitlines()[0].replace(str(place), "it")

@@ -225,5 +225,5 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sentences(tests: Sequence[BayesTest], models: tuple[str, str]) -> list[str]:
-    told = [outcome_sentence(test, *models) for test in tests]
-    return told + [sentence for test in tests if (sentence := training_sentence(test))]
+    sentences = [outcome_sentence(test, *models) for test in tests]
+    return sentences + [sentence for test in tests if (sentence := training_sentence(test))]

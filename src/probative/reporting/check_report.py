@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 __all__ = ["check_document"]
 
 
-def check_document(found: FileCheck, *, signature: str = "") -> Document:
+def check_document(report: FileCheck, *, signature: str = "") -> Document:
     """Show what a file is, and what is wrong with it."""
-    signed = signature or sign("check", found.input_format, found.task)
+    signed = signature or sign("check", report.input_format, report.task)
     facts = (
-        ("file", found.path),
-        ("format", found.input_format),
-        ("task", found.task),
-        *found.facts.items(),
+        ("file", report.path),
+        ("format", report.input_format),
+        ("task", report.task),
+        *report.facts.items(),
     )
     tables = [
         Table(
@@ -29,17 +29,17 @@ def check_document(found: FileCheck, *, signature: str = "") -> Document:
             text_columns=2,
         )
     ]
-    if found.labels:
-        rows = tuple((label, f"{times:,}") for label, times in found.labels.items())
+    if report.labels:
+        rows = tuple((label, f"{times:,}") for label, times in report.labels.items())
         tables.append(Table(("label", "number"), rows, title="Labels"))
     verdict = "Nothing is wrong with it."
-    if found.problems:
+    if report.problems:
         verdict = "What is wrong with it:"
     return Document(
-        title=f"Check of {found.path}",
-        payload=payload("check", signed, **found.to_dict()),
+        title=f"Check of {report.path}",
+        payload=payload("check", signed, **report.to_dict()),
         tables=tuple(tables),
-        records=tuple({"problem": problem} for problem in found.problems)
-        or tuple({"label": label, "number": times} for label, times in found.labels.items()),
-        notes=(verdict, *found.problems),
+        records=tuple({"problem": problem} for problem in report.problems)
+        or tuple({"label": label, "number": times} for label, times in report.labels.items()),
+        notes=(verdict, *report.problems),
     )

@@ -56,9 +56,9 @@ def chunking_document(
 
 
 def _table(result: Any, published: Mapping[str, Any]) -> Table:
-    found = result.comparison
+    comparison = result.comparison
     rows = []
-    for paired, independent in zip(found.tests[::2], found.tests[1::2], strict=True):
+    for paired, independent in zip(comparison.tests[::2], comparison.tests[1::2], strict=True):
         short = _SHORT[paired.metric]
         theirs = published[paired.metric]
         rows.append(
@@ -76,22 +76,23 @@ def _table(result: Any, published: Mapping[str, Any]) -> Table:
             )
         )
     kind = f"{_TASKS[result.task]}{f' ({result.label})' if result.label else ''}"
-    seconds = sum(fold.seconds or 0 for fold in found.folds)
+    seconds = sum(fold.seconds or 0 for fold in comparison.folds)
     size = (
         f"{result.sentences:,} sentences, {result.tokens:,} tokens, {result.chunks:,} chunks; "
-        f"{len(found.folds)} fits, {seconds:,.0f} seconds of computing; seed {found.seed}."
+        f"{len(comparison.folds)} fits, {seconds:,.0f} seconds of computing; "
+        f"seed {comparison.seed}."
     )
     return Table(
         (
             "metric",
-            found.a,
-            found.b,
+            comparison.a,
+            comparison.b,
             "P(H0) ind.",
             "decision",
             "P(H0) paired",
             "decision",
-            f"pub. {found.a}",
-            f"pub. {found.b}",
+            f"pub. {comparison.a}",
+            f"pub. {comparison.b}",
             "pub. P(H0)",
             "pub.",
         ),

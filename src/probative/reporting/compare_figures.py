@@ -27,26 +27,26 @@ __all__ = [
 ]
 
 
-def comparison_figure(found: Comparisons) -> Figure:
+def comparison_figure(result: Comparisons) -> Figure:
     """Scores of the systems, and the differences of the pairs, side by side."""
-    first = [c for c in found.comparisons if c.metric == found.comparisons[0].metric]
-    rows = max(len(found.systems), len(first))
-    width = _panel_width([*(_safe(system.name) for system in found.systems), *map(_pair, first)])
+    first = [c for c in result.comparisons if c.metric == result.comparisons[0].metric]
+    rows = max(len(result.systems), len(first))
+    width = _panel_width([*(_safe(system.name) for system in result.systems), *map(_pair, first)])
     figure, axes = new_figure(2, width=width, height=0.9 + 0.32 * rows)
-    draw_scores(axes[0], found, first[0].metric)
+    draw_scores(axes[0], result, first[0].metric)
     draw_differences(axes[1], first)
     return figure
 
 
-def scores_figure(found: Scores) -> Figure:
+def scores_figure(scores: Scores) -> Figure:
     """Scores of the systems, a panel for each of the first three."""
-    metrics = [score.metric for score in found.systems[0].scores[:3]]
-    width = _panel_width([_safe(system.name) for system in found.systems])
+    metrics = [score.metric for score in scores.systems[0].scores[:3]]
+    width = _panel_width([_safe(system.name) for system in scores.systems])
     figure, axes = new_figure(
-        len(metrics), squeeze=False, width=width, height=0.9 + 0.32 * len(found.systems)
+        len(metrics), squeeze=False, width=width, height=0.9 + 0.32 * len(scores.systems)
     )
     for axis, metric in zip(axes[0], metrics, strict=True):
-        draw_scores(axis, found, metric)
+        draw_scores(axis, scores, metric)
     return figure
 
 
@@ -57,13 +57,13 @@ def posterior_figure(comparison: Comparison) -> Figure:
     return figure
 
 
-def draw_scores(axis: Axes, found: Scores, metric: str) -> None:
+def draw_scores(axis: Axes, result: Scores, metric: str) -> None:
     """Draw a score of every system with its interval."""
-    names = [score.metric for score in found.systems[0].scores]
+    names = [score.metric for score in result.systems[0].scores]
     shown = names.index(metric) if metric in names else 0
-    scores = [system.scores[shown] for system in found.systems]
-    _draw_limits(axis, [_safe(s.name) for s in found.systems], [_points(s) for s in scores])
-    axis.set_xlabel(f"{metric_name(names[shown])} (points), {100 * found.level:g} % intervals")
+    scores = [system.scores[shown] for system in result.systems]
+    _draw_limits(axis, [_safe(s.name) for s in result.systems], [_points(s) for s in scores])
+    axis.set_xlabel(f"{metric_name(names[shown])} (points), {100 * result.level:g} % intervals")
 
 
 def draw_differences(axis: Axes, comparisons: Sequence[Comparison]) -> None:

@@ -24,11 +24,11 @@ _CONFUSIONS = 12
 
 
 def page_content(
-    found: Comparisons, scores: Table, differences: Table, gates: Sequence[GateVerdict] = ()
+    result: Comparisons, scores: Table, differences: Table, gates: Sequence[GateVerdict] = ()
 ) -> dict[str, Any]:
     """Everything that the template asks for."""
-    main = found.comparisons[0].metric
-    first = [c for c in found.comparisons if c.metric == main]
+    main = result.comparisons[0].metric
+    first = [c for c in result.comparisons if c.metric == main]
     drawn = [
         {"title": f"{c.b} against {c.a}", "drawings": _pair_drawings(c)}
         for c in first
@@ -36,55 +36,55 @@ def page_content(
     ]
     by_label = [label_differences(c) for c in first if c.by_label]
     return {
-        "verdicts": found.verdicts[:_PAIRS],
-        "more_verdicts": found.verdicts[_PAIRS:],
+        "verdicts": result.verdicts[:_PAIRS],
+        "more_verdicts": result.verdicts[_PAIRS:],
         "gates": [str(gate).capitalize() + "." for gate in gates],
-        "facts": _facts(found),
-        "recognised": found.notes,
+        "facts": _facts(result),
+        "recognised": result.notes,
         "score_table": scores,
         "difference_table": differences,
-        "score_drawings": [_score_forest(found, main)],
+        "score_drawings": [_score_forest(result, main)],
         "difference_drawings": [_difference_forest(first)],
         "pairs": drawn[:_PAIRS],
         "more_pairs": drawn[_PAIRS:],
         "label_tables": by_label[:_PAIRS],
         "more_label_tables": by_label[_PAIRS:],
-        "confusion_tables": _confusion_tables(found),
-        "examples": [_shown(example) for example in found.examples],
-        "methods": _methods(found),
+        "confusion_tables": _confusion_tables(result),
+        "examples": [_show(example) for example in result.examples],
+        "methods": _methods(result),
     }
 
 
-def _facts(found: Comparisons) -> str:
-    parts = [found.task, counted(found.units, found.unit)]
-    if found.scheme:
-        parts.append(f"tags in {found.scheme}")
+def _facts(result: Comparisons) -> str:
+    parts = [result.task, counted(result.units, result.unit)]
+    if result.scheme:
+        parts.append(f"tags in {result.scheme}")
     return ", ".join(parts).capitalize() + "."
 
 
-def _score_forest(found: Comparisons, metric: str) -> Drawing:
-    shown = metric if any(s.metric == metric for s in found.systems[0].scores) else None
+def _score_forest(result: Comparisons, metric: str) -> Drawing:
+    shown = metric if any(s.metric == metric for s in result.systems[0].scores) else None
     bars = []
-    for i, system in enumerate(found.systems):
+    for i, system in enumerate(result.systems):
         score = next((s for s in system.scores if s.metric == shown), system.scores[0])
         bars.append(Bar(system.name, score.estimate, score.low, score.high, marked=i == 0))
-    name = metric_name(shown or found.systems[0].scores[0].metric)
-    said = "; ".join(
+    name = metric_name(shown or result.systems[0].scores[0].metric)
+    description = "; ".join(
         f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
         for bar in bars
     )
     return forest(
         bars,
         axis=f"{name}, points",
-        title=f"{name} with {100 * found.level:g} % intervals; the baseline in orange.",
-        description=f"{name} of each system: {said}",
+        title=f"{name} with {100 * result.level:g} % intervals; the baseline in orange.",
+        description=f"{name} of each system: {description}",
     )
 
 
 def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
     bars = [Bar(f"{c.b} − {c.a}", c.difference, c.low, c.high) for c in comparisons]
     metric = metric_name(comparisons[0].metric)
-    said = "; ".join(
+    description = "; ".join(
         f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
         for bar in bars
     )
@@ -93,7 +93,7 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
         axis=f"difference in {metric}, points",
         title=f"Differences in {metric} with {100 * comparisons[0].level:g} % intervals; right of "
         f"the dashed line the first-named system is better.",
-        description=f"Differences in {metric}: {said}",
+        description=f"Differences in {metric}: {description}",
         zero=True,
     )
 
@@ -166,9 +166,9 @@ def _label_metric(c: Comparison) -> str:
     return metric_name(label_metric(c.metric.removeprefix("macro_")))
 
 
-def _confusion_tables(found: Comparisons) -> list[Table]:
+def _confusion_tables(result: Comparisons) -> list[Table]:
     tables = []
-    for system, rows in zip(found.systems, found.confusions, strict=False):
+    for system, rows in zip(result.systems, result.confusions, strict=False):
         if not rows:
             continue
         shown = tuple(
@@ -184,11 +184,11 @@ def _confusion_tables(found: Comparisons) -> list[Table]:
     return tables
 
 
-def _shown(example: Example) -> dict[str, Any]:
+def _show(example: Example) -> dict[str, Any]:
     right = set(example.gold)
-    lines = [("answer", _marked(example, example.gold, right))]
-    lines.append((example.a, _marked(example, example.spans_a, right)))
-    lines.append((example.b, _marked(example, example.spans_b, right)))
+    lines = [("answer", _mark(example, example.gold, right))]
+    lines.append((example.a, _mark(example, example.spans_a, right)))
+    lines.append((example.b, _mark(example, example.spans_b, right)))
     head = (
         f"Sentence {example.sentence:,}: {counted(example.errors_a, 'error')} of {example.a}, "
         f"{example.errors_b:,} of {example.b}"
@@ -196,7 +196,7 @@ def _shown(example: Example) -> dict[str, Any]:
     return {"head": head, "lines": lines}
 
 
-def _marked(
+def _mark(
     example: Example, spans: Sequence[tuple[int, int, str]], right: set[tuple[int, int, str]]
 ) -> list[dict[str, str]]:
     """The sentence in parts, the spans marked; of overlapping spans the first is shown."""
@@ -221,17 +221,17 @@ def _marked(
     return parts
 
 
-def _methods(found: Comparisons) -> list[tuple[str, str]]:
+def _methods(result: Comparisons) -> list[tuple[str, str]]:
     """Each number's recipe and what it assumes."""
-    c = found.comparisons[0]
+    c = result.comparisons[0]
     words = {
         **_SCORES,
-        **(_CLUSTERS if found.by != "item" else {}),
+        **(_CLUSTERS if result.by != "item" else {}),
         **(_PAIRED if c.posterior.kind == "paired" else _MACRO),
         **(_SEVERAL if c.p_adjusted is not None else {}),
         **_VERDICT,
     }
-    filled = {"level": f"{100 * c.level:g} %", "unit": found.by, "by": c.by, "test": c.test}
+    filled = {"level": f"{100 * c.level:g} %", "unit": result.by, "by": c.by, "test": c.test}
     filled["strengths"] = " ".join(
         f"{word.capitalize()} evidence: posterior probability at least {likely:g} and p at most "
         f"{p:g}."

@@ -26,7 +26,7 @@ __all__ = ["compare_document"]
 
 
 def compare_document(
-    found: Comparisons,
+    result: Comparisons,
     *,
     by_label: bool = False,
     gates: Sequence[GateVerdict] = (),
@@ -35,32 +35,32 @@ def compare_document(
 
     Parameters
     ----------
-    found
+    result
         The comparison.
     by_label
         Whether to print a table for each label, too; JSON and the page always have it.
     gates
         What the gate said that was asked for.
     """
-    signed = found.signature
-    content = found.to_dict()
+    signed = result.signature
+    content = result.to_dict()
     del content["level"]
     if gates:
         content["gates"] = [gate.to_dict() for gate in gates]
-    score_table, difference_table = _scores(found), _differences(found)
+    score_table, difference_table = _scores(result), _differences(result)
     tables = [score_table, difference_table]
     if by_label:
-        tables += [label_table(found, system) for system in found.systems if system.by_label]
-        tables += [label_differences(c) for c in found.comparisons if c.by_label]
-    names = [system.name for system in found.systems]
+        tables += [label_table(result, system) for system in result.systems if system.by_label]
+        tables += [label_differences(c) for c in result.comparisons if c.by_label]
+    names = [system.name for system in result.systems]
     return Document(
         title=_listed(names),
         payload=payload("compare", signed, **content),
         tables=tuple(tables),
-        records=tuple(_records(found)),
-        notes=(*found.verdicts, signed),
+        records=tuple(_records(result)),
+        notes=(*result.verdicts, signed),
         page="comparison.html",
-        content=lambda: page_content(found, score_table, difference_table, gates),
+        content=lambda: page_content(result, score_table, difference_table, gates),
     )
 
 
@@ -70,18 +70,18 @@ def _listed(names: Sequence[str]) -> str:
     return f"{len(names)} systems: {', '.join(names)}"
 
 
-def _scores(found: Comparisons) -> Table:
+def _scores(result: Comparisons) -> Table:
     """Systems by scores, the best in bold, those that differ from the baseline marked."""
-    macro = found.comparisons[0].metric.startswith("macro_")
+    macro = result.comparisons[0].metric.startswith("macro_")
     metrics = [
         score.metric
-        for score in found.systems[0].scores
+        for score in result.systems[0].scores
         if score.metric.startswith("macro_") == macro
     ]
-    best = {metric: _best(found.systems, metric) for metric in metrics}
-    marked = _marked(found)
+    best = {metric: _best(result.systems, metric) for metric in metrics}
+    marked = _significant_scores(result)
     rows = []
-    for system in found.systems:
+    for system in result.systems:
         cells = []
         for score in (system[metric] for metric in metrics):
             text = points(score.estimate)
@@ -91,11 +91,13 @@ def _scores(found: Comparisons) -> Table:
             cells.append(Strong(text) if is_best else text)
             cells.append(f"{points(score.low, 1)} to {points(score.high, 1)}")
         rows.append((system.name, *cells))
-    level = f"{100 * found.level:g} %"
-    notes = [f"{found.task.capitalize()}, {counted(found.units, found.unit)}. The best is in bold."]
+    level = f"{100 * result.level:g} %"
+    notes = [
+        f"{result.task.capitalize()}, {counted(result.units, result.unit)}. The best is in bold."
+    ]
     if any(metric in metrics for _, metric in marked):
-        notes.append(f"† differs from {found.systems[0].name}, {_significance(found)}.")
-    notes += oddities(found)
+        notes.append(f"† differs from {result.systems[0].name}, {_significance(result)}.")
+    notes += oddities(result)
     return Table(
         ("system", *(head for m in metrics for head in (metric_words(m), level))),
         tuple(rows),
@@ -110,18 +112,18 @@ def _best(systems: Sequence[SystemScores], metric: str) -> float | None:
     return max(defined, default=None) if len(systems) > 1 else None
 
 
-def _marked(found: Comparisons) -> set[tuple[str, str]]:
+def _significant_scores(result: Comparisons) -> set[tuple[str, str]]:
     """Systems and metrics whose difference from the baseline is significant."""
-    baseline = found.systems[0].name
+    baseline = result.systems[0].name
     return {
         (c.b, c.metric)
-        for c in found.comparisons
+        for c in result.comparisons
         if c.a == baseline and _pvalue(c) <= SIGNIFICANT and not c.identical
     }
 
 
-def _significance(found: Comparisons) -> str:
-    c = found.comparisons[0]
+def _significance(result: Comparisons) -> str:
+    c = result.comparisons[0]
     adjusted = "Holm-adjusted " if c.p_adjusted is not None else ""
     return f"{adjusted}p ≤ {SIGNIFICANT:g} ({c.test} randomisation test by {c.by})"
 
@@ -130,12 +132,12 @@ def _pvalue(c: Comparison) -> float:
     return c.pvalue if c.p_adjusted is None else c.p_adjusted
 
 
-def _differences(found: Comparisons) -> Table:
-    several = any(c.p_adjusted is not None for c in found.comparisons)
-    rope = found.comparisons[0].rope
+def _differences(result: Comparisons) -> Table:
+    several = any(c.p_adjusted is not None for c in result.comparisons)
+    rope = result.comparisons[0].rope
     equivalent = (f"P(within {100 * rope:.4g})",) if rope > 0 else ()
-    notes = {c.note for c in found.comparisons}
-    noted = len(notes) > 1  # what holds for all of them is said once, below
+    notes = {c.note for c in result.comparisons}
+    has_notes = len(notes) > 1  # what holds for all of them is said once, below
     columns = (
         "comparison",
         "score",
@@ -147,7 +149,7 @@ def _differences(found: Comparisons) -> Table:
         "P(A better)",
         *equivalent,
         "P(B better)",
-        *(("note",) if noted else ()),
+        *(("note",) if has_notes else ()),
     )
     rows = tuple(
         (
@@ -159,11 +161,11 @@ def _differences(found: Comparisons) -> Table:
             probability(c.p_a_better),
             *((probability(c.p_equivalent),) if rope > 0 else ()),
             probability(c.p_b_better),
-            *((c.note or "",) if noted else ()),
+            *((c.note or "",) if has_notes else ()),
         )
-        for c in found.comparisons
+        for c in result.comparisons
     )
-    c = found.comparisons[0]
+    c = result.comparisons[0]
     note = (
         f"A is the second name of a comparison, B the first. p: {c.test} two-sided randomisation "
         f"test by {c.by}; it is not the probability that the systems are equally good."
@@ -171,13 +173,13 @@ def _differences(found: Comparisons) -> Table:
     return Table(
         columns,
         rows,
-        title=f"Differences in points with {100 * found.level:g} % intervals",
-        notes=(note, *(f"Note: {same}." for same in notes if same and not noted)),
+        title=f"Differences in points with {100 * result.level:g} % intervals",
+        notes=(note, *(f"Note: {same}." for same in notes if same and not has_notes)),
         text_columns=2,
-        closing_words=noted,
+        closing_words=has_notes,
     )
 
 
-def _records(found: Comparisons) -> list[dict[str, Any]]:
-    scores = [{"kind": "score", **record} for record in Scores.records(found)]
-    return scores + [{"kind": "comparison", **record} for record in found.records()]
+def _records(result: Comparisons) -> list[dict[str, Any]]:
+    scores = [{"kind": "score", **record} for record in Scores.records(result)]
+    return scores + [{"kind": "comparison", **record} for record in result.records()]

@@ -10,6 +10,7 @@ from probative.reporting.figures import COLOURS, new_figure
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -118,11 +119,16 @@ def coverage_figure(study: Sequence[Any]) -> Figure:
         axis.set_title(f"scenario {scenario}", fontsize=10)
         axis.set_xlabel("items n")
     axes[0][0].set_ylabel("coverage probability")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=len(methods), frameon=False, fontsize=9
-    )
+    _add_legend(figure, axes[0][0])
     return figure
+
+
+def _add_legend(figure: Figure, axis: Axes) -> None:
+    """One legend for all panels, below them."""
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9
+    )
 
 
 def length_figure(
@@ -139,10 +145,7 @@ def length_figure(
         axis.set_xlabel("sample F1")
         axis.set_ylim(bottom=0)
     axes[0][0].set_ylabel("interval length")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9
-    )
+    _add_legend(figure, axes[0][0])
     return figure
 
 

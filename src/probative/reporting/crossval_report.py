@@ -28,70 +28,76 @@ __all__ = [
 
 
 def crossval_document(
-    found: ModelComparison,
+    comparison: ModelComparison,
     *,
     command: str = "crossval",
     drawings: Sequence[Drawing] = (),
 ) -> Document:
     """Show which of two models is better, and the folds on which that rests."""
-    shown, kinds = _all_tests(found)
-    folds = [fold.to_dict() for fold in found.folds]
+    shown, kinds = _all_tests(comparison)
+    folds = [fold.to_dict() for fold in comparison.folds]
     content: dict[str, Any] = {
-        "tests": [test.to_dict() for test in found.tests],
-        "adjusted_tests": [test.to_dict() for test in found.adjusted_tests],
+        "tests": [test.to_dict() for test in comparison.tests],
+        "adjusted_tests": [test.to_dict() for test in comparison.adjusted_tests],
         "folds": folds,
-        "seed": found.seed,
+        "seed": comparison.seed,
     }
     content |= {
-        "effective_a": found.effective_a.to_dict(),
-        "effective_b": found.effective_b.to_dict(),
+        "effective_a": comparison.effective_a.to_dict(),
+        "effective_b": comparison.effective_b.to_dict(),
     }
-    tables = [tests_table(shown, (found.a, found.b), kinds), folds_table(found)]
-    if found.balance is not None:
-        content["balance"] = found.balance.to_dict()
-        tables.append(balance_table(found.balance.to_dict()))
+    tables = [tests_table(shown, (comparison.a, comparison.b), kinds), folds_table(comparison)]
+    if comparison.balance is not None:
+        content["balance"] = comparison.balance.to_dict()
+        tables.append(balance_table(comparison.balance.to_dict()))
     return Document(
-        title=f"Is {found.b} better than {found.a}, whatever the training set?",
-        payload=payload(command, found.signature, **content),
+        title=f"Is {comparison.b} better than {comparison.a}, whatever the training set?",
+        payload=payload(command, comparison.signature, **content),
         tables=tuple(tables),
         records=tuple(
-            {"a": found.a, "b": found.b, **test.to_dict(), **found.adjusted_outcome(test)}
-            for test in found.tests
+            {
+                "a": comparison.a,
+                "b": comparison.b,
+                **test.to_dict(),
+                **comparison.adjusted_outcome(test),
+            }
+            for test in comparison.tests
         ),
-        notes=(*model_verdicts(found), found.signature),
+        notes=(*model_verdicts(comparison), comparison.signature),
         drawings=tuple(drawings),
     )
 
 
-def crossval_figure(found: ModelComparison, plot: str = "densities") -> Figure:
+def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Figure:
     """The posteriors of both models' scores ("densities"), or of their paired "difference"."""
     from probative.reporting.posterior_figures import density_figure, difference_figure
 
     if plot == "difference":
-        return difference_figure(found.paired_tests, models=(found.a, found.b))
-    return density_figure(found.scores)
+        return difference_figure(comparison.paired_tests, models=(comparison.a, comparison.b))
+    return density_figure(comparison.scores)
 
 
-def crossval_drawings(found: ModelComparison) -> list[Drawing]:
+def crossval_drawings(comparison: ModelComparison) -> list[Drawing]:
     """The figures of the page: the scores' posteriors, and those of the paired differences."""
     from probative.reporting.figures import to_drawing
 
-    told = {
+    descriptions = {
         "densities": "Posterior densities of the scores of both models",
         "difference": "Posterior densities of the paired differences of the scores",
     }
     return [
-        to_drawing(crossval_figure(found, plot), words, f"{words}.") for plot, words in told.items()
+        to_drawing(crossval_figure(comparison, plot), words, f"{words}.")
+        for plot, words in descriptions.items()
     ]
 
 
-def folds_table(found: ModelComparison) -> Table:
+def folds_table(comparison: ModelComparison) -> Table:
     """The counts of every fold and model."""
-    names = list(found.folds[0].counts.to_dict())
+    names = list(comparison.folds[0].counts.to_dict())
     # what depends on beta cannot be told from the counts of a fold alone
-    tested = dict.fromkeys(test.metric for test in found.tests)
+    tested = dict.fromkeys(test.metric for test in comparison.tests)
     metrics = [metric for metric in tested if not TABLE[metric].depends_on_beta]
-    timed = any(fold.seconds is not None for fold in found.folds)
+    timed = any(fold.seconds is not None for fold in comparison.folds)
     rows = [
         (
             str(fold.fold),
@@ -102,7 +108,7 @@ def folds_table(found: ModelComparison) -> Table:
             *(points(score(fold.counts, metric)) for metric in metrics),
             *((number(fold.seconds, 1),) if timed else ()),
         )
-        for fold in found.folds
+        for fold in comparison.folds
     ]
     columns = ("fold", "model", "trained on", "judged on", *names)
     return Table(
@@ -146,10 +152,10 @@ def balance_table(balance: Mapping[str, Any]) -> Table:
     )
 
 
-def _all_tests(found: ModelComparison) -> tuple[list[BayesTest], list[str]]:
+def _all_tests(comparison: ModelComparison) -> tuple[list[BayesTest], list[str]]:
     """The tests metric by metric, first those that the verdict rests on, and their kinds."""
-    tests = {test.metric: [("adjusted", test)] for test in found.adjusted_tests}
-    for test in found.tests:
+    tests = {test.metric: [("adjusted", test)] for test in comparison.adjusted_tests}
+    for test in comparison.tests:
         tests[test.metric].append((test.posterior.kind, test))
     rows = [row for of_metric in tests.values() for row in of_metric]
     return [test for _, test in rows], [kind for kind, _ in rows]

@@ -30,10 +30,10 @@ def demo_document(
     scores, differences = page.tables[:2]
     words = _few_scores(segmentation.tables[0])
     tables = (
-        _named(scores, "1. Seven systems of a shared task on 1,287 sentences (F1 in points)"),
-        _named(differences, "Are the others better or worse than spinningbytes?"),
+        _retitle(scores, "1. Seven systems of a shared task on 1,287 sentences (F1 in points)"),
+        _retitle(differences, "Are the others better or worse than spinningbytes?"),
         _bayes_table(models, tests),
-        _named(words, "3. Two word segmenters on three sentences: read the recall"),
+        _retitle(words, "3. Two word segmenters on three sentences: read the recall"),
     )
     document = Document(
         title="What probative does",
@@ -58,7 +58,7 @@ def _few_scores(table: Table) -> Table:
     return Table(columns, rows, table.title, table.notes, text_columns=2)
 
 
-def _named(table: Table, title: str) -> Table:
+def _retitle(table: Table, title: str) -> Table:
     return Table(
         table.columns, table.rows, title, table.notes, table.text_columns, table.closing_words
     )

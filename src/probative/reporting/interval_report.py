@@ -23,7 +23,7 @@ def intervals_document(
         rows: list[dict[str, Any]] = [
             {
                 "counts": table.to_dict(),
-                "intervals": [_entry(found[i]) for found in intervals],
+                "intervals": [_entry(interval[i]) for interval in intervals],
             }
             for i, table in enumerate(counts)
         ]
@@ -34,7 +34,7 @@ def intervals_document(
             for entry in row["intervals"]
         ]
     else:
-        entries = [_entry(found) for found in intervals]
+        entries = [_entry(interval) for interval in intervals]
         content = {"counts": counts.to_dict(), "intervals": entries}
         records = [{**counts.to_dict(), **entry} for entry in entries]
     return Document(
@@ -45,8 +45,8 @@ def intervals_document(
     )
 
 
-def _entry(found: Interval) -> dict[str, Any]:
-    return found.to_dict()
+def _entry(interval: Interval) -> dict[str, Any]:
+    return interval.to_dict()
 
 
 def _title(counts: Counts) -> str:
@@ -56,7 +56,7 @@ def _title(counts: Counts) -> str:
 
 
 def _table(records: Sequence[dict[str, Any]], *, many: bool, level: float) -> Table:
-    noted = any(record.get("note") for record in records)
+    has_notes = any(record.get("note") for record in records)
     columns = (
         *(("row",) if many else ()),
         "metric",
@@ -64,7 +64,7 @@ def _table(records: Sequence[dict[str, Any]], *, many: bool, level: float) -> Ta
         "score",
         "low",
         "high",
-        *(("note",) if noted else ()),
+        *(("note",) if has_notes else ()),
     )
     rows = tuple(
         (
@@ -72,7 +72,7 @@ def _table(records: Sequence[dict[str, Any]], *, many: bool, level: float) -> Ta
             record["metric"],
             record["method"],
             *(points(record[key]) for key in ("estimate", "low", "high")),
-            *((record.get("note") or "",) if noted else ()),
+            *((record.get("note") or "",) if has_notes else ()),
         )
         for record in records
     )
@@ -81,5 +81,5 @@ def _table(records: Sequence[dict[str, Any]], *, many: bool, level: float) -> Ta
         rows,
         title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",
         text_columns=3 if many else 2,
-        closing_words=noted,
+        closing_words=has_notes,
     )

@@ -22,47 +22,47 @@ _SHOWN = 200  # labels of a table that people read
 _LISTED = 6  # names written out before the rest is only counted
 
 
-def scores_document(found: Scores) -> Document:
+def scores_document(scores: Scores) -> Document:
     """Show what systems score."""
-    signed = found.signature
-    content = found.to_dict()
+    signed = scores.signature
+    content = scores.to_dict()
     del content["level"]
-    tables = [_overview(found)]
-    tables += [label_table(found, system) for system in found.systems if len(system.by_label) > 1]
-    tables += [_overlaps(system) for system in found.systems if system.overlap]
+    tables = [_overview(scores)]
+    tables += [label_table(scores, system) for system in scores.systems if len(system.by_label) > 1]
+    tables += [_overlaps(system) for system in scores.systems if system.overlap]
     return Document(
-        title=f"Scores of {', '.join(system.name for system in found.systems)}",
+        title=f"Scores of {', '.join(system.name for system in scores.systems)}",
         payload=payload("score", signed, **content),
         tables=tuple(tables),
-        records=tuple(found.records()),
-        notes=(*_remarks(found), signed),
+        records=tuple(scores.records()),
+        notes=(*_remarks(scores), signed),
     )
 
 
-def _clustered(found: Scores) -> bool:
-    return any(s.design_effect is not None for system in found.systems for s in system.scores)
+def _is_clustered(scores: Scores) -> bool:
+    return any(s.design_effect is not None for system in scores.systems for s in system.scores)
 
 
-def _remarks(found: Scores) -> list[str]:
+def _remarks(scores: Scores) -> list[str]:
     remarks = []
-    if found.task == "segmentation":
+    if scores.task == "segmentation":
         remarks.append(
             "Read the recall: precision and F1 reward a system that splits too little. A "
             "splitting bias above 1 means that it splits too much."
         )
-    if _clustered(found):
+    if _is_clustered(scores):
         remarks.append(
-            f"Intervals allow for items of one {found.by} that go right or wrong together "
+            f"Intervals allow for items of one {scores.by} that go right or wrong together "
             f"(deff: the design effect)."
         )
     return remarks
 
 
-def _overview(found: Scores) -> Table:
-    several = len(found.systems) > 1
-    clustered = _clustered(found)
-    noted = any(score.note for system in found.systems for score in system.scores)
-    biased = found.task == "segmentation"
+def _overview(scores: Scores) -> Table:
+    several = len(scores.systems) > 1
+    clustered = _is_clustered(scores)
+    has_notes = any(score.note for system in scores.systems for score in system.scores)
+    biased = scores.task == "segmentation"
     columns = (
         *(("system",) if several else ()),
         "metric",
@@ -70,7 +70,7 @@ def _overview(found: Scores) -> Table:
         "low",
         "high",
         *(("deff",) if clustered else ()),
-        *(("note",) if noted else ()),
+        *(("note",) if has_notes else ()),
     )
     rows = [
         (
@@ -78,13 +78,16 @@ def _overview(found: Scores) -> Table:
             metric_words(score.metric),
             *_limits(score),
             *((number(score.design_effect, 2),) if clustered else ()),
-            *((score.note or "",) if noted else ()),
+            *((score.note or "",) if has_notes else ()),
         )
-        for system in found.systems
+        for system in scores.systems
         for score in system.scores
     ]
-    notes = [f"{found.task.capitalize()}, {counted(found.units, found.unit)}.", *oddities(found)]
-    for system in found.systems:
+    notes = [
+        f"{scores.task.capitalize()}, {counted(scores.units, scores.unit)}.",
+        *oddities(scores),
+    ]
+    for system in scores.systems:
         what = f"{system.name}: {_tally(system.counts)}"
         if biased and system.splitting_bias is not None:
             what += f"; splitting bias {number(system.splitting_bias)}"
@@ -92,40 +95,40 @@ def _overview(found: Scores) -> Table:
     return Table(
         columns,
         tuple(rows),
-        title=f"Scores in points with {100 * found.level:g} % intervals",
+        title=f"Scores in points with {100 * scores.level:g} % intervals",
         notes=tuple(notes),
         text_columns=2 if several else 1,
-        closing_words=noted,
+        closing_words=has_notes,
     )
 
 
-def oddities(found: Scores) -> list[str]:
+def oddities(scores: Scores) -> list[str]:
     """What a reader should know before the numbers puzzle them."""
-    said = []
-    if not any(system.counts.positives for system in found.systems):
-        said.append(
+    remarks = []
+    if not any(system.counts.positives for system in scores.systems):
+        remarks.append(
             "The answer holds nothing to be found: recall is undefined, and whatever a system "
             "returns is wrong."
         )
-    said += [
+    remarks += [
         f"{system.name} returned nothing: its precision is undefined."
-        for system in found.systems
+        for system in scores.systems
         if not system.counts.predicted
     ]
-    unknown = _unknown_labels(found)
+    unknown = _unknown_labels(scores)
     if unknown:
-        said.append(f"Labels that the answer does not have: {_some(unknown)}.")
-    for system in found.systems:
+        remarks.append(f"Labels that the answer does not have: {_some(unknown)}.")
+    for system in scores.systems:
         missed = [e.label for e in system.by_label if e.counts.positives and not e.counts.predicted]
         if missed and system.counts.predicted:
-            said.append(f"Labels that {system.name} never returned: {_some(missed)}.")
-    return said
+            remarks.append(f"Labels that {system.name} never returned: {_some(missed)}.")
+    return remarks
 
 
-def _unknown_labels(found: Scores) -> list[str]:
+def _unknown_labels(scores: Scores) -> list[str]:
     """Labels that only systems use, and which."""
     users: dict[str, list[str]] = {}
-    for system in found.systems:
+    for system in scores.systems:
         for entry in system.by_label:
             if entry.counts.predicted and not entry.counts.positives:
                 users.setdefault(entry.label, []).append(system.name)
@@ -150,9 +153,9 @@ def _tally(counts: Counts) -> str:
     )
 
 
-def label_table(found: Scores, system: SystemScores) -> Table:
+def label_table(scores: Scores, system: SystemScores) -> Table:
     """The scores of a system, one row per label."""
-    several = len(found.systems) > 1
+    several = len(scores.systems) > 1
     metrics = [score.metric for score in system.by_label[0].scores]
     last = metrics[-1]
     rows = [
@@ -195,14 +198,14 @@ def _overlaps(system: SystemScores) -> Table:
     )
 
 
-def conlleval_report(found: Scores) -> str:
+def conlleval_report(scores: Scores) -> str:
     """What conlleval prints, one block per system; an undefined score is 0, as it is there."""
-    if found.token_accuracy is None:
+    if scores.token_accuracy is None:
         raise InputError("form: conlleval prints scores of tags; expected another format here")
     blocks = []
-    for system, (right, tokens) in zip(found.systems, found.token_accuracy, strict=True):
+    for system, (right, tokens) in zip(scores.systems, scores.token_accuracy, strict=True):
         counts = system.counts
-        lines = [f"{plain(system.name)}:"] if len(found.systems) > 1 else []
+        lines = [f"{plain(system.name)}:"] if len(scores.systems) > 1 else []
         lines.append(
             f"processed {tokens} tokens with {counts.positives:.0f} phrases; "
             f"found: {counts.predicted:.0f} phrases; correct: {counts.tp:.0f}."

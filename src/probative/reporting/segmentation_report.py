@@ -89,8 +89,8 @@ def study_document(
 
 def _table2(study: SegmentationStudy, published: Mapping[str, Any]) -> Table:
     """The systems, and the published scores of the network below them."""
-    found = study.comparisons
-    level = f"{100 * found.level:g} %"
+    comparisons = study.comparisons
+    level = f"{100 * comparisons.level:g} %"
     rows = [
         (
             system.name,
@@ -98,7 +98,7 @@ def _table2(study: SegmentationStudy, published: Mapping[str, Any]) -> Table:
             number(system.splitting_bias),
             points(system["oov_recall"].estimate),
         )
-        for system in found.systems
+        for system in comparisons.systems
     ]
     rows += [
         (

@@ -52,8 +52,8 @@ class BestCut(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; the share is called lambda there."""
-        found = super().to_dict()
-        return {key.replace("share", "lambda"): value for key, value in found.items()}
+        entry = super().to_dict()
+        return {key.replace("share", "lambda"): value for key, value in entry.items()}
 
     def __str__(self) -> str:
         return (
@@ -126,8 +126,8 @@ class SegmentationSweep(Result):
             }
             for i in range(len(self.shares))
         ]
-        found = {"sentences": self.sentences, "positions": self.positions, "level": self.level}
-        return {**found, "steps": jsonable(steps), "best": jsonable(self.best)}
+        entry = {"sentences": self.sentences, "positions": self.positions, "level": self.level}
+        return {**entry, "steps": jsonable(steps), "best": jsonable(self.best)}
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each step."""
@@ -308,11 +308,11 @@ class SegmentationStudy(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, ready for JSON."""
-        found = super().to_dict()
-        comparisons = found.pop("comparisons")
+        entry = super().to_dict()
+        comparisons = entry.pop("comparisons")
         kept = ("systems", "comparisons", "verdicts", "level", "units", "unit")
         return {
-            **found,
+            **entry,
             **{key: comparisons[key] for key in kept},
             "observations": list(self.observations),
         }

@@ -144,7 +144,7 @@ def task_tests(
     recall: P(H0) = 0.7050, P(H1) = 0.2950, decision H0; B - A = -0.0043 [-0.0200, 0.0114]
     """
     data = load("bayes_test")["tasks"]
-    found = []
+    results = []
     for task in TASKS:
         a, b = published_folds(task)
         tests = tuple(
@@ -152,12 +152,12 @@ def task_tests(
             for metric in METRICS
         )
         models = data[task]["models"]
-        found.append(
+        results.append(
             TaskTests(
                 task, data[task]["name"], models["a"], models["b"], tests, data[task]["published"]
             )
         )
-    return found
+    return results
 
 
 @renamed(seed="rng", n_replicates="replicates")
@@ -211,8 +211,8 @@ def simulate_credibility(
         target = _f1_of_expectations(np.concatenate(weights, axis=1))
         folds = [Counts(*np.concatenate(parts, axis=-1)) for parts in zip(*counts, strict=True)]
         for method in WEIGHTS:
-            found = posterior(effective_counts(folds, weight=method), "f1")
-            low, high = found.interval(level)
+            density = posterior(effective_counts(folds, weight=method), "f1")
+            low, high = density.interval(level)
             covered = (low <= target) & (target <= high)
             results.append(
                 CredibilityResult(
@@ -255,14 +255,14 @@ def _cross_validate(x: Array, y: NDArray[np.bool_]) -> tuple[list[Array], Array]
             w = _logistic_regression(
                 x[:, train].reshape(size, -1, 2), y[:, train].reshape(size, -1)
             )
-            said = _decision(x[:, validate].reshape(size, -1, 2), w) > 0
+            decisions = _decision(x[:, validate].reshape(size, -1, 2), w) > 0
             true = y[:, validate].reshape(size, -1)
             counts.append(
                 np.array(
                     [
-                        (said & true).sum(axis=1),
-                        (said & ~true).sum(axis=1),
-                        (~said & true).sum(axis=1),
+                        (decisions & true).sum(axis=1),
+                        (decisions & ~true).sum(axis=1),
+                        (~decisions & true).sum(axis=1),
                     ]
                 )
             )

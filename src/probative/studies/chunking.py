@@ -145,7 +145,7 @@ def _entities(
     if features is None:
         features = [2] if all(map(_has_part_of_speech, opened)) else []
     corpus = read_corpora(opened, features=features)
-    return [("ner", corpus.chosen(ignore_type=True)), ("org", corpus.chosen(only=[label]))]
+    return [("ner", corpus.select(ignore_type=True)), ("org", corpus.select(only=[label]))]
 
 
 def _has_part_of_speech(opened: Input) -> bool:

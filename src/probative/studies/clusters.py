@@ -188,12 +188,12 @@ def cluster_study(
     replicates = whole_number("replicates", replicates)
     seed = whole_number("rng", rng, least=0)
     study = conditions() if study is None else study
-    found = []
+    results = []
     for place, condition in enumerate(study):
         report(place, len(study))
         generator = np.random.default_rng([seed, place])
-        found.append(_coverage(condition, level, replicates, generator))
-    return found
+        results.append(_coverage(condition, level, replicates, generator))
+    return results
 
 
 def case_shares(condition: Condition) -> Array:

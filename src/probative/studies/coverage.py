@@ -123,7 +123,7 @@ def operating_characteristics(
     level = open_probability("level", level)
     if not float(n).is_integer() or n < 1:
         raise InputError(f"n: {n!r} is not a whole number >= 1")
-    cells = _checked_cells(probabilities)
+    cells = _check_cells(probabilities)
     kind = TABLE[metric].share()
     assert kind is not None  # noqa: S101  # all of METRICS are shares
     hits, misses = ([_CELLS[cell] for cell in part] for part in (kind.hits, kind.misses))
@@ -139,8 +139,8 @@ def operating_characteristics(
     for successes, trials, weight in _pairs(int(n), min(chance, 1.0), share):
         counts = _counts_of(kind, successes, trials)
         for i, method in enumerate(methods):
-            found = interval(counts, metric, method, level=level)
-            sums[i] += _weighed_events(weight, found.low, found.high, true_score)
+            limits = interval(counts, metric, method, level=level)
+            sums[i] += _weighed_events(weight, limits.low, limits.high, true_score)
         total += weight.sum()
     return [
         OperatingCharacteristics(
@@ -206,8 +206,8 @@ def coverage_given_trials(
     true = np.asarray(scores, dtype=np.float64)
     tp, weight = _binomial(np.full(len(true), float(nu)), true / (2 - true))
     tp = np.clip(tp, 0, nu)  # what lies outside has no weight
-    found = interval(Counts(tp, nu - tp, np.zeros_like(tp)), "f1", method, level=level)
-    covered = (found.low <= true[:, None]) & (true[:, None] <= found.high)
+    limits = interval(Counts(tp, nu - tp, np.zeros_like(tp)), "f1", method, level=level)
+    covered = (limits.low <= true[:, None]) & (true[:, None] <= limits.high)
     return np.asarray((weight * covered).sum(axis=1))
 
 
@@ -237,11 +237,11 @@ def interval_lengths(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The length of an interval for F1 against the sample F1, at `nu` items that count."""
     tp = np.linspace(0, nu, steps)
-    found = interval(Counts(tp, nu - tp, np.zeros(steps)), "f1", method, level=level)
-    return np.asarray(found.estimate), np.asarray(found.high - found.low)
+    limits = interval(Counts(tp, nu - tp, np.zeros(steps)), "f1", method, level=level)
+    return np.asarray(limits.estimate), np.asarray(limits.high - limits.low)
 
 
-def _checked_cells(probabilities: Mapping[str, float]) -> dict[str, float]:
+def _check_cells(probabilities: Mapping[str, float]) -> dict[str, float]:
     for name in probabilities:
         one_of("probabilities", name, _CELLS.values())
     cells = {

@@ -132,7 +132,7 @@ def gate_study(
         for s in sizes
         for n in units
     ]
-    found = []
+    results = []
     for place, (gate, margin, kind, number) in enumerate(conditions):
         report(place, len(conditions))
         condition = Condition(
@@ -149,7 +149,7 @@ def gate_study(
             for _ in range(replicates)
         ]
         share = float(np.mean(wrong))
-        found.append(
+        results.append(
             GateErrors(
                 gate,
                 margin,
@@ -164,7 +164,7 @@ def gate_study(
                 replicates,
             )
         )
-    return found
+    return results
 
 
 def _errs(

@@ -205,10 +205,10 @@ def macro_coverage(
         for r in range(replicates):
             report(k * replicates + r, len(chosen) * replicates)
             sample = condition.draw(generator)
-            found = _limits(sample, level)
-            limits.append(list(found.values()))
-            true.append([_truth(sample, question) for question, _ in found])
-        study += _summary(name, list(found), np.array(limits), np.array(true))
+            by_method = _limits(sample, level)
+            limits.append(list(by_method.values()))
+            true.append([_truth(sample, question) for question, _ in by_method])
+        study += _summary(name, list(by_method), np.array(limits), np.array(true))
     return study
 
 
@@ -284,6 +284,8 @@ def _population_macro_f1(cells: Array, patterns: NDArray[np.int64], side: int) -
     k = int(patterns.max()) + 1
     scores = []
     for label in range(k):
-        gold, said = patterns[:, 0] == label, patterns[:, side] == label
-        scores.append(2 * cells[gold & said].sum() / (cells[gold].sum() + cells[said].sum()))
+        gold, predicted = patterns[:, 0] == label, patterns[:, side] == label
+        scores.append(
+            2 * cells[gold & predicted].sum() / (cells[gold].sum() + cells[predicted].sum())
+        )
     return float(np.mean(scores))

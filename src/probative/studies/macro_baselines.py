@@ -51,9 +51,9 @@ def delta_difference(a: LabelCounts, b: LabelCounts, level: float) -> tuple[floa
 def mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     """Wilson's limits of the labels, whose arms are added up in squares."""
     tables = cells.by_label()
-    found = interval(tables, "f1", level=level)
-    return _joined(
-        np.asarray(score(tables, zero_division=0)), np.asarray(found.low), np.asarray(found.high)
+    limits = interval(tables, "f1", level=level)
+    return _join(
+        np.asarray(score(tables, zero_division=0)), np.asarray(limits.low), np.asarray(limits.high)
     )
 
 
@@ -62,9 +62,9 @@ def mover_difference(paired: Array, level: float) -> tuple[float, float]:
 
     `paired` holds the seven paired cases of every label.
     """
-    found = [difference(PairedCounts(row), "f1", level=level) for row in paired]
-    estimates, low, high = np.array([(d.estimate, d.low, d.high) for d in found]).T
-    return _joined(np.nan_to_num(estimates), low, high)
+    differences = [difference(PairedCounts(row), "f1", level=level) for row in paired]
+    estimates, low, high = np.array([(d.estimate, d.low, d.high) for d in differences]).T
+    return _join(np.nan_to_num(estimates), low, high)
 
 
 def one_prior_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
@@ -81,7 +81,7 @@ def one_prior_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     return low, high
 
 
-def _joined(estimate: Array, low: Array, high: Array) -> tuple[float, float]:
+def _join(estimate: Array, low: Array, high: Array) -> tuple[float, float]:
     n, centre = len(estimate), float(np.mean(estimate))
     below, above = (
         math.sqrt(float(np.sum(arm**2))) / n for arm in (estimate - low, high - estimate)

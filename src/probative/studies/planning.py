@@ -70,13 +70,13 @@ def power_check(
     share = number / number.sum()
     rows = grouped.cases if grouped.has_negatives else grouped.cases[:, :7]
     units = wanted.units or 0
-    found = 0
+    rejections = 0
     for done in range(replicates):
         report(done, replicates)
         drawn = generator.multinomial(units, share)
         sample = PairedCounts(rows[drawn > 0], drawn[drawn > 0])
-        found += randomization_test(sample, "f1", by="unit").pvalue <= 1 - level
-    simulated = found / replicates
+        rejections += randomization_test(sample, "f1", by="unit").pvalue <= 1 - level
+    simulated = rejections / replicates
     error = float(np.sqrt(simulated * (1 - simulated) / replicates))
     return PowerCheck(pilot, wanted.difference or 0.0, units, power, simulated, error, replicates)
 
@@ -100,7 +100,7 @@ def planning_study(
     pilots = {f"{task.names[k]}, uh_ritual": task.items.paired(k, best) for k in others}
     name = task.names[others[-1]]
     pilots[f"{name}, uh_ritual, by item"] = _items_alone(pilots[f"{name}, uh_ritual"])
-    pilots["made-up pilot of 400 sentences"] = _made_up()
+    pilots["made-up pilot of 400 sentences"] = _invent_pilot()
     study: list[PowerCheck] = []
     for name, paired in pilots.items():
         for power in powers:
@@ -128,7 +128,7 @@ def _items_alone(paired: PairedCounts) -> PairedCounts:
     return PairedCounts(np.eye(7)[number > 0], number[number > 0])
 
 
-def _made_up() -> PairedCounts:
+def _invent_pilot() -> PairedCounts:
     """A pilot: one to six entities per sentence, easy and hard ones, and B a bit better."""
     rng = np.random.default_rng(7)
     entities = rng.integers(1, 7, 400)

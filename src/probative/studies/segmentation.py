@@ -144,7 +144,7 @@ def segmentation_study(
         corpus={name: getattr(corpora, name).facts() for name in ("train", "dev", "test")},
         seed=rng,
         runs=tuple(runs.values()),
-        comparisons=_compared(gold, full, corpora, level),
+        comparisons=_compare_systems(gold, full, corpora, level),
         sweep=None if swept is None else _sweep(gold, swept, steps, level),
         sweep_system=None if swept is None else swept.system,
         curve=points,
@@ -153,7 +153,7 @@ def segmentation_study(
     )
 
 
-def _compared(
+def _compare_systems(
     gold: Any, full: Sequence[SegmenterRun], corpora: Corpora, level: float
 ) -> Comparisons:
     """All pairs of systems; a single one has scores only."""

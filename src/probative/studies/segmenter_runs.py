@@ -124,7 +124,7 @@ def run_of(
     train = corpora.train.first(size)
     segmenter = _segmenter(system, options)
     if folder is None:
-        return _trained(system, segmenter, train, corpora, report)
+        return _train(system, segmenter, train, corpora, report)
     name = f"{system}-{size}"
     part = {
         "system": system,
@@ -132,15 +132,15 @@ def run_of(
         "model": repr(segmenter).split(", device=")[0],
         "code": code_digest("systems", segmenter),
     }
-    kept = folder.kept(name, part)
+    kept = folder.load(name, part)
     if kept is not None:
         try:
-            return _restored(kept, system, size, corpora.test)
+            return _restore(kept, system, size, corpora.test)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise folder.damaged(name, f"{type(error).__name__}: {error}") from None
+            raise folder.damage(name, f"{type(error).__name__}: {error}") from None
     folder.check_writable()
-    run = _trained(system, segmenter, train, corpora, report)
-    folder.keep(name, part, _kept(run))
+    run = _train(system, segmenter, train, corpora, report)
+    folder.keep(name, part, _record(run))
     return run
 
 
@@ -163,7 +163,7 @@ def _segmenter(system: str, options: dict[str, Any]) -> Any:
     return BiGRUSegmenter(**options)
 
 
-def _trained(
+def _train(
     system: str,
     segmenter: Any,
     train: Sentences,
@@ -204,22 +204,22 @@ def _machine(segmenter: Any) -> str:
     return f"{where}, {platform.system()} {platform.machine()}"
 
 
-def _kept(run: SegmenterRun) -> dict[str, Any]:
+def _record(run: SegmenterRun) -> dict[str, Any]:
     """A run as it is kept: instead of the words, where they begin."""
     rows = run.probabilities
     return {
         **run.to_dict(),
-        "boundaries": [_coded(words) for words in run.words],
+        "boundaries": [_encode(words) for words in run.words],
         "probabilities": None if rows is None else [row.tolist() for row in rows],
     }
 
 
-def _coded(words: Sequence[str]) -> str:
+def _encode(words: Sequence[str]) -> str:
     """A digit for every inner position: 1 where a word begins."""
     return "1".join("0" * (len(word) - 1) for word in words)
 
 
-def _restored(kept: Any, system: str, size: int, test: Sentences) -> SegmenterRun:
+def _restore(kept: Any, system: str, size: int, test: Sentences) -> SegmenterRun:
     """The run that was kept; ValueError where it is none of this test set."""
     _expect("system and sentences", (kept["system"], kept["sentences"]) == (system, size))
     _expect("seconds", _is_number(kept["seconds"]) and kept["seconds"] >= 0)

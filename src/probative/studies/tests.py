@@ -95,11 +95,11 @@ class _TestSet:
         return randomization_test(self.paired, "f1", by=by).pvalue
 
     def mover(self, paired: PairedCounts) -> Limits:
-        found = difference(paired, "f1", level=self.level)
-        return found.low, found.high
+        limits = difference(paired, "f1", level=self.level)
+        return limits.low, limits.high
 
     def bootstrap(self, method: str) -> Limits:
-        found = bootstrap_difference(
+        limits = bootstrap_difference(
             self.paired,
             "f1",
             method=method,
@@ -107,7 +107,7 @@ class _TestSet:
             n_resamples=self.n_resamples,
             rng=self.rng,
         )
-        return found.low, found.high
+        return limits.low, limits.high
 
     def posterior(self, dependence: Dependence | None = None) -> Limits:
         """Limits of the paired posterior from draws: a fraction of the time that nodes take."""
@@ -143,7 +143,7 @@ METHODS = (*_TESTS, *_INTERVALS)
 USUAL = tuple(method for method in METHODS if method != "bootstrap-bca")
 
 
-def _judged(method: str, drawn: _TestSet) -> tuple[bool, Limits | None]:
+def _judge(method: str, drawn: _TestSet) -> tuple[bool, Limits | None]:
     """Whether a method sees a difference, and its interval if it has one."""
     if method in _TESTS:
         return _TESTS[method](drawn) <= 1 - drawn.level, None
@@ -207,9 +207,7 @@ def size_and_power(
             f"items: {items!r} a sentence are too many; expected at most {_MOST_ITEMS}"
         )
     conditions = [
-        (_checked_correlation(r), d, case_probabilities(d))
-        for r in correlations
-        for d in differences
+        (_check_correlation(r), d, case_probabilities(d)) for r in correlations for d in differences
     ]
 
     study = []
@@ -222,7 +220,7 @@ def size_and_power(
             paired = clustered_cases(generator, units, r, items=items, shares=shares)
             drawn = _TestSet(paired, level, n_resamples, generator)
             for method in methods:
-                outcomes[method].append(_judged(method, drawn))
+                outcomes[method].append(_judge(method, drawn))
         study += [
             _characteristics(method, level, r, d, units, outcomes[method]) for method in methods
         ]
@@ -278,7 +276,7 @@ def clustered_cases(
     return PairedCounts(np.bincount(unit * 7 + case, minlength=units * 7).reshape(units, 7))
 
 
-def _checked_correlation(correlation: float) -> float:
+def _check_correlation(correlation: float) -> float:
     if positive("correlations", correlation, zero=True) >= 1:
         raise InputError(f"correlations: {correlation!r} is not in [0, 1)")
     return float(correlation)
@@ -302,7 +300,7 @@ def _characteristics(
     rejection, rejection_error = _share(rejected for rejected, _ in outcomes)
     coverage = coverage_error = length = None
     if outcomes[0][1] is not None:
-        limits = [found for _, found in outcomes]
+        limits = [pair for _, pair in outcomes]
         coverage, coverage_error = _share(low <= true_difference <= high for low, high in limits)
         length = float(np.mean([high - low for low, high in limits]))
     return LongRun(

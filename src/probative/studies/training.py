@@ -157,17 +157,17 @@ def training_study(
     results = []
     for i, (learner, gain) in enumerate(conditions):
         generator = random_generator(rng)
-        judged: dict[str, list[tuple[float, float, float]]] = {metric: [] for metric in PRF}
+        outcomes: dict[str, list[tuple[float, float, float]]] = {metric: [] for metric in PRF}
         for done in range(0, replicates, _AT_ONCE):
             report(i * replicates + done, len(conditions) * replicates)
             size = min(_AT_ONCE, replicates - done)
             data = _draw(generator, size, items, (distance, distance + gain))
             subsample = generator if copies == "subsampled" else None
-            for folds in _cross_validated(LEARNERS[learner], *data, subsample):
+            for folds in _cross_validate(LEARNERS[learner], *data, subsample):
                 for metric in PRF:
-                    judged[metric].append(_judge(folds, metric))
+                    outcomes[metric].append(_judge(folds, metric))
         setting = (items, gain, distance, copies)
-        results += [_summary(learner, m, setting, judged[m], level) for m in PRF]
+        results += [_summary(learner, m, setting, outcomes[m], level) for m in PRF]
     return results
 
 
@@ -175,10 +175,10 @@ def _summary(
     learner: str,
     metric: str,
     setting: tuple[int, float, float, str],
-    judged: Sequence[Any],
+    outcomes: Sequence[Any],
     level: float,
 ) -> TrainingResult:
-    published, adjusted, effect = np.array(judged).T
+    published, adjusted, effect = np.array(outcomes).T
     shares = [float(np.mean(tail < (1 - level) / 2)) for tail in (published, adjusted)]
     errors = [float(np.sqrt(share * (1 - share) / len(published))) for share in shares]
     known = effect[np.isfinite(effect)]
@@ -203,14 +203,14 @@ def _judge(folds: list[PairedCounts], metric: str) -> tuple[float, float, float]
     By the normal approximation of the paired posterior, since there are thousands of them.
     """
     effect = float(fold_design_effect(folds, metric=metric))
-    found = fold_dependence(effect, len(folds) // 2)
+    dependence = fold_dependence(effect, len(folds) // 2)
     total = sum(folds[1:], start=folds[0]) * fold_weight(len(folds) // 2)
-    published = float(special.ndtr(-_standardised(total, metric)))
-    z = _standardised(total / found.divisor, metric)
-    return published, float(special.stdtr(found.degrees_of_freedom, -z)), effect
+    published = float(special.ndtr(-_standardise(total, metric)))
+    z = _standardise(total / dependence.divisor, metric)
+    return published, float(special.stdtr(dependence.degrees_of_freedom, -z)), effect
 
 
-def _standardised(table: PairedCounts, metric: str) -> float:
+def _standardise(table: PairedCounts, metric: str) -> float:
     """The size of the difference in standard deviations of its posterior, with the prior 1."""
     cells = PairedCounts(table.cases + 0.5)
     size = abs(score(cells.b, metric) - score(cells.a, metric))
@@ -226,7 +226,7 @@ def _draw(
     return rng.standard_normal((*y.shape, 2 * _FEATURES)) + y[..., None] * shift, y
 
 
-def _cross_validated(
+def _cross_validate(
     learn: Learner, x: Array, y: Labels, subsample: np.random.Generator | None = None
 ) -> Iterator[list[PairedCounts]]:
     """The six folds of both learners, for one data set after the other."""
@@ -235,8 +235,8 @@ def _cross_validated(
     cases = []
     for half in first_halves(_REPETITIONS).astype(bool):
         for train, validate in ((half, ~half), (~half, half)):
-            seen, known = _joined(x, train), _joined(y, train)
-            new, true = _joined(x, validate), _joined(y, validate)
+            seen, known = _join(x, train), _join(y, train)
+            new, true = _join(x, validate), _join(y, validate)
             a, b = (
                 learn(*_training_items(seen[..., own], known, subsample), new[..., own])
                 for own in features
@@ -256,7 +256,7 @@ def _training_items(
     return np.take_along_axis(x, half[..., None], axis=1), np.take_along_axis(y, half, axis=1)
 
 
-def _joined(values: Any, blocks: Labels) -> Any:
+def _join(values: Any, blocks: Labels) -> Any:
     """The items of some blocks in a row."""
     chosen = values[:, blocks]
     return chosen.reshape(len(chosen), -1, *chosen.shape[3:])
@@ -265,7 +265,7 @@ def _joined(values: Any, blocks: Labels) -> Any:
 def _cases(a: Labels, b: Labels, answer: Labels) -> Array:
     """The eight cases of every data set."""
     says = [a & ~b, ~a & b, a & b, ~a & ~b]
-    columns = [(said & right).sum(axis=1) for said in says for right in (answer, ~answer)]
+    columns = [(yes & right).sum(axis=1) for yes in says for right in (answer, ~answer)]
     return np.stack(columns, axis=-1).astype(np.float64)
 
 
@@ -283,11 +283,11 @@ def _stump(x: Array, y: Labels, new: Array) -> Labels:
 
 def _neighbour(x: Array, y: Labels, new: Array) -> Labels:
     """The class of the nearest training item."""
-    said = np.empty(new.shape[:2], dtype=bool)
-    for i, (seen, known, asked) in enumerate(zip(x, y, new, strict=True)):
-        distance = np.sum(seen**2, axis=1) - 2 * asked @ seen.T  # but for a constant
-        said[i] = known[distance.argmin(axis=1)]
-    return said
+    answers = np.empty(new.shape[:2], dtype=bool)
+    for i, (seen, known, questions) in enumerate(zip(x, y, new, strict=True)):
+        distance = np.sum(seen**2, axis=1) - 2 * questions @ seen.T  # but for a constant
+        answers[i] = known[distance.argmin(axis=1)]
+    return answers
 
 
 def _centroid(x: Array, y: Labels, new: Array) -> Labels:

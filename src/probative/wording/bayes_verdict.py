@@ -58,13 +58,16 @@ def training_sentence(test: BayesTest, published: BayesTest | None = None) -> st
     )
 
 
-def model_verdicts(found: ModelComparison) -> list[str]:
+def model_verdicts(comparison: ModelComparison) -> list[str]:
     """What a cross-validation says of two models: one sentence per metric, and what it means."""
     sentences = []
-    for test, published in zip(found.adjusted_tests, found.paired_tests, strict=True):
-        told = (outcome_sentence(test, found.a, found.b), training_sentence(test, published))
-        sentences += [sentence for sentence in told if sentence]
-    half = found.folds[0].train
+    for test, published in zip(comparison.adjusted_tests, comparison.paired_tests, strict=True):
+        adjusted = (
+            outcome_sentence(test, comparison.a, comparison.b),
+            training_sentence(test, published),
+        )
+        sentences += [sentence for sentence in adjusted if sentence]
+    half = comparison.folds[0].train
     sentences.append(
         f"These probabilities speak of training on about {half:,} instances of this kind, not of "
         f"one trained model."

@@ -61,7 +61,7 @@ def bayes(
     document = bayes_study_document(tasks, simulation, published, signature=signature)
 
     def draw() -> Figure:
-        shown = next(found for found in tasks if found.task == task)
+        shown = next(tested for tested in tasks if tested.task == task)
         folds = dict(zip((shown.a, shown.b), study.published_folds(task), strict=True))
         return density_figure(score_posteriors(folds, prior=given.prior), title=shown.name)
 

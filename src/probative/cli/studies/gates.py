@@ -35,7 +35,7 @@ def gates(
     from probative.studies import gates as study
 
     with progress("conditions", quiet=out.quiet) as report:
-        found = study.gate_study(**vars(given), report=report)
+        results = study.gate_study(**vars(given), report=report)
     columns = {
         "gate": "gate",
         "error": "error",
@@ -45,7 +45,7 @@ def gates(
         "share": "share",
         "standard_error": "s.e.",
     }
-    broken = [result for result in found if not result.holds]
+    broken = [result for result in results if not result.holds]
     allowed = (
         f"{given.replicates:,} test sets each, at the border of what the gate guards: a share of "
         f"{1 - given.confidence:.4g} is allowed."
@@ -53,7 +53,7 @@ def gates(
     exceeded = f"More by three standard errors: {'; '.join(map(str, broken)) or 'nowhere'}."
     document = study_document(
         "gates",
-        found,
+        results,
         columns,
         title="Errors of gates",
         notes=[allowed, exceeded],

@@ -84,9 +84,9 @@ def segmentation(
     if given.language is not None:
         language = one_of("--language", given.language, published)
         published = {language: published[language]}
-    chosen, missing = installed_systems()
+    systems, missing = installed_systems()
     if given.systems is not None:
-        chosen, missing = list(given.systems), []
+        systems, missing = list(given.systems), []
     out.remark(*missing)
     training = segmented(train, "train")
     points = _sizes(given.sizes, given.step, training.n_sentences)
@@ -103,13 +103,13 @@ def segmentation(
             training,
             dev,
             test,
-            systems=chosen,
+            systems=systems,
             sizes=points,
             folder=resume,
             report=report,
             **{name: getattr(given, name) for name in _ALIKE},
         )
-    signature = given.signature("segmentation", ",".join(chosen))
+    signature = given.signature("segmentation", ",".join(systems))
     document = study_document(study, published, html=out.html is not None, signature=signature)
     if output is not None:
         for name, content in output_files(study, document).items():

@@ -44,6 +44,6 @@ def simulate(
     from probative.reporting.study_report import study_document
 
     with progress(counting, quiet=out.quiet) as report:
-        found = study(**vars(given), report=report)
+        results = study(**vars(given), report=report)
     signature = given.signature(name)
-    out.emit(study_document(name, found, columns, title=title, notes=notes, signature=signature))
+    out.emit(study_document(name, results, columns, title=title, notes=notes, signature=signature))
