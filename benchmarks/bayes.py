@@ -67,13 +67,13 @@ def main() -> bool:
         "Bayes tests of precision, recall and F1 (NER folds of the paper)",
         [
             Line(
-                "P(H0) of three scores / 2 x 1,000,000 draws a score",
+                "P(H0) of three scores / 2 x 1,000,000 draws per score",
                 seconds(lambda: by_integration(a, b), 20),
                 sampling,
                 0.01,
             ),
             Line(
-                "bayes_test of three scores / 2 x 1,000,000 draws a score",
+                "bayes_test of three scores / 2 x 1,000,000 draws per score",
                 seconds(lambda: tests(a, b), 20),
                 sampling,
                 0.01,

@@ -1,4 +1,4 @@
-"""The neural segmenter: sentences a second, and what share of training is not PyTorch's."""
+"""The neural segmenter: sentences per second, and what share of training is not PyTorch's."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def main() -> bool:
     segmenter = BiGRUSegmenter(epochs=EPOCHS, device="cpu").fit(sentences, development=dev)
     fastest = min(epoch.seconds for epoch in segmenter.history)
     print(
-        f"\nNeural segmenter, training on 2 threads: {SENTENCES / fastest:,.0f} sentences a second"
+        f"\nNeural segmenter, training on 2 threads: {SENTENCES / fastest:,.0f} sentences per "
+        f"second"
     )
 
     with profile(activities=[ProfilerActivity.CPU]) as profiled:

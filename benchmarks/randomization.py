@@ -25,7 +25,7 @@ def instances(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def sentences(n: int, most: int, agree: float, lift: float = 0.01) -> pv.PairedCounts:
-    """0 to `most` entities a sentence; the systems answer alike in a share of `agree`."""
+    """0 to `most` entities per sentence; the systems answer alike in a share of `agree`."""
     rng = np.random.default_rng(n)
     gold = rng.integers(0, most + 1, n)
     same = rng.random(n) < agree
@@ -46,7 +46,7 @@ def sentences(n: int, most: int, agree: float, lift: float = 0.01) -> pv.PairedC
 
 
 def scattered(n: int) -> pv.PairedCounts:
-    """0 to 40 entities a sentence, any number of them found and as many invented; 30 % alike."""
+    """0 to 40 entities per sentence, any number of them found and as many invented; 30 % alike."""
     rng = np.random.default_rng(n)
     gold, wrong_a, wrong_b = rng.integers(0, 41, (3, n))
     right_a, right_b = rng.integers(0, gold + 1, (2, n))

@@ -252,7 +252,7 @@ class PairedCounts:
     Parameters
     ----------
     cases
-        Eight numbers, or one row of eight a unit (sentence, document). Seven, without case 7,
+        Eight numbers, or one row of eight per unit (sentence, document). Seven, without case 7,
         where what nobody proposed cannot be counted, as with chunks and words.
     multiplicity
         How many units each row stands for, so that equal units are stored once; 1 by default.
@@ -279,7 +279,7 @@ class PairedCounts:
         cases = amounts("cases", self.cases)
         if cases.ndim not in (1, 2) or cases.shape[-1] not in (7, 8):
             raise InputError(
-                f"cases: shape {cases.shape}; expected 8 numbers, or a row of 8 a unit "
+                f"cases: shape {cases.shape}; expected 8 numbers, or one row of 8 per unit "
                 f"(7 where case 7 cannot be counted)"
             )
         has_negatives = cases.shape[-1] == 8
@@ -294,7 +294,7 @@ class PairedCounts:
         if self.multiplicity is None:
             return None
         if self.cases.ndim == 1:
-            raise InputError("multiplicity: needs a row of cases a unit, and there is one table")
+            raise InputError("multiplicity: needs one row per unit, and there is one table")
         values = amounts("multiplicity", self.multiplicity)
         if values.shape != self.cases.shape[:1]:
             raise InputError(
@@ -355,7 +355,7 @@ class PairedCounts:
         a: Sequence[Iterable[Hashable]],
         b: Sequence[Iterable[Hashable]],
     ) -> Self:
-        """Count the cases of spans, a set of them a sentence.
+        """Count the cases of spans, a set of them per sentence.
 
         An item is any distinct span that A, B or the answer proposes, so case 7 is empty. The
         result has one row per sentence.

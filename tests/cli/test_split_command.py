@@ -131,7 +131,7 @@ def test_what_cannot_be_split(refused, corpus, tmp_path):
     few = tmp_path / "few.conll"
     few.write_text(IOB)
     line = refused("split", few, "-o", tmp_path / "f", "-q")
-    assert line.endswith("few.conll: has 2 sentences; expected at least 4, one a block")
+    assert line.endswith("few.conll: has 2 sentences; expected at least 4, one per block")
     line = refused("split", corpus, "-o", tmp_path / "g", "--regularize", "words")
     assert "--regularize: unknown 'words'; expected one of entities, labels, tokens" in line
     line = refused("split", corpus, "-o", tmp_path / "h", "--keep-documents", "-q")

@@ -93,7 +93,7 @@ def test_label_tables(tmp_path):
 
 def test_files_that_do_not_belong_to_the_folds_are_refused(folds, tmp_path):
     a = predicted(folds, tmp_path / "a", lambda i, spans: spans)
-    with pytest.raises(pv.InputError, match="preds_a: 5 files; expected 6, one a fold"):
+    with pytest.raises(pv.InputError, match="preds_a: 5 files; expected 6, one per fold"):
         judge_predictions(folds, a[:5], a)
     with pytest.raises(pv.InputError, match=r"has the text of fold \d, as .* has; expected one"):
         judge_predictions(folds, a, [a[0], *a[:5]])

@@ -193,14 +193,14 @@ def test_a_hundred_thousand_instances_with_twenty_units():
 @pytest.mark.parametrize(
     ("options", "data", "message"),
     [
-        ({}, {"X": range(3)}, "X: 3 instances; expected at least 4, one a block"),
+        ({}, {"X": range(3)}, "X: 3 instances; expected at least 4, one per block"),
         ({"m": 7}, {"X": range(7)}, "X: 7 instances; expected at least 8"),
         ({"m": 0}, {"X": range(9)}, "m: 0 is not a whole number from 1 to 127"),
         ({"m": 2.5}, {"X": range(9)}, "m: 2.5 is not"),
         ({"m": True}, {"X": range(9)}, "m: True is not"),
         ({}, {"X": 5}, "X: int has no length"),
         ({}, {"X": range(9), "y": [1, 2]}, "y: 2 values, but X has 9 instances"),
-        ({}, {"X": range(9), "groups": [1]}, r"groups: shape \(1,\); expected one an instance"),
+        ({}, {"X": range(9), "groups": [1]}, r"groups: shape \(1,\); expected one per instance"),
         ({}, {"X": range(9), "groups": [1, 2, 3] * 3}, "groups: 3 groups; expected at least 4"),
         ({"regularize": [1, 2]}, {"X": range(9)}, "regularize: shape"),
         ({"regularize": {"a": [1], "b": [1, 2]}}, {"X": range(9)}, "sequences of one length"),

@@ -18,7 +18,8 @@ import probative as pv
 from probative.inference import _log_odds
 from probative.inference._paired_nodes import gauss_jacobi
 from probative.inference._tail_table import TailTable
-from probative.inference.paired_posterior import PAIRED_METRICS, PairedPosterior
+from probative.inference.paired_posterior import PairedPosterior
+from probative.metrics import METRICS
 
 exact = json.loads((GOLDEN / "paired_exact.json").read_text())
 drawn = json.loads((GOLDEN / "paired_draws.json").read_text())
@@ -94,7 +95,7 @@ UGLY = {
 }
 
 
-@pytest.mark.parametrize("metric", PAIRED_METRICS)
+@pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("table", UGLY.values(), ids=UGLY.keys())
 def test_the_density_is_smooth_and_has_one_peak(table, metric):
     found = PairedPosterior(pv.PairedCounts(table), metric, beta=2)
@@ -112,7 +113,7 @@ def test_the_density_is_smooth_and_has_one_peak(table, metric):
             assert np.count_nonzero(np.diff(signs)) <= (2 if side.all() else 3)
 
 
-@pytest.mark.parametrize("metric", PAIRED_METRICS)
+@pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize(
     "table", [UGLY["items"], UGLY["tiny"], DENSE], ids=["items", "tiny", "big"]
 )
@@ -142,7 +143,7 @@ def test_copies_answer_alike():
         assert copied.cdf(0.01) == found.cdf(0.01)
 
 
-@pytest.mark.parametrize("metric", PAIRED_METRICS)
+@pytest.mark.parametrize("metric", METRICS)
 def test_levels_counts_and_differences_at_their_ends(metric):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -192,7 +193,7 @@ def test_one_integral_agrees_with_draws(metric, table):
     assert found.cdf(0.0) == pytest.approx(sampled.p_h0, abs=4e-3)
 
 
-@pytest.mark.parametrize("metric", PAIRED_METRICS)
+@pytest.mark.parametrize("metric", METRICS)
 def test_agreement_of_the_systems_shortens_the_interval(metric):
     table = pv.PairedCounts([12, 10, 25, 11, 900, 80, 90, 2000])
     paired = pv.bayes_test(table, metric=metric, beta=2)
@@ -204,7 +205,7 @@ def test_agreement_of_the_systems_shortens_the_interval(metric):
     assert paired.difference == pytest.approx(independent.difference, abs=1e-12)
 
 
-@pytest.mark.parametrize("metric", PAIRED_METRICS)
+@pytest.mark.parametrize("metric", METRICS)
 def test_exchanging_the_systems(metric):
     table = pv.PairedCounts(DENSE)
     one, other = (PairedPosterior(t, metric, beta=2) for t in (table, table.swapped()))

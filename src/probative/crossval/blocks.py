@@ -114,7 +114,7 @@ def _scale(strata: Floats, number: NDArray[Any]) -> Floats:
 def _deal(
     block: Ints, instances: Ints, rows: Floats, kind: Ints, m: int, rng: np.random.Generator
 ) -> None:
-    """Hand out instances in rounds, one a block; each round goes where it mends most.
+    """Hand out instances in rounds, one per block; each round goes where it mends most.
 
     Large rows come first, so that small ones are left to even out.
     """

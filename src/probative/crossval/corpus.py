@@ -100,7 +100,8 @@ class Corpus:
         """Refuse a corpus with fewer sentences than m repetitions need blocks."""
         if len(self) < number_of_blocks(m):
             raise InputError(
-                f"has {len(self)} sentences; expected at least {number_of_blocks(m)}, one a block",
+                f"has {len(self)} sentences; expected at least {number_of_blocks(m)}, one per "
+                f"block",
                 self.name,
             )
 

@@ -192,7 +192,7 @@ def _check_manifest(manifest: Any) -> None:
     one_of("task", manifest["task"], TASKS)
     _whole(manifest["seed"])
     if not isinstance(folds, list) or len(folds) < 2 or len(folds) % 2:
-        raise ValueError("there are no two folds a repetition")
+        raise ValueError("there are no two folds per repetition")
     for fold in folds:
         _whole(fold["fold"])
         for part in ("train", "validation"):

@@ -119,7 +119,7 @@ def _in_order(
 ) -> list[Any]:
     """The predictions in the order of the folds, a file each."""
     if len(files) != len(golds):
-        raise InputError(f"{parameter}: {len(files)} files; expected {len(golds)}, one a fold")
+        raise InputError(f"{parameter}: {len(files)} files; expected {len(golds)}, one per fold")
     if isinstance(golds[0], Labels):
         return [_labels_of(*triple, options) for triple in zip(golds, paths, files, strict=True)]
     fold_of = {_text_digest(gold): number for number, gold in enumerate(golds)}
@@ -133,7 +133,7 @@ def _in_order(
         if number in placed:
             raise InputError(
                 f"has the text of fold {number + 1}, as {placed[number][0]} has; expected one "
-                f"file a fold",
+                f"file per fold",
                 file,
             )
         placed[number] = (file, annotations)

@@ -40,7 +40,7 @@ class BlockRegularizedCV:
     random_state
         A seed, for the same split every time; a NumPy generator; or None.
     regularize
-        What the blocks shall have equal shares of: a class an instance; or a matrix of stratum
+        What the blocks shall have equal shares of: one class per instance; or a matrix of stratum
         counts (entity types, chunk lengths, tokens), one row per instance; or a dictionary or a
         data frame of such counts by the names of the strata. By default the classes in `y`,
         where it holds classes; False for none.
@@ -139,7 +139,7 @@ class BlockRegularizedCV:
         """The strata and the group of every instance."""
         n_blocks, n = number_of_blocks(_repetitions(self.m)), length_of("X", X)
         if n < n_blocks:
-            raise InputError(f"X: {n} instances; expected at least {n_blocks}, one a block")
+            raise InputError(f"X: {n} instances; expected at least {n_blocks}, one per block")
         strata = strata_of(self.regularize, y, n, n_blocks)
         return strata, None if groups is None else _groups(groups, n, n_blocks)
 
@@ -164,11 +164,11 @@ def _generator(random_state: Any) -> np.random.Generator:
 def _groups(groups: Any, n: int, n_blocks: int) -> NDArray[np.intp]:
     names = np.asarray(groups)
     if names.shape != (n,):
-        raise InputError(f"groups: shape {names.shape}; expected one an instance, ({n},)")
+        raise InputError(f"groups: shape {names.shape}; expected one per instance, ({n},)")
     distinct, group = np.unique(names, return_inverse=True)
     if len(distinct) < n_blocks:
         raise InputError(
-            f"groups: {len(distinct)} groups; expected at least {n_blocks}, one a block"
+            f"groups: {len(distinct)} groups; expected at least {n_blocks}, one per block"
         )
     return group.reshape(-1)
 

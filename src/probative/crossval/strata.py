@@ -44,7 +44,7 @@ class Strata:
         return np.asarray(np.bincount(self.kind, minlength=len(self.rows)) @ self.rows)
 
     def by_group(self, group: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
-        """Counts of strata a group (or a block) of instances."""
+        """The counts of strata of every group (or block) of instances."""
         weights = (self.rows[self.kind, stratum] for stratum in range(len(self.names)))
         columns = [np.bincount(group, weights=w, minlength=n_groups) for w in weights]
         return np.array(columns, dtype=np.float64).reshape(len(columns), n_groups).T
@@ -83,7 +83,7 @@ def strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Strata:
     matrix, names = _matrix(regularize)
     if matrix.shape[:1] != (n,) or matrix.ndim > 2:
         raise InputError(
-            f"regularize: shape {matrix.shape}; expected a class or a row of counts of strata an "
+            f"regularize: shape {matrix.shape}; expected a class or a row of counts of strata per "
             f"instance, and there are {n}"
         )
     if matrix.ndim == 1:

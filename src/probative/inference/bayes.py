@@ -13,10 +13,10 @@ from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.effective import effective_counts, fold_weight
 from probative.inference.independent import IndependentPosterior
-from probative.inference.paired_posterior import PAIRED_METRICS, PairedPosterior
+from probative.inference.paired_posterior import PairedPosterior
 from probative.inference.posteriors import posterior, prior_weight, recall_weight
 from probative.inference.training_variance import fold_design_effect, with_training_variance
-from probative.metrics import TABLE, score
+from probative.metrics import METRICS, TABLE, score
 from probative.options import BayesOptions
 from probative.results import BayesTest
 
@@ -117,8 +117,7 @@ def bayes_test(
     choices = {"prior": prior_weight(prior), "beta": recall_weight(beta)}
     b, metric = _second_argument(a, b, metric)
     table, counts_a, counts_b, factor = _tables(a, b, weight)
-    if table is not None:
-        one_of("metric", metric, PAIRED_METRICS)
+    one_of("metric", metric, METRICS)
     if training_variance and (method == "sampled" or table is None or isinstance(a, PairedCounts)):
         raise InputError(
             "training_variance: expected a list of PairedCounts, one per fold, and method='exact'"

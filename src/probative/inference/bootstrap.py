@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from probative._validation import one_of, open_probability, positive, random_generator, whole_number
-from probative.counts import PairedCounts
+from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference import clusters
 from probative.metrics import METRICS, TABLE
@@ -75,8 +75,7 @@ def bootstrap_difference(
     >>> found.method, round(found.estimate, 4), bool(found.low < 0 < found.high)
     ('bootstrap-percentile', 0.0606, True)
     """
-    if not isinstance(paired, PairedCounts):
-        raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")
+    paired_of("paired", paired)
     one_of("metric", metric, METRICS)
     one_of("method", method, ("percentile", "bca"))
     level = open_probability("level", level)

@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from probative._validation import one_of, open_probability, positive
-from probative.counts import PairedCounts
-from probative.errors import InputError
+from probative.counts import PairedCounts, paired_of
 from probative.inference import clusters
 from probative.inference.clustered_posterior import ClusteredPosterior
 from probative.inference.intervals import default_method, interval, limits_of_units
@@ -69,8 +68,7 @@ def difference(
     >>> print(pv.difference(paired, "f1"))
     f1, B - A: +0.0606 [-0.0140, +0.1404], 0.95 mover interval
     """
-    if not isinstance(paired, PairedCounts):
-        raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")
+    paired_of("paired", paired)
     one_of("metric", metric, METRICS)
     one_of("method", method, METHODS)
     level = open_probability("level", level)

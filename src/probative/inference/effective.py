@@ -31,7 +31,7 @@ def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") ->
     Parameters
     ----------
     folds
-        The `Counts` (or `PairedCounts`) of the 2m folds, two a repetition.
+        The `Counts` (or `PairedCounts`) of the 2m folds, two per repetition.
     weight
         "effective": 1/(1 + ρ₁ + 2(m-1)ρ₂), averaged over the correlations ρ₁ of the two folds of a
         repetition, in [0, ½], and ρ₂ of folds of different repetitions, in [¼, ½].
@@ -158,7 +158,7 @@ def check_folds(folds: Sequence[Table]) -> list[Table]:
     if isinstance(folds, (Counts, PairedCounts)) or not isinstance(folds, Sequence):
         raise InputError(
             f"folds: found {type(folds).__name__}; expected a list of Counts or PairedCounts, "
-            f"one a fold"
+            f"one per fold"
         )
     kinds = {type(fold) for fold in folds}
     if len(kinds) > 1 or not kinds <= {Counts, PairedCounts}:
@@ -166,7 +166,7 @@ def check_folds(folds: Sequence[Table]) -> list[Table]:
         raise InputError(f"folds: found {names}; expected Counts, or PairedCounts, in every fold")
     if not folds or len(folds) % 2:
         raise InputError(
-            f"folds: {len(folds)} of them; expected an even number, two folds a repetition"
+            f"folds: {len(folds)} of them; expected an even number, two folds per repetition"
         )
     tables: list[Table] = [f.total() if isinstance(f, PairedCounts) else f for f in folds]
     for number, table in enumerate(tables[1:], 2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from probative._validation import one_of
-from probative.counts import PairedCounts
+from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference import _log_odds
 from probative.inference._half_binomial import half_binomial
@@ -54,8 +54,7 @@ def mcnemar_test(
     >>> round(pv.mcnemar_test(paired, method="mid-p").pvalue, 6)
     0.118469
     """
-    if not isinstance(paired, PairedCounts):
-        raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")
+    paired_of("paired", paired)
     one_of("method", method, ("exact", "mid-p"))
     one_of("alternative", alternative, ("two-sided", "greater", "less"))
     t = paired.total().cases

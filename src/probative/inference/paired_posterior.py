@@ -42,9 +42,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["PAIRED_METRICS", "PairedPosterior"]
+__all__ = ["PairedPosterior"]
 
-PAIRED_METRICS = METRICS
 
 _TOLERANCE = 5e-9
 _MOST_GAUSS = 3000
@@ -93,7 +92,7 @@ class PairedPosterior:
         prior: float = 1.0,
         beta: float = 1.0,
     ):
-        one_of("metric", metric, PAIRED_METRICS)
+        one_of("metric", metric, METRICS)
         prior, beta = prior_weight(prior), recall_weight(beta)
         table = table.total()
         if TABLE[metric].needs_tn and not table.has_negatives:

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import special
 
 from probative._validation import one_number, one_of, open_probability, positive, whole_number
-from probative.counts import PairedCounts
+from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference.clusters import contributions
 from probative.inference.proportions import normal_quantile
@@ -60,8 +60,7 @@ def plan(
     metric, difference, power, units, level, beta
         As for `probative.plan`.
     """
-    if not isinstance(paired, PairedCounts):
-        raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")
+    paired_of("paired", paired)
     one_of("metric", metric, METRICS)
     level = open_probability("level", level)
     beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0

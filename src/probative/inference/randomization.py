@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import one_of, positive, random_generator, whole_number
-from probative.counts import PairedCounts
+from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference._exchange_items import ItemExchange
 from probative.inference._exchange_units import UnitExchange
@@ -182,8 +182,7 @@ def randomization_test(
 
 
 def _whole_cases(paired: object) -> None:
-    if not isinstance(paired, PairedCounts):
-        raise InputError(f"paired: expected PairedCounts, not {type(paired).__name__}")
+    paired_of("paired", paired)
     broken = paired.cases[paired.cases != np.round(paired.cases)]
     if broken.size:
         raise InputError(
@@ -195,7 +194,7 @@ def _exchanged(paired: PairedCounts, by: str | None) -> str:
     if by is None:
         return "unit" if paired.has_units else "item"
     if one_of("by", by, ("unit", "item")) == "unit" and not paired.has_units:
-        raise InputError("by: 'unit' needs a row of cases a unit, and there is one table")
+        raise InputError("by: 'unit' needs one row per unit, and there is one table")
     return by
 
 

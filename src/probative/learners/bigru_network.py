@@ -93,7 +93,7 @@ def create(sizes: Sequence[int], parameters: dict[str, Any], device: Any) -> Any
 
 
 def _logits(net: Any, sentences: Sequence[Sentence]) -> Any:
-    """Two numbers a character, sentence after sentence.
+    """Two numbers per character, sentence after sentence.
 
     Only the GRU sees padding. Sentences are packed end to end for everything that looks at one
     character at a time, and the leftward GRU reads each from its own last character on, so that

@@ -62,7 +62,7 @@ class Items:
     universe: NDArray[Any] | None = None
 
     def counts(self, system: int = 0, *, by: str | None = None) -> Counts:
-        """The counts of a system: one table, or one a label, sentence or document.
+        """The counts of a system: one table, or one per label, sentence or document.
 
         Parameters
         ----------

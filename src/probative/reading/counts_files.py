@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?\s*", re.
 
 
 def read_counts(path: Path | str) -> Counts:
-    """Read tables of counts, one a row, into an array-valued `Counts`.
+    """Read tables of counts, one per row, into an array-valued `Counts`.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def to_counts(rows: list[tuple[int, dict[str, Any]]], path: Path | str) -> Count
 
 
 def read_folds(path: Path | str) -> dict[str, list[Counts]]:
-    """Read the counts of folds, one a row, by model.
+    """Read the counts of folds, one per row, by model.
 
     Parameters
     ----------

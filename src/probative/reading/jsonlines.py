@@ -43,7 +43,7 @@ def read_spans(source: Source) -> Spans:
         lines.append(number)
         keys |= {key: None} if key else {}
     if not texts:
-        raise source.error("holds no JSON object; expected one a line")
+        raise source.error("holds no JSON object; expected one per line")
     if not keys:
         raise source.error(
             f"no object has a list of spans; expected one of the keys {', '.join(SPAN_KEYS)}",
@@ -83,7 +83,7 @@ def _content(
             f"{snippet(line)} is not JSON ({reason}); expected one object per line", number
         ) from None
     if not isinstance(record, dict):
-        raise source.error(f"{snippet(line)} is not a JSON object; expected one a line", number)
+        raise source.error(f"{snippet(line)} is not a JSON object; expected one per line", number)
     if b"\\ud" in line.lower() and _has_half_characters(record):
         raise source.error(f"{snippet(line)} holds half a character; expected text", number)
     text = _text(source, number, record)

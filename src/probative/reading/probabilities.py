@@ -59,8 +59,8 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
     Parameters
     ----------
     data
-        A path (- is standard input) to a file with a list of numbers a line, or with objects that
-        hold it under "probabilities"; or a sequence with a sequence of numbers a sentence.
+        A path (- is standard input) to a file with a list of numbers per line, or with objects that
+        hold it under "probabilities"; or a sequence with a sequence of numbers per sentence.
     name
         What messages call it, if it is no file.
     """
@@ -71,7 +71,7 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
     try:
         sentences = list(data)
     except TypeError:
-        raise InputError(f"{name}: {type(data).__name__}; expected numbers a sentence") from None
+        raise InputError(f"{name}: {type(data).__name__}; expected numbers per sentence") from None
     rows = [_numbers(row) for row in sentences]
     probabilities = Probabilities(name, [np.empty(0) if row is None else row for row in rows])
     for sentence, row in enumerate(rows):

@@ -36,7 +36,7 @@ def tagged_from_lists(name: str, sentences: Sequence[Sequence[str]]) -> Tagged:
         tags = [code.setdefault(tag, len(code)) for sentence in sentences for tag in sentence]
         first = _offsets(len(sentence) for sentence in sentences)
     except TypeError:
-        raise InputError(f"{name}: expected a list of tags (str) a sentence") from None
+        raise InputError(f"{name}: expected a list of tags (str) per sentence") from None
     for tag in code:
         if not isinstance(tag, str):
             raise InputError(f"{name}: {tag!r} is not a tag (str)")
@@ -129,7 +129,7 @@ def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
 def _units(name: str, units: Any, size: int) -> Any:
     items = items_of("units", units)
     if len(items) != size:
-        raise InputError(f"units: {len(items)} of them; expected one a label of {name}, {size}")
+        raise InputError(f"units: {len(items)} of them; expected one per label of {name}, {size}")
     codes, _ = labels_of(items, lambda text: InputError(f"units: {text}"))
     _, first, group = np.unique(codes, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int32)

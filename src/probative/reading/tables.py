@@ -220,7 +220,7 @@ def _objects(source: Source) -> Iterator[dict[str, Any]]:
             ) from None
         if not isinstance(record, dict):
             raise source.error(
-                f"{snippet(line.encode())} is not a JSON object; expected one a line", number
+                f"{snippet(line.encode())} is not a JSON object; expected one per line", number
             )
         yield record
 

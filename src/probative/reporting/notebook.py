@@ -15,23 +15,9 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
 
-__all__ = ["BACKENDS", "document_html", "table_html", "to_frame"]
+__all__ = ["BACKENDS", "document_html", "to_frame"]
 
 BACKENDS = ("pandas", "polars", "pyarrow")
-
-
-def table_html(records: Sequence[dict[str, Any]], caption: str) -> str:
-    """Records as a small HTML table, everything escaped."""
-    columns = list(dict.fromkeys(key for record in records for key in record))
-    head = "".join(f"<th>{_cell(column)}</th>" for column in columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{_cell(record.get(c))}</td>" for c in columns) + "</tr>"
-        for record in records
-    )
-    return (
-        f"<table><caption>{_cell(caption)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
-    )
 
 
 def document_html(document: Document) -> str:

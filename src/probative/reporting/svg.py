@@ -42,7 +42,7 @@ class Bar:
 def forest(
     bars: Sequence[Bar], *, axis: str, title: str, description: str, zero: bool = False
 ) -> Drawing:
-    """Estimates with their limits, one a row; `zero` draws the line of no difference."""
+    """Estimates with their limits, one per row; `zero` draws the line of no difference."""
     defined = [bar for bar in bars if bar.estimate == bar.estimate]
     values = [v for bar in defined for v in (bar.low, bar.high)] + ([0.0] if zero else [])
     widest = max((_text_width(bar.name) for bar in bars), default=0)

@@ -43,7 +43,7 @@ class Result:
         return {name: jsonable(value) for name, value in values if value is not None}
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the result as flat dictionaries, one a line of a table."""
+        """Return the result as flat dictionaries, one per line of a table."""
         flat = {k: v for k, v in self.to_dict().items() if not isinstance(v, (list, dict))}
         return [flat]
 
@@ -124,7 +124,7 @@ class Interval(Result):
     signature: str = field(default="", repr=False)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the interval as a dictionary, or one a table."""
+        """Return the interval as a dictionary, or one per table."""
         if np.ndim(self.estimate):
             return [one.to_dict() for one in self]
         return super().records()

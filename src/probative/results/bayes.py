@@ -62,7 +62,7 @@ class BayesTest(Result):
     signature
         A short reproducible description of every choice.
 
-    For many tables the numbers are arrays, and the intervals have a row of two a table.
+    For many tables the numbers are arrays, and the intervals have a row of two per table.
     """
 
     metric: str

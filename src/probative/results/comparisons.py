@@ -72,7 +72,7 @@ class Comparison(Result):
         Half the width of the region of practical equivalence.
     posterior
         The posterior of the difference, with `kind`, `cdf`, `sf`, `pdf` and `interval`; its kind
-        is "paired", or "normal" for macro averages, which have no exact one.
+        is "paired", or "hierarchical" for macro averages, which have no exact one.
     score_a, score_b, level
         The two scores, and the level of the interval.
     positives

@@ -16,7 +16,7 @@ class DifferencePosterior(Protocol):
     """The posterior distribution of a difference, B minus A.
 
     `kind` says how it was made: "paired" (both systems saw the same items), "independent" or, for
-    macro averages, "normal".
+    macro averages, "hierarchical".
     """
 
     @property

@@ -36,7 +36,6 @@ __all__ = [
     "TASKS",
     "CredibilityResult",
     "TaskTests",
-    "expected_f1",
     "published_folds",
     "simulate_credibility",
     "task_tests",
@@ -284,12 +283,6 @@ def _logistic_regression(x: Array, y: NDArray[np.bool_]) -> Array:
 
 def _decision(x: Array, w: Array) -> Array:
     return np.asarray(np.einsum("rni,ri->rn", x, w[:, 1:]) + w[:, :1])
-
-
-def expected_f1(rules: Array) -> Array:
-    """Return the population's F1 of linear rules (intercept, slopes) for the two classes."""
-    tp, fp, fn = _outcome_probabilities(rules)
-    return np.asarray(2 * tp / (2 * tp + fp + fn))
 
 
 def _outcome_probabilities(rules: Array) -> tuple[Array, Array, Array]:

@@ -201,10 +201,10 @@ def size_and_power(
     seed = whole_number("rng", rng, least=0)
     level = open_probability("level", level)
     if positive("items", items) < 1:
-        raise InputError(f"items: {items!r} is less than 1 a sentence")
+        raise InputError(f"items: {items!r} is less than 1 per sentence")
     if items > _MOST_ITEMS:
         raise InputError(
-            f"items: {items!r} a sentence are too many; expected at most {_MOST_ITEMS}"
+            f"items: {items!r} per sentence are too many; expected at most {_MOST_ITEMS}"
         )
     conditions = [
         (_check_correlation(r), d, case_probabilities(d)) for r in correlations for d in differences

@@ -41,7 +41,9 @@ def tests(
                 "bayes-items.",
             ),
             units=Option(metavar="N", parser=options.whole, help="Sentences in a test set."),
-            items=Option(metavar="X", parser=options.number, help="Items a sentence, on average."),
+            items=Option(
+                metavar="X", parser=options.number, help="Mean number of items per sentence."
+            ),
         ),
     ],
     out: options.RandomDrawn,
