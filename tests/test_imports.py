@@ -79,3 +79,9 @@ def test_rooms_have_all_the_names_that_they_show(name):
         assert getattr(room, public) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         room.nothing  # noqa: B018  # to look at it is the test
+
+
+def test_the_folders_of_tests_are_those_of_the_source():
+    folders = {path.parent.name for path in (ROOT / "src" / "probative").glob("*/__init__.py")}
+    tested = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert tested == folders - {"data"}

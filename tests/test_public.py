@@ -21,6 +21,8 @@ NEW = [["B-PER", "O", "B-ORG"], ["B-LOC", "O", "O"]] * 2 + GOLD[:8]
 PAIRED = pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300])
 COUNTS = pv.Counts(77, 44, 10)
 FUNCTIONS = sorted(n for n in pv.__all__ if inspect.isfunction(getattr(pv, n)))
+CLASSES = sorted(n for n in pv.__all__ if inspect.isclass(getattr(pv, n)))
+POSTERIORS = [type(pv.posterior(COUNTS, "fbeta")), type(pv.posterior(COUNTS))]
 
 
 def test_dir_shows_the_public_names():
@@ -60,6 +62,15 @@ def test_public_functions_say_what_they_take(name):
         assert parameter.annotation is not inspect.Parameter.empty
         if parameter.name != "how":  # of plan, whose two ways of calling are spelt out
             assert "Any" not in str(parameter.annotation), parameter
+
+
+@pytest.mark.parametrize("kind", [*(getattr(pv, name) for name in CLASSES), *POSTERIORS])
+def test_public_classes_say_what_their_methods_take_and_return(kind):
+    for method, function in inspect.getmembers(kind, inspect.isfunction):
+        if method.startswith("_") or method == "to_frame":  # of whichever library
+            continue
+        for of, annotation in function.__annotations__.items():
+            assert "Any" not in str(annotation).replace("dict[str, Any]", "JSON"), (method, of)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from probative.identity import digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from probative._types import RNG
+
 __all__ = [
     "ALWAYS",
     "BayesOptions",
@@ -226,7 +228,7 @@ class CompareOptions(ReadingOptions):
     prior: float = field(default=1.0, metadata=ALWAYS)
     power: float = 0.8
     all_pairs: bool = False
-    rng: Any = field(default=0, metadata={"as": "seed"})
+    rng: RNG | None = field(default=0, metadata={"as": "seed"})
 
     told = ReadingOptions.told | {"metric", "by"}
 
@@ -254,7 +256,7 @@ class DifferenceOptions(Options):
     beta: float = 1.0
     prior: float = 1.0
     n_resamples: int | None = None
-    rng: Any = field(default=None, metadata={"as": "seed"})
+    rng: RNG | None = field(default=None, metadata={"as": "seed"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,7 +266,7 @@ class ExchangeOptions(Options):
     alternative: str = field(default="two-sided", metadata=ALWAYS)
     beta: float = 1.0
     n_resamples: int | None = None
-    rng: Any = field(default=None, metadata={"as": "seed"})
+    rng: RNG | None = field(default=None, metadata={"as": "seed"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,7 +314,7 @@ class BayesOptions(FoldsOptions):
     only: Sequence[str] = ()
     ignore_type: bool = False
     n_resamples: int | None = field(default=None, metadata={"as": "sampled"})
-    rng: Any = field(default=None, metadata={"as": "seed"})
+    rng: RNG | None = field(default=None, metadata={"as": "seed"})
     training_variance: bool = False
 
 
@@ -356,7 +358,7 @@ class CrossvalOptions(CorpusOptions, FoldsOptions):
     groups: Any = None
     regularize: Any = None
     keep_documents: bool = False
-    rng: Any = field(default=None, metadata={"as": "seed"})
+    rng: RNG | None = field(default=None, metadata={"as": "seed"})
 
     # the seed that was drawn is told where none was given
     told = frozenset({"task", "metric", "m", "rng"})
@@ -370,7 +372,7 @@ class SplitOptions(CorpusOptions):
     regularize: Sequence[str] = field(default=("entities", "tokens"), metadata=ALWAYS)
     keep_documents: bool = False
     gold_column: str | None = None
-    rng: Any = field(default=None, metadata={"as": "seed"})
+    rng: int | None = field(default=None, metadata={"as": "seed"})
 
     told = frozenset({"task", "rng"})
 

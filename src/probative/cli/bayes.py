@@ -33,7 +33,9 @@ def bayes(
     folds: Annotated[
         str | None,
         Option(
-            "--folds", metavar="DIR", help="Folds written by 'probative split', with --preds-a, -b."
+            "--folds",
+            metavar="DIR",
+            help="Folds that 'probative split' wrote; needs --preds-a, --preds-b.",
         ),
     ] = None,
     preds_a: Annotated[
@@ -52,7 +54,7 @@ def bayes(
                 "--sampled",
                 metavar="N",
                 parser=options.whole,
-                help="Draw N times instead of computing.",
+                help="Approximate with N random draws instead of computing.",
             ),
             rng=options.STATISTICS["rng"],
         ),

@@ -32,12 +32,9 @@ def compare(
             *("metric", "average", "by", "rope", "all_pairs", "beta", "prior", "level", "rng"),
             *options.READING,
             average=Option(metavar="HOW", help="micro or macro."),
-            rope=Option(
-                metavar="D",
-                parser=options.number,
-                help="Half the width of the region of practical equivalence, a fraction of 1.",
+            all_pairs=Option(
+                "--all-pairs", help="Compare every pair, not only each with the baseline."
             ),
-            all_pairs=Option("--all-pairs", help="Every pair, not only with the baseline."),
         ),
     ],
     names: options.Names = None,
@@ -56,10 +53,17 @@ def compare(
     ] = False,
     margin: Annotated[
         float | None,
-        Option(metavar="D", parser=options.number, help="Of the gate (0); 0.01 is one point."),
+        Option(
+            metavar="D",
+            parser=options.number,
+            help="The margin of the gate, a fraction of 1; by default 0.",
+        ),
     ] = None,
     confidence: Annotated[
-        float | None, Option(metavar="P", parser=options.number, help="Of the gate (0.95).")
+        float | None,
+        Option(
+            metavar="P", parser=options.number, help="The confidence of the gate; by default 0.95."
+        ),
     ] = None,
     out: options.RandomDrawn,
 ) -> int:

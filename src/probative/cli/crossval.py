@@ -19,7 +19,10 @@ _JUDGING = ("m", "metric", "rng", "rope", "prior", "level", "beta", "weight")
 def crossval(
     corpus: Annotated[
         list[str],
-        Argument(metavar="CORPUS...", help="Several files make one corpus."),
+        Argument(
+            metavar="CORPUS...",
+            help="What to train and validate on; several files make one corpus.",
+        ),
     ],
     *,
     given: Annotated[

@@ -149,50 +149,59 @@ STATISTICS = {
     "by": Option(
         "--by",
         metavar="UNIT",
-        help="What counts as independent, and is exchanged: sentence, document, unit or item.",
+        help="What is independent of the rest, and exchanged by tests: sentence, document, unit or "
+        "item.",
     ),
     "rope": Option(
         "--rope",
         metavar="NUMBER",
         parser=number,
-        help="Differences up to this size, a fraction of 1, count as none.",
+        help="Differences up to this size count as none; a fraction of 1: 0.005 is half a point.",
     ),
     "prior": Option(
-        "--prior", metavar="NUMBER", parser=number, help="The prior weight of each cell."
+        "--prior",
+        metavar="NUMBER",
+        parser=number,
+        help="The weight of the prior: what it adds to each of tp, fp and fn (and tn).",
     ),
     "weight": Option(
         "--weight",
         metavar="HOW",
         parser=fold_weight,
-        help="effective, averaged, a number, or correlations R1,R2.",
+        help="How much folds count together: effective, averaged, a number, or by correlations "
+        "R1,R2.",
     ),
     "level": Option(
-        "--level", metavar="P", parser=number, help="The level of the intervals, in (0, 1)."
+        "--level", metavar="P", parser=number, help="The level of the intervals, between 0 and 1."
     ),
     "m": Option("--m", metavar="N", parser=whole, help="Repetitions, each of two folds."),
     "keep_documents": Option(
-        "--keep-documents", help="Never cut a document that the corpus marks."
+        "--keep-documents", help="Keep documents whole, where the corpus marks them."
     ),
     "features": Option(
         "--features",
         metavar="N,...",
         parser=column_numbers,
-        help="Further columns (from 1) that features see, such as the part of speech.",
+        help="Further columns (from 1) that models may use, such as the part of speech.",
     ),
-    "rng": Option(
-        "--seed", metavar="N", parser=seed, help="Seed of whatever is random in this command."
+    "rng": Option("--seed", metavar="N", parser=seed, help="The seed of random numbers."),
+    "replicates": Option(
+        "--replicates", metavar="N", parser=whole, help="How many test sets are drawn."
     ),
-    "replicates": Option("--replicates", metavar="N", parser=whole, help="Test sets to draw."),
 }
 # How to read and match files; what is not given is recognised.
 READING = {
-    "task": Option("--task", metavar="TASK", help="entities, segmentation or labels."),
+    "task": Option(
+        "--task", metavar="TASK", help="What is scored: entities, segmentation or labels."
+    ),
     "input_format": Option(
         "--input-format",
         metavar="NAME",
-        help="columns, conllu, segmented, labels, jsonl or table.",
+        help="The format of files: columns, conllu, segmented, labels, jsonl or table.",
     ),
-    "encoding": Option("--encoding", metavar="NAME", help="utf-8, latin-1, gb18030, …"),
+    "encoding": Option(
+        "--encoding", metavar="NAME", help="The encoding of files: utf-8, latin-1, gb18030, …"
+    ),
     "tag_column": Option(
         "--tag-column",
         metavar="N",
@@ -215,12 +224,15 @@ READING = {
     ),
     "comments": Option("--comments", help="Lines that begin with # are comments."),
     "align_by": Option(
-        "--align", metavar="HOW", help="tokens: they must be equal; position: as many will do."
+        "--align",
+        metavar="HOW",
+        help="Which tokens belong together: tokens, those that are equal, and all must be; or "
+        "position, whatever they are.",
     ),
     "scheme": Option(
         "--scheme",
         metavar="NAME",
-        help="iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
+        help="The scheme of tags: iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
     ),
     "repair": Option(
         "--repair", metavar="HOW", help="What to do with invalid tags: conlleval, strict or error."
@@ -233,15 +245,13 @@ READING = {
         several=True,
         help="Count this label only; may be repeated.",
     ),
-    "positive": Option(
-        "--positive", metavar="LABEL", help="The class that counts as yes, for labels."
-    ),
+    "positive": Option("--positive", metavar="LABEL", help="The positive class, for labels."),
     "labels": Option(
         "--labels",
         metavar="A,B",
         parser=averaged_labels,
-        help="What macro averages are taken over: these labels, instead of the answer's; or union, "
-        "those of the answer and of the system itself.",
+        help="The labels of macro averages, instead of those of the answer; or union: those of the "
+        "answer and of the system itself.",
     ),
     "train_words": Option(
         "--train-words",
@@ -280,14 +290,19 @@ Names = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    Option("--jobs", metavar="N", parser=workers, help="Fits at once; -1 for all cores."),
+    Option(
+        "--jobs",
+        metavar="N",
+        parser=workers,
+        help="How many models train at once; -1: one per core.",
+    ),
 ]
 Resume = Annotated[
     Path | None,
     Option(
         "--resume",
         metavar="DIR",
-        help="Keep what is done in this folder, and continue what is there.",
+        help="A folder for what is done; a run that was stopped continues there.",
     ),
 ]
 
@@ -300,8 +315,8 @@ FIGURE = {
 }
 OUTPUT = {
     "form": Option("--format", "-f", metavar="FORMAT", help="text, json, markdown, latex or csv."),
-    "html": Option("--html", metavar="FILE", parser=Path, help="Also write a page to look at."),
-    "quiet": Option("--quiet", "-q", help="No progress and no remarks."),
+    "html": Option("--html", metavar="FILE", parser=Path, help="Also write a page for a browser."),
+    "quiet": Option("--quiet", "-q", help="Print results only: no progress, no remarks."),
 }
 UNUSED_SEED = {
     "seed": Option(

@@ -31,7 +31,9 @@ def plan(
                 help="The difference to be shown, a fraction of 1; by default the observed one.",
             ),
             power=Option(
-                metavar="P", parser=options.number, help="The probability of showing it (0.8)."
+                metavar="P",
+                parser=options.number,
+                help="The probability of showing it; by default 0.8.",
             ),
             units=Option(
                 metavar="N", parser=options.whole, help="The number of sentences or items."

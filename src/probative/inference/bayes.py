@@ -279,7 +279,7 @@ def _sample(
     rows = []
     for i in range(math.prod(shape)):
         if table is None:
-            d = (b[[i]].rvs(size, generator) - a[[i]].rvs(size, generator))[:, 0]
+            d = np.subtract(b[[i]].rvs(size, generator), a[[i]].rvs(size, generator))[:, 0]
         else:
             d = _paired_draws(table, metric, choices, size, generator)
         p_h0, tail = np.mean(d <= 0), (1 - level) / 2

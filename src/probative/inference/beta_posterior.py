@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import RNG, Number
+
     Array = NDArray[np.float64]
 
 __all__ = ["KINDS", "Mirrored", "Posterior", "plain"]
@@ -100,7 +102,7 @@ class Posterior:
 
     # --- on the scale of the score, t ---
 
-    def logpdf(self, t: ArrayLike) -> Any:
+    def logpdf(self, t: ArrayLike) -> Number:
         """Return the log density at t; minus infinity outside [0, 1]."""
         t, inner = _scores(t)
         # for a shape of 1 the density has a finite limit at the end, which log odds of ±600 reach
@@ -113,33 +115,33 @@ class Posterior:
         density = np.select([t == 0, t == 1, inner], [*at_end, density], -np.inf)
         return plain(np.where(np.isnan(t), np.nan, density))
 
-    def pdf(self, t: ArrayLike) -> Any:
+    def pdf(self, t: ArrayLike) -> Number:
         """Return the density at t; 0 outside [0, 1]."""
         return plain(np.exp(self.logpdf(t)))
 
-    def cdf(self, t: ArrayLike) -> Any:
+    def cdf(self, t: ArrayLike) -> Number:
         """Return the probability of a score of at most t."""
         return self._tail(self.log_odds_cdf, t, 0.0, 1.0)
 
-    def sf(self, t: ArrayLike) -> Any:
+    def sf(self, t: ArrayLike) -> Number:
         """Return the probability of a score above t, accurate where it is tiny."""
         return self._tail(self.log_odds_sf, t, 1.0, 0.0)
 
-    def ppf(self, q: ArrayLike) -> Any:
+    def ppf(self, q: ArrayLike) -> Number:
         """Return the quantile: the score below which lies the probability q."""
         return plain(self._from_share(special.betaincinv(self.a, self.b, q)))
 
-    def isf(self, q: ArrayLike) -> Any:
+    def isf(self, q: ArrayLike) -> Number:
         """Return the score above which lies the probability q, accurate where q is tiny."""
         return plain(self._from_share(special.betainccinv(self.a, self.b, q)))
 
-    def rvs(self, size: int | tuple[int, ...] | None = None, rng: Any = None) -> Any:
+    def rvs(self, size: int | tuple[int, ...] | None = None, rng: RNG | None = None) -> Number:
         """Draw scores: `size` of them a table, so that the shape is `size` and then the tables'."""
         rng = random_generator(rng)
         shape = () if size is None else np.broadcast_shapes(size)
         return plain(self._from_share(rng.beta(self.a, self.b, (*shape, *self.shape))))
 
-    def interval(self, level: float = 0.95, *, kind: str = "equal-tailed") -> tuple[Any, Any]:
+    def interval(self, level: float = 0.95, *, kind: str = "equal-tailed") -> tuple[Number, Number]:
         """Return the limits between which the score lies with probability `level`.
 
         Parameters
@@ -157,14 +159,14 @@ class Posterior:
         return self._highest_density(level)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Number:
         """The expected score."""
         if self.factor == 1:
             return plain(self.a / (self.a + self.b))
         return plain(self._moments.mean)
 
     @property
-    def var(self) -> Any:
+    def var(self) -> Number:
         """The variance of the score."""
         if self.factor == 1:
             n = self.a + self.b
@@ -172,7 +174,7 @@ class Posterior:
         return plain(self._moments.var)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Number:
         """The most probable score; NaN where there is none or more than one (a flat density)."""
         a, b = self.a, self.b
         c, k = self.factor, self.factor - 1
@@ -273,11 +275,11 @@ class Mirrored:
         self.original = original
 
     @property
-    def var(self) -> Any:
+    def var(self) -> Number:
         """The variance."""
         return self.original.var
 
-    def sf(self, t: ArrayLike) -> Any:
+    def sf(self, t: ArrayLike) -> Number:
         """Return the probability of a shortfall above t."""
         return self.original.cdf(1 - np.asarray(t))
 

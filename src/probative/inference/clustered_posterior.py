@@ -24,6 +24,8 @@ from probative.inference.paired_posterior import PairedPosterior
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import Number
+
     Array = NDArray[np.float64]
 
 __all__ = ["ClusteredPosterior", "posterior_of_difference"]
@@ -115,17 +117,17 @@ class ClusteredPosterior:
         """An estimate of the error of the probabilities."""
         return self.base.error
 
-    def cdf(self, d: ArrayLike) -> Any:
+    def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
         if self.dependence is None:
             return self.base.cdf(d)
         return self._tail(d, 1.0)
 
-    def sf(self, d: ArrayLike) -> Any:
+    def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d, accurate where it is tiny."""
         return self._tail(d, -1.0)
 
-    def pdf(self, d: ArrayLike) -> Any:
+    def pdf(self, d: ArrayLike) -> Number:
         """Return the density of the difference at d."""
         d = np.asarray(d, dtype=np.float64)
         if self.no_evidence:

@@ -16,6 +16,8 @@ from probative.inference.beta_posterior import Posterior, plain
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import RNG, Number
+
     Array = NDArray[np.float64]
 
 __all__ = ["FBetaPosterior"]
@@ -80,17 +82,17 @@ class FBetaPosterior(Posterior):
         columns = np.moveaxis(y, -1, 0)  # one by one: the shifts are a third dimension
         return np.stack([getattr(self, function)(column) for column in columns], axis=-1)
 
-    def ppf(self, q: ArrayLike) -> Any:
+    def ppf(self, q: ArrayLike) -> Number:
         """Return the quantile: the score below which lies the probability q."""
         q = np.asarray(q, dtype=np.float64)
         return plain(self._quantile(q, 1 - q))
 
-    def isf(self, q: ArrayLike) -> Any:
+    def isf(self, q: ArrayLike) -> Number:
         """Return the score above which lies the probability q, accurate where q is tiny."""
         q = np.asarray(q, dtype=np.float64)
         return plain(self._quantile(1 - q, q))
 
-    def rvs(self, size: int | tuple[int, ...] | None = None, rng: Any = None) -> Any:
+    def rvs(self, size: int | tuple[int, ...] | None = None, rng: RNG | None = None) -> Number:
         """Draw scores: `size` of them a table, so that the shape is `size` and then the tables'."""
         rng = random_generator(rng)
         shape = (*(() if size is None else np.broadcast_shapes(size)), *self.shape)
@@ -100,17 +102,17 @@ class FBetaPosterior(Posterior):
         return plain(factor * share / (1 + (factor - 1) * share))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Number:
         """The expected score."""
         return plain(self._moments.mean)
 
     @property
-    def var(self) -> Any:
+    def var(self) -> Number:
         """The variance of the score."""
         return plain(self._moments.var)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Number:
         """The most probable score; NaN where the density is highest at both ends."""
         inner = self._in_parts(lambda part: (special.expit(part._mixture.peak()),))[0]
         low, high = self.a < 1, self.b < 1

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import Number
     from probative.inference.beta_posterior import Mirrored, Posterior
 
     Array = NDArray[np.float64]
@@ -52,28 +53,28 @@ class IndependentPosterior:
         self._flat_a, self._flat_b = a._flat(self.shape), b._flat(self.shape)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Number:
         """The expected difference."""
-        return plain((self._flat_b.mean - self._flat_a.mean).reshape(self.shape))
+        return plain(np.reshape(self._flat_b.mean - self._flat_a.mean, self.shape))
 
     @property
-    def var(self) -> Any:
+    def var(self) -> Number:
         """The variance of the difference."""
-        return plain((self._flat_b.var + self._flat_a.var).reshape(self.shape))
+        return plain(np.reshape(self._flat_b.var + self._flat_a.var, self.shape))
 
-    def cdf(self, d: ArrayLike) -> Any:
+    def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
         return self._evaluate(lambda pair, d: pair.cdf(d), d)
 
-    def sf(self, d: ArrayLike) -> Any:
+    def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d, accurate where it is small."""
         return self._swapped.cdf(-np.asarray(d, dtype=np.float64))
 
-    def pdf(self, d: ArrayLike) -> Any:
+    def pdf(self, d: ArrayLike) -> Number:
         """Return the density of the difference at d."""
         return self._evaluate(lambda pair, d: pair.pdf(d), d)
 
-    def probabilities(self, rope: float = 0.0) -> tuple[Any, Any, Any]:
+    def probabilities(self, rope: float = 0.0) -> tuple[Number, Number, Number]:
         """Return P(A better), P(equivalent) and P(B better).
 
         Differences of at most `rope` either way count as equivalent.
@@ -85,7 +86,7 @@ class IndependentPosterior:
         b_better = np.asarray(self._swapped.cdf(-rope))
         return plain(a_better), plain(np.maximum(1 - a_better - b_better, 0)), plain(b_better)
 
-    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+    def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the equal-tailed limits between which the difference lies."""
         tail = (1 - open_probability("level", level)) / 2
         # the upper limit of B - A is the lower one of A - B: tables alike get limits alike, and a

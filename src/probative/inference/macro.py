@@ -128,7 +128,7 @@ class MacroEvidence:
         if self.posterior is None:
             return 0.0, 1.0
         tail = normal_tail_of(level, self.degrees_of_freedom)
-        low, high = self.posterior.ppf([tail, 1 - tail]).tolist()
+        low, high = np.asarray(self.posterior.ppf([tail, 1 - tail])).tolist()
         return max(0.0, min(low, self.estimate)), min(1.0, max(high, self.estimate))
 
 

@@ -34,6 +34,7 @@ from probative.results import Difference
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import Number
     from probative.counts import Counts
     from probative.inference.macro_posterior import MacroPosterior
     from probative.label_counts import LabelCounts
@@ -133,15 +134,15 @@ class MacroDifferencePosterior:
         """Whether there is no probability, because there are not two units."""
         return self.a is None or self.b is None or not self.degrees_of_freedom > 0
 
-    def cdf(self, d: ArrayLike) -> Any:
+    def cdf(self, d: ArrayLike) -> Number:
         """The probability of a difference of at most `d`."""
         return self._tail(d, 1.0)
 
-    def sf(self, d: ArrayLike) -> Any:
+    def sf(self, d: ArrayLike) -> Number:
         """The probability of a difference above `d`."""
         return self._tail(d, -1.0)
 
-    def pdf(self, d: ArrayLike) -> Any:
+    def pdf(self, d: ArrayLike) -> Number:
         """The density at `d`."""
         d = np.asarray(d, np.float64)
         low, high = self.interval(0.68)

@@ -21,6 +21,8 @@ from probative.metrics import f1_from_jaccard
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import Number
+
     Array = NDArray[np.float64]
 
 __all__ = ["MacroPosterior", "macro_posterior"]
@@ -48,12 +50,12 @@ class MacroPosterior:
     edges: Array
     below: Array
 
-    def cdf(self, value: ArrayLike) -> Any:
+    def cdf(self, value: ArrayLike) -> Number:
         """The probability of at most `value`."""
         value = np.asarray(value, np.float64)
         return plain(np.interp(value, self.edges, self.below, left=0.0, right=1.0))
 
-    def ppf(self, probability: ArrayLike) -> Any:
+    def ppf(self, probability: ArrayLike) -> Number:
         """The value that is exceeded with probability 1 - `probability`."""
         return plain(np.interp(np.asarray(probability, np.float64), *self._inverse))
 

@@ -20,6 +20,7 @@ from probative.results import NullDistribution, RandomizationTest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from probative._types import RNG
     from probative.counts import Counts
     from probative.label_counts import LabelCounts
 
@@ -40,7 +41,7 @@ def macro_test(
     *,
     by: str = "unit",
     n_resamples: int = 10_000,
-    rng: Any = None,
+    rng: RNG | None = None,
     beta: float = 1.0,
     labels: Mask | None = None,
     own_labels: bool = False,

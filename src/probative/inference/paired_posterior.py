@@ -38,6 +38,7 @@ from probative.metrics import METRICS, TABLE
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import Number
     from probative.counts import PairedCounts
 
     Array = NDArray[np.float64]
@@ -120,15 +121,15 @@ class PairedPosterior:
         """The expected difference."""
         return float(self.b.mean - self.a.mean)
 
-    def cdf(self, d: ArrayLike) -> Any:
+    def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
         return self._tails(d)[0]
 
-    def sf(self, d: ArrayLike) -> Any:
+    def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d: as accurate as `cdf`, but not 1 - cdf."""
         return self._tails(d)[1]
 
-    def pdf(self, d: ArrayLike) -> Any:
+    def pdf(self, d: ArrayLike) -> Number:
         """Return the density of the difference at d; infinite where it rises without end, at 0."""
         return self._tails(d, density=True)[2]
 

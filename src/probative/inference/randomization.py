@@ -182,8 +182,8 @@ def randomization_test(
 
 
 def _whole_cases(paired: object) -> None:
-    paired_of("paired", paired)
-    broken = paired.cases[paired.cases != np.round(paired.cases)]
+    cases = paired_of("paired", paired).cases
+    broken = cases[cases != np.round(cases)]
     if broken.size:
         raise InputError(
             f"paired: {broken.flat[0]:g} of an item cannot be exchanged; expected whole cases"

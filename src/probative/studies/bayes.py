@@ -211,7 +211,7 @@ def simulate_credibility(
         folds = [Counts(*np.concatenate(parts, axis=-1)) for parts in zip(*counts, strict=True)]
         for method in WEIGHTS:
             density = posterior(effective_counts(folds, weight=method), "f1")
-            low, high = density.interval(level)
+            low, high = map(np.asarray, density.interval(level))
             covered = (low <= target) & (target <= high)
             results.append(
                 CredibilityResult(

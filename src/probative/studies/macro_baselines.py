@@ -77,7 +77,7 @@ def one_prior_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
         slope_spread=1e-4,
         largest_kappa=8.0,
     )
-    low, high = posterior.ppf([(1 - level) / 2, (1 + level) / 2]).tolist()
+    low, high = np.asarray(posterior.ppf([(1 - level) / 2, (1 + level) / 2])).tolist()
     return low, high
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from probative.options import ALWAYS, FoldsOptions, Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from probative._types import RNG
 
 __all__ = [
     "BayesStudyOptions",
@@ -33,7 +35,7 @@ class SimulationOptions(Options):
 
     level: float = field(default=0.95, metadata=ALWAYS)
     replicates: int = field(default=1000, metadata=ALWAYS)
-    rng: Any = field(default=0, metadata=_SEED)
+    rng: RNG | None = field(default=0, metadata=_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +106,7 @@ class GateOptions(Options):
     correlation: float = field(default=0.1, metadata=ALWAYS)
     confidence: float = field(default=0.95, metadata=ALWAYS)
     replicates: int = field(default=2000, metadata=ALWAYS)
-    rng: Any = field(default=0, metadata=_SEED)
+    rng: RNG | None = field(default=0, metadata=_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +128,7 @@ class BayesStudyOptions(FoldsOptions):
 
     replicates: int = field(default=10_000, metadata=ALWAYS)
     n: int = field(default=600, metadata=ALWAYS)
-    rng: Any = field(default=0, metadata=_SEED)
+    rng: int | None = field(default=0, metadata=_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +141,7 @@ class ChunkingOptions(Options):
     c2: float = field(default=0.1, metadata=ALWAYS)
     max_iterations: int = field(default=100, metadata=ALWAYS | {"as": "iterations"})
     m: int = 3
-    rng: Any = field(default=None, metadata={"as": "seed"})
+    rng: RNG | None = field(default=None, metadata={"as": "seed"})
 
     told = frozenset({"m", "rng"})
 
@@ -159,7 +161,7 @@ class SegmentationOptions(Options):
     spaces: bool = field(default=True, metadata=ALWAYS)
     epochs: int = field(default=30, metadata=ALWAYS)
     device: str = "auto"
-    rng: Any = field(default=0, metadata=_SEED)
+    rng: RNG | None = field(default=0, metadata=_SEED)
     steps: int = field(default=20, metadata=ALWAYS)
     language: str | None = None
     level: float = field(default=0.95, metadata=ALWAYS)

@@ -26,7 +26,7 @@ def bayes(
                 parser=options.whole,
                 help="Simulated data sets of each kind; 0 leaves the simulation out.",
             ),
-            n=Option(metavar="N", parser=options.whole, help="Items a data set."),
+            n=Option(metavar="N", parser=options.whole, help="Items per data set."),
         ),
     ],
     task: Annotated[
@@ -34,7 +34,7 @@ def bayes(
     ] = "cws",
     out: options.RandomDrawn,
 ) -> None:
-    """The Bayes test's paper again: its tables 2 to 5, its figures 1 to 3, its simulation.
+    """The paper of the Bayes test, computed again: tables 2 to 5, figures 1 to 3, simulation.
 
     Tables and figures come from the released counts of three tagging tasks. The simulation
     cross-validates a logistic regression on data sets drawn afresh.

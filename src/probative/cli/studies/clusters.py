@@ -29,7 +29,7 @@ def clusters(
                 metavar="NAME",
                 parser=options.word_list,
                 several=True,
-                help="score, difference.",
+                help="Whose intervals: score, difference.",
             ),
         ),
     ],

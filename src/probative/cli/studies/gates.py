@@ -24,8 +24,12 @@ def gates(
                 several=True,
                 help="Margins; several times, or with commas.",
             ),
-            correlation=Option(metavar="R", parser=options.number, help="Of two items of a unit."),
-            confidence=Option(metavar="P", parser=options.number, help="Of the gates."),
+            correlation=Option(
+                metavar="R", parser=options.number, help="The correlation of items of a unit."
+            ),
+            confidence=Option(
+                metavar="P", parser=options.number, help="The confidence of the gates."
+            ),
         ),
     ],
     out: options.RandomOutput,

@@ -29,7 +29,7 @@ def pairing(
     ],
     out: options.RandomOutput,
 ) -> None:
-    """Does the interval of a difference cover, and what does knowing the pairs gain? Simulated."""
+    """Do intervals of a difference hold the truth? Does pairing make them shorter? Simulated."""
     from probative.studies.pairing import pairing_study
 
     columns = {

@@ -50,7 +50,9 @@ def segmentation(
                 parser=options.whole,
                 help="A learning curve that grows by N sentences.",
             ),
-            curve=Option(metavar="NAME", help="Whose learning curve; the last system's."),
+            curve=Option(
+                metavar="NAME", help="The system of the learning curve; by default the last."
+            ),
             epochs=Option(metavar="N", parser=options.whole, help="Epochs of the network."),
             device=Option(metavar="NAME", help="Where the network computes: auto, cpu or cuda."),
             spaces=Option(help="Whether segmenters see the spaces of the text."),

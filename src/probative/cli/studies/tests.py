@@ -48,7 +48,7 @@ def tests(
     ],
     out: options.RandomDrawn,
 ) -> None:
-    """Which tests keep their word when items of a sentence hang together? Size and power.
+    """Which tests err as rarely as they say where items of a sentence are alike? Size and power.
 
     Without options: exact randomisation tests by item and by unit, the paired bootstrap, and the
     intervals of a difference with and without the design effect, at five correlations.

@@ -22,20 +22,21 @@ def training(
                 metavar="NAME",
                 parser=options.word_list,
                 several=True,
-                help="Several times, or separated by commas.",
+                help="Learners; several times, or separated by commas.",
             ),
             gains=Option(
                 "--gain",
                 metavar="X",
                 parser=options.number_list,
                 several=True,
-                help="How much more B's features tell; 0: neither is better. Several as above.",
+                help="How much more B's features tell; 0: neither is better. Several times, "
+                "or with commas.",
             ),
             distance=Option(
                 "--distance",
                 metavar="X",
                 parser=options.number,
-                help="Of the classes, in standard deviations.",
+                help="The distance of the classes, in standard deviations.",
             ),
             copies=Option(
                 "--copies",
