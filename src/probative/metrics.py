@@ -81,7 +81,8 @@ class Share:
 class Metric:
     """A score: a ratio of two linear forms in tp, fp, fn, tn, which an error never raises.
 
-    More is better, in every test and sentence: a rate of errors is told by what is right instead.
+    It lies between 0 and 1, and more is better, in every test and sentence: a rate of errors is
+    told by what is right instead.
 
     Attributes
     ----------
@@ -93,8 +94,6 @@ class Metric:
         The weights of tp, fp, fn, tn in numerator and denominator.
     top_beta, bottom_beta
         What β² times adds to these weights; only F-beta has any.
-    bounds
-        The least and the greatest value it can have.
     """
 
     name: str
@@ -104,7 +103,6 @@ class Metric:
     bottom: Form
     top_beta: Form = (0, 0, 0, 0)
     bottom_beta: Form = (0, 0, 0, 0)
-    bounds: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         for top, bottom in ((self.top, self.bottom), (self.top_beta, self.bottom_beta)):

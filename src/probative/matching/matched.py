@@ -147,47 +147,41 @@ def match_inputs(
         How to read and match, where it should not be recognised: the object, or what it is made
         of; see `ReadingOptions`.
     """
-    reading_options = _check_reading(ReadingOptions.of(keywords) if reading is None else reading)
-    columns, labels, train_words = (
-        reading_options.columns,
-        reading_options.labels,
-        reading_options.train_words,
-    )
+    choices = _check_reading(ReadingOptions.of(keywords) if reading is None else reading)
+    columns, labels, train_words = choices.columns, choices.labels, choices.train_words
     names = None if names is None else names_of("names", names)
     refuse_repeats((gold, *systems, train_words))
     options = Options(
-        reading_options.task,
-        reading_options.input_format,
-        reading_options.encoding,
-        reading_options.tag_column,
-        reading_options.comments,
-        unit=reading_options.unit_column,
+        choices.task,
+        choices.input_format,
+        choices.encoding,
+        choices.tag_column,
+        choices.comments,
+        unit=choices.unit_column,
     )
     if systems:
-        answer, outputs, found_names = _separate(gold, systems, options, reading_options)
+        answer, outputs, usual_names = _separate(gold, systems, options, choices)
     else:
-        answer, outputs, found_names = both_of(gold, options, reading_options.gold_column, columns)
-    named = _name_systems(names, found_names)
+        answer, outputs, usual_names = both_of(gold, options, choices.gold_column, columns)
+    named = _name_systems(names, usual_names)
     kind = task_of(answer)
-    _refuse_unused(reading_options, answer, separate=bool(systems))
+    _refuse_unused(choices, answer, separate=bool(systems))
     notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
     if isinstance(answer, Labels):
-        matched = _labels(
-            answer, outputs, named, reading_options, notes, find_positive=find_positive
-        )
+        matched = _labels(answer, outputs, named, choices, notes, find_positive=find_positive)
         return _averaging(matched, labels)
     if isinstance(answer, Segmented):
         if labels is not None:
             raise InputError("labels: words of a segmentation have none")
         lexicon = None
         if train_words is not None:
-            lexicon = _lexicon(train_words, reading_options.encoding)
+            lexicon = _lexicon(train_words, choices.encoding)
         items = match_words(answer, *outputs)
         matched = Matched(
             kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
         return _averaging(matched, None)
-    return _averaging(_entities(answer, outputs, named, reading_options), labels)
+    return _averaging(_entities(answer, outputs, named, choices), labels)
 
 
 def _check_reading(reading: ReadingOptions) -> ReadingOptions:
@@ -207,12 +201,12 @@ def _check_reading(reading: ReadingOptions) -> ReadingOptions:
     )
 
 
-def _refuse_unused(reading_options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
+def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
     """Refuse choices that reading and matching would not look at.
 
     Parameters
     ----------
-    reading_options
+    options
         The choices.
     answer
         What the answer turned out to be.
@@ -222,24 +216,16 @@ def _refuse_unused(reading_options: ReadingOptions, answer: Annotations, *, sepa
     task = task_of(answer)
     usual = ReadingOptions()
     for name in _UNUSED[task]:
-        if getattr(reading_options, name) not in (None, getattr(usual, name)):
+        if getattr(options, name) not in (None, getattr(usual, name)):
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
-    if not separate and reading_options.tag_column is not None:
+    if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
-    if (
-        separate
-        and task != "labels"
-        and (reading_options.columns or reading_options.gold_column is not None)
-    ):
+    if separate and task != "labels" and (options.columns or options.gold_column is not None):
         raise InputError(
             "gold_column, columns: the systems have inputs of their own; expected one file that "
             "holds all, or tag_column="
         )
-    if (
-        isinstance(answer, Labels)
-        and answer.units is None
-        and reading_options.unit_column is not None
-    ):
+    if isinstance(answer, Labels) and answer.units is None and options.unit_column is not None:
         raise InputError("unit_column: there is no table to look it up in; expected a table")
 
 
@@ -259,12 +245,9 @@ def _separate(
     gold: Any,
     systems: Sequence[Any],
     options: Options,
-    reading_options: ReadingOptions,
+    choices: ReadingOptions,
 ) -> tuple[Annotations, list[Any], list[str]]:
-    named = [
-        None if c is None else str(c)
-        for c in (reading_options.gold_column, *reading_options.columns)
-    ]
+    named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
     same_task = replace(options, task=task_of(answer))
@@ -330,12 +313,12 @@ def _labels(
     gold: Labels,
     systems: Sequence[Any],
     names: tuple[str, ...],
-    reading_options: ReadingOptions,
+    options: ReadingOptions,
     notes: Sequence[str],
     *,
     find_positive: bool,
 ) -> Matched:
-    positive, only = reading_options.positive, reading_options.only
+    positive, only = options.positive, options.only
     if positive is not None and only:
         raise InputError("positive: cannot be combined with only=; expected one of the two")
     if positive is None and not only and find_positive:
@@ -367,20 +350,18 @@ def _entities(
     answer: Any,
     outputs: Sequence[Any],
     names: tuple[str, ...],
-    reading_options: ReadingOptions,
+    options: ReadingOptions,
 ) -> Matched:
-    scheme = reading_options.scheme
+    scheme = options.scheme
     sides = (answer, *outputs)
     notes: list[str] = []
     for output in outputs:
-        notes += align(answer.text, output.text, by=reading_options.align_by)
+        notes += align(answer.text, output.text, by=options.align_by)
     tagged = sides if all(isinstance(side, Tagged) for side in sides) else ()
     own = recognise(answer) if scheme is None and isinstance(answer, Tagged) else scheme
-    spans = [_spans(side, scheme, own, reading_options.repair) for side in sides]
+    spans = [_spans(side, scheme, own, options.repair) for side in sides]
     gold, *systems = spans
-    items = match_spans(
-        gold, *systems, ignore_type=reading_options.ignore_type, only=reading_options.only
-    )
+    items = match_spans(gold, *systems, ignore_type=options.ignore_type, only=options.only)
     notes_of_tags = dict.fromkeys(note for side in spans for note in side.notes)
     return Matched(
         "entities",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.curves import density_curve
-from probative.reporting.escape import plain
-from probative.reporting.figures import COLOURS, new_figure
-from probative.wording import metric_name, probability
+from probative.reporting.figures import COLOURS, new_figure, safe_name
+from probative.wording import equals, metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +30,9 @@ def comparison_figure(result: Comparisons) -> Figure:
     """Scores of the systems, and the differences of the pairs, side by side."""
     first = [c for c in result.comparisons if c.metric == result.comparisons[0].metric]
     rows = max(len(result.systems), len(first))
-    width = _panel_width([*(_safe(system.name) for system in result.systems), *map(_pair, first)])
+    width = _panel_width(
+        [*(safe_name(system.name) for system in result.systems), *map(_pair, first)]
+    )
     figure, axes = new_figure(2, width=width, height=0.9 + 0.32 * rows)
     draw_scores(axes[0], result, first[0].metric)
     draw_differences(axes[1], first)
@@ -41,7 +42,7 @@ def comparison_figure(result: Comparisons) -> Figure:
 def scores_figure(scores: Scores) -> Figure:
     """Scores of the systems, a panel for each of the first three."""
     metrics = [score.metric for score in scores.systems[0].scores[:3]]
-    width = _panel_width([_safe(system.name) for system in scores.systems])
+    width = _panel_width([safe_name(system.name) for system in scores.systems])
     figure, axes = new_figure(
         len(metrics), squeeze=False, width=width, height=0.9 + 0.32 * len(scores.systems)
     )
@@ -62,7 +63,7 @@ def draw_scores(axis: Axes, result: Scores, metric: str) -> None:
     names = [score.metric for score in result.systems[0].scores]
     shown = names.index(metric) if metric in names else 0
     scores = [system.scores[shown] for system in result.systems]
-    _draw_limits(axis, [_safe(s.name) for s in result.systems], [_points(s) for s in scores])
+    _draw_limits(axis, [safe_name(s.name) for s in result.systems], [_points(s) for s in scores])
     axis.set_xlabel(f"{metric_name(names[shown])} (points), {100 * result.level:g} % intervals")
 
 
@@ -89,11 +90,11 @@ def draw_posterior(axis: Axes, comparison: Comparison) -> None:
     axis.set_yticks([])
     axis.set_xlabel(f"{_pair(c)}, {metric_name(c.metric)} (points)")
     parts = [
-        f"P({_safe(c.a)} better) {_equals(c.p_a_better)}",
-        f"P({_safe(c.b)} better) {_equals(c.p_b_better)}",
+        f"P({safe_name(c.a)} better) {equals(c.p_a_better)}",
+        f"P({safe_name(c.b)} better) {equals(c.p_b_better)}",
     ]
     if c.rope > 0:
-        parts.insert(1, f"P(equivalent) {_equals(c.p_equivalent)}")
+        parts.insert(1, f"P(equivalent) {equals(c.p_equivalent)}")
     axis.set_title("\n".join(parts), fontsize=9)
 
 
@@ -118,15 +119,4 @@ def _points(score: Any) -> tuple[float, float, float]:
 
 
 def _pair(c: Comparison) -> str:
-    return f"{_safe(c.b)} − {_safe(c.a)}"
-
-
-def _safe(name: str) -> str:
-    """Keep matplotlib from reading dollar signs as formulas, and long names from taking over."""
-    short = name if len(name) <= 30 else name[:29] + "…"
-    return plain(short).replace("$", r"\$")
-
-
-def _equals(value: float) -> str:
-    text = probability(value)
-    return text if text[0] in "<>" else f"= {text}"
+    return f"{safe_name(c.b)} − {safe_name(c.a)}"

@@ -15,12 +15,12 @@ from probative.reporting.document import (
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
 from probative.wording import counted, metric_words, probability, pvalue
-from probative.wording.verdict import SIGNIFICANT
+from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.results import Comparison, Comparisons, GateVerdict, SystemScores
+    from probative.results import Comparisons, GateVerdict, SystemScores
 
 __all__ = ["compare_document"]
 
@@ -118,7 +118,7 @@ def _significant_scores(result: Comparisons) -> set[tuple[str, str]]:
     return {
         (c.b, c.metric)
         for c in result.comparisons
-        if c.a == baseline and _pvalue(c) <= SIGNIFICANT and not c.identical
+        if c.a == baseline and pvalue_of(c) <= SIGNIFICANT and not c.identical
     }
 
 
@@ -126,10 +126,6 @@ def _significance(result: Comparisons) -> str:
     c = result.comparisons[0]
     adjusted = "Holm-adjusted " if c.p_adjusted is not None else ""
     return f"{adjusted}p ≤ {SIGNIFICANT:g} ({c.test} randomisation test by {c.by})"
-
-
-def _pvalue(c: Comparison) -> float:
-    return c.pvalue if c.p_adjusted is None else c.p_adjusted
 
 
 def _differences(result: Comparisons) -> Table:

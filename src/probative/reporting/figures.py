@@ -11,12 +11,21 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.files import write_whole
 from probative.reporting.document import Drawing
+from probative.reporting.escape import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "figure_bytes", "figure_format", "new_figure", "save_figure", "to_drawing"]
+__all__ = [
+    "COLOURS",
+    "figure_bytes",
+    "figure_format",
+    "new_figure",
+    "safe_name",
+    "save_figure",
+    "to_drawing",
+]
 
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -71,6 +80,12 @@ def figure_format(path: Path | str) -> str:
             path,
         )
     return form
+
+
+def safe_name(name: str, longest: int = 30) -> str:
+    """Keep matplotlib from reading dollar signs as formulas, and long names from taking over."""
+    short = name if len(name) <= longest else name[: longest - 1] + "…"
+    return plain(short).replace("$", r"\$")
 
 
 def to_drawing(figure: Figure, title: str, description: str) -> Drawing:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.reporting.curves import density_curve
-from probative.reporting.figures import COLOURS, new_figure
-from probative.wording import metric_name, probability
+from probative.reporting.figures import COLOURS, new_figure, safe_name
+from probative.wording import equals, metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Fig
     if title:
         figure.suptitle(title, fontsize=11)
     handles = [Line2D([], [], color=c) for c, _ in zip(COLOURS, models, strict=False)]
-    labels = [_plain(model) for model in models]
+    labels = [safe_name(model, 24) for model in models]
     if len(weights) > 1:
         handles += [Line2D([], [], color="0.3", linestyle=s) for s in _styles(weights)]
         labels += [f"{weight} counts" for weight in weights]
@@ -107,14 +107,14 @@ def _draw_difference(axis: Axes, test: BayesTest, models: tuple[str, str]) -> No
     axis.set_yticks([])
     axis.margins(x=0)
     axis.locator_params(axis="x", nbins=5)
-    a, b = (_plain(model) for model in models)
+    a, b = (safe_name(model, 24) for model in models)
     axis.set_xlabel(f"{b} − {a}, {_opening(metric_name(test.metric))} (points)")
     words = [
-        (f"P({a} better) {_equals(test.p_a_better)}", COLOURS[0]),
-        (f"P({b} better) {_equals(test.p_b_better)}", COLOURS[1]),
+        (f"P({a} better) {equals(test.p_a_better)}", COLOURS[0]),
+        (f"P({b} better) {equals(test.p_b_better)}", COLOURS[1]),
     ]
     if test.rope > 0:
-        words.insert(1, (f"P(equivalent) {_equals(test.p_equivalent)}", "0.3"))
+        words.insert(1, (f"P(equivalent) {equals(test.p_equivalent)}", "0.3"))
     for line, (text, colour) in enumerate(reversed(words)):
         axis.text(
             0.5,
@@ -140,20 +140,6 @@ def _draw_shaded(axis: Axes, differences: Array, density: Array, rope: float) ->
 
 def _styles(weights: Sequence[str]) -> list[Any]:
     return [_STYLES.get(weight, "-") for weight in weights]
-
-
-def _equals(value: float) -> str:
-    """``= 0.123``, or ``> 0.999`` without a second sign."""
-    text = probability(value)
-    return text if text[0] in "<>" else f"= {text}"
-
-
-def _plain(name: str) -> str:
-    """Keep matplotlib from reading dollar signs as formulas, and long names from taking over."""
-    from probative.reporting.escape import plain
-
-    short = name if len(name) <= 24 else name[:23] + "…"
-    return plain(short).replace("$", r"\$")
 
 
 def _opening(words: str) -> str:

@@ -19,6 +19,7 @@ from probative.reporting.sweep_report import (
     NAMES,
     best_table,
     draw_scores,
+    score_cells,
     sweep_figure,
     sweep_table,
 )
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from probative.results import Comparison, Interval, SegmentationStudy
+    from probative.results import Comparison, SegmentationStudy
 
 __all__ = ["curve_figure", "output_files", "study_document"]
 
@@ -94,7 +95,7 @@ def _table2(study: SegmentationStudy, published: Mapping[str, Any]) -> Table:
     rows = [
         (
             system.name,
-            *(cell for name in _SCORES for cell in _score(system[name])),
+            *(cell for name in _SCORES for cell in score_cells(system[name])),
             number(system.splitting_bias),
             points(system["oov_recall"].estimate),
         )
@@ -123,10 +124,6 @@ def _table2(study: SegmentationStudy, published: Mapping[str, Any]) -> Table:
         title="Scores in points (table 2)",
         notes=(note,),
     )
-
-
-def _score(score: Interval) -> tuple[str, str]:
-    return points(score.estimate), f"{points(score.low)}–{points(score.high)}"
 
 
 def _differences(
@@ -167,7 +164,7 @@ def _curve_table(study: SegmentationStudy) -> Table:
     rows = tuple(
         (
             f"{point.sentences:,}",
-            *(cell for name in _SCORES for cell in _score(point.scores[name])),
+            *(cell for name in _SCORES for cell in score_cells(point.scores[name])),
             number(point.scores.splitting_bias),
             "recall up, precision down" if point.sentences in marked else "",
         )

@@ -19,9 +19,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from probative.results import SegmentationSweep
+    from probative.results import Interval, SegmentationSweep
 
-__all__ = ["NAMES", "best_table", "draw_scores", "sweep_document", "sweep_figure", "sweep_table"]
+__all__ = [
+    "NAMES",
+    "best_table",
+    "draw_scores",
+    "score_cells",
+    "sweep_document",
+    "sweep_figure",
+    "sweep_table",
+]
 
 NAMES = {"precision": "precision", "recall": "recall", "f1": "F1", "tnr": "true negative rate"}
 _MARKERS = {"precision": "v", "recall": "o", "f1": "s", "tnr": "^"}
@@ -69,7 +77,7 @@ def sweep_table(sweep: SegmentationSweep) -> Table:
         (
             number(sweep.shares[i], 2 if every == 1 else 3),
             number(sweep.thresholds[i]),
-            *(cell for score in sweep.scores for cell in _score(score[i])),
+            *(cell for score in sweep.scores for cell in score_cells(score[i])),
             number(sweep.splitting_bias[i]),
         )
         for i in range(0, len(sweep.shares), every)
@@ -84,7 +92,8 @@ def sweep_table(sweep: SegmentationSweep) -> Table:
     )
 
 
-def _score(score: Any) -> tuple[str, str]:
+def score_cells(score: Interval) -> tuple[str, str]:
+    """A score and its limits, in points."""
     return points(score.estimate), f"{points(score.low)}–{points(score.high)}"
 
 

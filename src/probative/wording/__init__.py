@@ -2,6 +2,7 @@
 
 from probative.wording.numbers import (
     counted,
+    equals,
     metric_name,
     metric_words,
     number,
@@ -15,6 +16,7 @@ from probative.wording.numbers import (
 
 __all__ = [
     "counted",
+    "equals",
     "metric_name",
     "metric_words",
     "number",

@@ -8,6 +8,7 @@ from probative.metrics import TABLE
 
 __all__ = [
     "counted",
+    "equals",
     "metric_name",
     "metric_words",
     "number",
@@ -51,6 +52,12 @@ def probability(value: float) -> str:
     if 0 <= value < 0.0005:
         return "< 0.001"
     return "> 0.999" if value >= 0.9995 else number(value)
+
+
+def equals(value: float) -> str:
+    """The same behind its sign: ``= 0.123``, or ``> 0.999`` without a second one."""
+    text = probability(value)
+    return text if text[0] in "<>" else f"= {text}"
 
 
 def pvalue(value: float | None) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from probative.metrics import NEEDS_TN
 from probative.wording import (
+    equals,
     metric_name,
     number,
     points,
@@ -24,7 +25,15 @@ from probative.wording import (
 if TYPE_CHECKING:
     from probative.results import Comparison
 
-__all__ = ["SIGNIFICANT", "STRENGTHS", "UNDECIDED", "no_verdict", "strength", "verdict"]
+__all__ = [
+    "SIGNIFICANT",
+    "STRENGTHS",
+    "UNDECIDED",
+    "no_verdict",
+    "pvalue_of",
+    "strength",
+    "verdict",
+]
 
 # What the evidence is called: the posterior probability that one system is better (by more than
 # the region of equivalence) must reach the first figure, the p-value must not exceed the second.
@@ -72,7 +81,7 @@ def strength(comparison: Comparison) -> str | None:
     """
     if no_verdict(comparison) or _disagreement(comparison):
         return None
-    return _word(_better(comparison)[1], _pvalue(comparison))
+    return _word(_better(comparison)[1], pvalue_of(comparison))
 
 
 def _word(likely: float, pvalue: float) -> str | None:
@@ -111,9 +120,9 @@ def _evidence(c: Comparison) -> str:
     word = strength(c)
     if word:
         return f"The evidence that {better} is better{_beyond(c)} is {word}: {_figures(c)}."
-    if c.rope > 0 and _pvalue(c) <= SIGNIFICANT:
+    if c.rope > 0 and pvalue_of(c) <= SIGNIFICANT:
         return (
-            f"There is {_word(1.0, _pvalue(c))} evidence of a difference ({_test(c)}), but not "
+            f"There is {_word(1.0, pvalue_of(c))} evidence of a difference ({_test(c)}), but not "
             f"that it exceeds {region(c.rope)}: {_chance(c)}."
         )
     aside = " (the interval does not allow for the number of comparisons)" if _spared(c) else ""
@@ -131,10 +140,10 @@ def _evidence(c: Comparison) -> str:
 
 
 def _equivalence(c: Comparison) -> str:
-    within = f"P(the difference is at most {region(c.rope)}) {_probability(c.p_equivalent)}"
+    within = f"P(the difference is at most {region(c.rope)}) {equals(c.p_equivalent)}"
     if _shown(c):
         return (
-            f"There is {_word(1.0, _pvalue(c))} evidence of a difference ({_test(c)}), but for "
+            f"There is {_word(1.0, pvalue_of(c))} evidence of a difference ({_test(c)}), but for "
             f"practical purposes they are equivalent: {within}."
         )
     return f"For practical purposes they are equivalent: {within}."
@@ -158,7 +167,7 @@ def _disagreement(c: Comparison) -> str:
             f"Interval and test disagree: the test finds {test}, but {interval} includes 0; "
             f"{chance}"
         )
-    if c.rope == 0 and _pvalue(c) <= SIGNIFICANT and _better(c)[1] < LIKELY:
+    if c.rope == 0 and pvalue_of(c) <= SIGNIFICANT and _better(c)[1] < LIKELY:
         return f"Test and posterior disagree: {_test(c)}, but {chance}"
     return ""
 
@@ -174,7 +183,7 @@ def _passes(c: Comparison) -> bool:
 
 def _shown(c: Comparison) -> bool:
     """Whether test and interval agree that there is a difference."""
-    return _pvalue(c) <= SIGNIFICANT and not _disagreement(c)
+    return pvalue_of(c) <= SIGNIFICANT and not _disagreement(c)
 
 
 def _spared(c: Comparison) -> bool:
@@ -199,17 +208,17 @@ def _figures(c: Comparison) -> str:
 
 def _chance(c: Comparison) -> str:
     better, likely = _better(c)
-    return f"P({better} better{_beyond(c)}) {_probability(likely)}"
+    return f"P({better} better{_beyond(c)}) {equals(likely)}"
 
 
 def _test(c: Comparison) -> str:
     adjusted = "adjusted " if c.p_adjusted is not None else ""
-    return f"{adjusted}p {_small(_pvalue(c))} by {c.by}"
+    return f"{adjusted}p {_small(pvalue_of(c))} by {c.by}"
 
 
 def _outlook(c: Comparison) -> str:
     """How much data a difference of this size would need, where this test set was not enough."""
-    if _pvalue(c) <= SIGNIFICANT or c.units_needed is None or c.observed_units is None:
+    if pvalue_of(c) <= SIGNIFICANT or c.units_needed is None or c.observed_units is None:
         return ""
     if c.units_needed <= c.observed_units or (c.rope > 0 and c.p_equivalent >= LIKELY):
         return ""
@@ -220,15 +229,9 @@ def _outlook(c: Comparison) -> str:
     )
 
 
-def _pvalue(c: Comparison) -> float:
+def pvalue_of(c: Comparison) -> float:
+    """The p-value that counts: adjusted, where there are several comparisons."""
     return c.pvalue if c.p_adjusted is None else c.p_adjusted
-
-
-def _probability(value: float) -> str:
-    """Three decimals, but never a certainty: no finite test set gives one."""
-    if value < 0.0005:
-        return "< 0.001"
-    return "> 0.999" if value >= 0.9995 else f"= {number(value, 3)}"
 
 
 def _small(pvalue: float, *limits: float) -> str:
