@@ -61,8 +61,8 @@ def gate(
     >>> import probative as pv
     >>> gold = [["B-PER", "O"]] * 60
     >>> old, new = [["O", "O"]] * 30 + gold[:30], [["O", "O"]] * 5 + gold[:55]
-    >>> found = pv.compare(gold, old, new, names=["old", "new"], metric="recall")
-    >>> (verdict,) = pv.gate(found, "require-better", margin=0.02)
+    >>> comparisons = pv.compare(gold, old, new, names=["old", "new"], metric="recall")
+    >>> (verdict,) = pv.gate(comparisons, "require-better", margin=0.02)
     >>> verdict.passed
     True
     """

@@ -182,8 +182,8 @@ def difference_posterior(
     --------
     >>> import probative as pv
     >>> from probative.inference.bayes import difference_posterior
-    >>> found = difference_posterior(pv.Counts(77, 44, 10), pv.Counts(80, 40, 9))
-    >>> print(f"{found.cdf(0.0):.4f} {found.pdf(0.0):.4f}")
+    >>> difference = difference_posterior(pv.Counts(77, 44, 10), pv.Counts(80, 40, 9))
+    >>> print(f"{difference.cdf(0.0):.4f} {difference.pdf(0.0):.4f}")
     0.2992 7.3900
     """
     b, metric = _second_argument(a, b, metric)

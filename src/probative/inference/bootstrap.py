@@ -71,8 +71,8 @@ def bootstrap_difference(
     --------
     >>> import probative as pv
     >>> paired = pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300])
-    >>> found = pv.bootstrap_difference(paired, "f1", rng=1)
-    >>> found.method, round(found.estimate, 4), bool(found.low < 0 < found.high)
+    >>> gap = pv.bootstrap_difference(paired, "f1", rng=1)
+    >>> gap.method, round(gap.estimate, 4), bool(gap.low < 0 < gap.high)
     ('bootstrap-percentile', 0.0606, True)
     """
     paired_of("paired", paired)

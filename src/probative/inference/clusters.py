@@ -122,8 +122,8 @@ def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0
     >>> import probative as pv
     >>> from probative.inference.clusters import dependence_of_score
     >>> counts = pv.Counts(tp=[4, 0, 5, 1, 0, 3], fp=[0, 2, 0, 0, 1, 0], fn=[0, 3, 1, 0, 4, 0])
-    >>> found = dependence_of_score(counts, "f1")
-    >>> round(found.design_effect, 2), round(found.degrees_of_freedom, 2)
+    >>> dependence = dependence_of_score(counts, "f1")
+    >>> round(dependence.design_effect, 2), round(dependence.degrees_of_freedom, 2)
     (4.77, 3.98)
     """
     if len(counts.shape) != 1:
@@ -159,8 +159,8 @@ def dependence_of_difference(
     >>> import probative as pv
     >>> from probative.inference.clusters import dependence_of_difference
     >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
-    >>> found = dependence_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
-    >>> round(found.design_effect, 2), round(found.degrees_of_freedom, 2)
+    >>> dependence = dependence_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
+    >>> round(dependence.design_effect, 2), round(dependence.degrees_of_freedom, 2)
     (2.32, 12.11)
     """
     if not paired.has_units:

@@ -89,9 +89,9 @@ def macro_interval(
     >>> import numpy as np
     >>> import probative as pv
     >>> from probative.inference.macro import macro_interval
-    >>> found = np.arange(40) % 8 > 0  # of a label with 36 items, and of one with 4
+    >>> right = np.arange(40) % 8 > 0  # of a label with 36 items, and of one with 4
     >>> is_rare = np.arange(40) % 10 == 9
-    >>> tp, fn = (np.stack([yes & ~is_rare, yes & is_rare], axis=1) for yes in (found, ~found))
+    >>> tp, fn = (np.stack([yes & ~is_rare, yes & is_rare], axis=1) for yes in (right, ~right))
     >>> print(macro_interval(pv.Counts(tp=tp, fp=np.zeros((40, 2)), fn=fn)))
     macro_f1, 0.95 hierarchical interval: 0.9627 [0.8211, 0.9804]
     """

@@ -92,8 +92,8 @@ def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> Ma
     --------
     >>> import numpy as np
     >>> from probative.inference.macro_posterior import macro_posterior
-    >>> found = macro_posterior(np.array([3.0, 250.0]), np.array([4.0, 300.0]), f1=True)
-    >>> [round(limit, 2) for limit in found.ppf([0.025, 0.975]).tolist()]
+    >>> average = macro_posterior(np.array([3.0, 250.0]), np.array([4.0, 300.0]), f1=True)
+    >>> [round(limit, 2) for limit in average.ppf([0.025, 0.975]).tolist()]
     [0.69, 0.95]
     """
     tables, number = np.unique(np.stack([right, items]), axis=1, return_counts=True)

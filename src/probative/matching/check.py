@@ -78,10 +78,10 @@ def check(
     >>> import probative as pv
     >>> from pathlib import Path
     >>> _ = Path("tags.conll").write_text("Ann B-PER\nwent O\nhome I-LOC\n")
-    >>> found = pv.check("tags.conll", scheme="iob2")
-    >>> found.labels
+    >>> report = pv.check("tags.conll", scheme="iob2")
+    >>> report.labels
     {'LOC': 1, 'PER': 1}
-    >>> print(*found.problems)
+    >>> print(*report.problems)
     tags.conll:3: tag 'I-LOC' after 'O' breaks the rules of iob2; expected a valid tag
     """
     options = CheckOptions.of(

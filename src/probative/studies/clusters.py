@@ -180,8 +180,8 @@ def cluster_study(
     --------
     >>> from probative.studies.clusters import Condition, cluster_study
     >>> uneven = Condition("score", units=12, sizes="zipf")
-    >>> found, = cluster_study([uneven], replicates=100)
-    >>> found.before < 0.9 < found.after
+    >>> result, = cluster_study([uneven], replicates=100)
+    >>> result.before < 0.9 < result.after
     True
     """
     level = open_probability("level", level)

@@ -114,8 +114,8 @@ def gate_study(
     Examples
     --------
     >>> from probative.studies.gates import gate_study
-    >>> (found,) = gate_study(["require-better"], [0.0], [20], ["equal"], replicates=200)
-    >>> found.share < 0.12
+    >>> (result,) = gate_study(["require-better"], [0.0], [20], ["equal"], replicates=200)
+    >>> result.share < 0.12
     True
     """
     confidence = open_probability("confidence", confidence)

@@ -138,8 +138,8 @@ def training_study(
     Examples
     --------
     >>> from probative.studies.training import training_study
-    >>> found = training_study(["centroid"], [0.0], items=80, replicates=20)
-    >>> [result.metric for result in found]
+    >>> results = training_study(["centroid"], [0.0], items=80, replicates=20)
+    >>> [result.metric for result in results]
     ['precision', 'recall', 'f1']
     """
     for learner in learners:
