@@ -226,8 +226,8 @@ READING = {
     "align_by": Option(
         "--align",
         metavar="HOW",
-        help="Which tokens belong together: tokens, those that are equal, and all must be; or "
-        "position, whatever they are.",
+        help="How outputs are matched with the answer: by tokens, which must be equal, or by "
+        "position alone.",
     ),
     "scheme": Option(
         "--scheme",

@@ -30,7 +30,7 @@ UNLIMITED = 200  # columns where no terminal sets a limit: tables fit, sentences
 
 def render(document: Document, form: str, *, colour: bool = False, width: int = UNLIMITED) -> str:
     """Return the document in the form asked for, one of `FORMATS`, ending in a line break."""
-    one_of("format", form, FORMATS)
+    one_of("form", form, FORMATS)
     if form == "text":
         return as_text(document, colour=colour, width=width)
     return _RENDERERS[form](document)
