@@ -154,7 +154,7 @@ def test_paired_tables_add_scale_and_join():
     [
         (([1] * 6,), r"cases: shape \(6,\); expected 8 numbers"),
         (([1] * 7 + [-1],), "cases: -1 is not a finite number"),
-        (([1] * 8, [1]), "multiplicity: needs a row"),
+        (([1] * 8, [1]), "multiplicity: needs one row"),
         (([[1] * 8], [1, 2]), "multiplicity: shape"),
         (([[1] * 8], [1.5]), "multiplicity: 1.5 is not a whole number"),
         (([[1] * 8], [-1]), "multiplicity: -1 is not"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from test_verdict import comparison
+from wording.test_verdict import comparison
 
 import probative as pv
 from probative.errors import InputError
