@@ -84,6 +84,10 @@ class LabelCounts:
 
     def by_label(self) -> Counts:
         """One table per label: the sums over the units."""
+        return self._by_label
+
+    @cached_property
+    def _by_label(self) -> Counts:
         return self.counts._map(lambda cells: self.sum_by_label(cells))
 
     def sum_by_label(self, cells: Any) -> NDArray[np.float64]:
@@ -101,6 +105,8 @@ class LabelCounts:
 
     def only(self, labels: NDArray[np.bool_]) -> LabelCounts:
         """The cells of some labels alone, and the labels numbered anew."""
+        if labels.all():
+            return self
         kept = labels[self.label]
         code = np.cumsum(labels) - 1
         return LabelCounts(
