@@ -90,6 +90,11 @@ class LabelCounts:
     def _by_label(self) -> Counts:
         return self.counts._map(lambda cells: self.sum_by_label(cells))
 
+    @cached_property
+    def items_by_unit(self) -> NDArray[np.float64]:
+        """How many items every unit holds."""
+        return self.sum_by_unit(self.counts.nu)
+
     def sum_by_label(self, cells: Any) -> NDArray[np.float64]:
         """Add up a number per cell for every label."""
         return self._sum(self.label, cells, self.n_labels)

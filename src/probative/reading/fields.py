@@ -264,11 +264,12 @@ def first_eight(source: Source, start: Ints, length: Ints) -> NDArray[np.uint64]
     last = len(data) - 8
     windows: NDArray[np.uint64] = np.ndarray((last + 1,), "<u8", data, strides=(1,))
     if int(start.max(initial=0)) <= last:
-        word = windows[start]
+        word = windows[start.astype(np.intp)]
     else:  # at the end of the file a window of eight begins before the field
         inside = np.minimum(start, last)
         word = windows[inside] >> np.minimum((start - inside) * 8, 63).astype(np.uint64)
-    return np.asarray(word & _KEPT[np.minimum(length, 8)])
+    word &= _KEPT.take(length, mode="clip")
+    return np.asarray(word)
 
 
 def _mixed(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -307,17 +308,28 @@ def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes,
     codes, values
         One number per field, and the bytes that every number stands for.
     """
-    if int((end - start).max(initial=0)) <= 8 and b"\0" not in source.data:
-        codes, first = _grouped(source, start, end, _words)  # short ones are numbers themselves
-    else:
-        codes, first = _grouped(source, start, end, _hashes)
-        if not _holds_together(source, start, end, codes, first):
-            codes, first = _grouped_by_bytes(source, start, end)
+    if b"\0" not in source.data:  # then eight bytes, filled up with zeros, tell fields apart
+        try:
+            codes, first = _grouped(source, start, end, _words)
+            return codes, _values(source, start, end, first.tolist())
+        except _TooLongError:
+            pass
+    codes, first = _grouped(source, start, end, _hashes)
+    if not _holds_together(source, start, end, codes, first):
+        codes, first = _grouped_by_bytes(source, start, end)
     return codes, _values(source, start, end, first.tolist())
 
 
+class _TooLongError(Exception):
+    """A field has more bytes than a number of 64 bits."""
+
+
 def _words(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
-    return first_eight(source, start, end - start)
+    """The bytes of every field as one number; all have at most eight."""
+    length = end - start
+    if int(length.max(initial=0)) > 8:
+        raise _TooLongError
+    return first_eight(source, start, length)
 
 
 def _grouped(source: Source, start: Ints, end: Ints, of: Numbering) -> tuple[Ints, Ints]:
@@ -342,7 +354,7 @@ def _grouped(source: Source, start: Ints, end: Ints, of: Numbering) -> tuple[Int
     used = np.flatnonzero(owner >= 0)
     number = np.zeros(_BUCKETS, dtype=np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
-    return number[bucket], owner[used]
+    return number.take(bucket), owner[used]
 
 
 def _grouped_by_sorting(value: NDArray[np.uint64]) -> tuple[Ints, Ints]:
