@@ -41,6 +41,7 @@ _BLOCK = 1 << 18
 _ROWS = 1 << 15
 _BUCKETS = 1 << 16
 _LONG = 256
+_FEW = 64  # fields for which a table of buckets is not worth its while
 _KEPT = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -308,6 +309,9 @@ def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes,
     codes, values
         One number per field, and the bytes that every number stands for.
     """
+    if len(start) <= _FEW:
+        codes, first = _grouped_by_bytes(source, start, end)
+        return codes, _values(source, start, end, first.tolist())
     if b"\0" not in source.data:  # then eight bytes, filled up with zeros, tell fields apart
         try:
             codes, first = _grouped(source, start, end, _words)
