@@ -17,7 +17,7 @@ from probative.reporting.escape import plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Bar", "density", "forest", "histogram"]
+__all__ = ["Bar", "Curve", "densities", "density", "forest", "histogram"]
 
 _WIDTH = 560.0  # of a figure that has the page to itself
 _HALF = 400.0  # of one that shares it
@@ -104,6 +104,40 @@ def density(
     return _drawing(parts, bottom + _AXIS, title, description, _HALF)
 
 
+@dataclass(frozen=True)
+class Curve:
+    """A density, in fractions of 1; the baseline's is marked, a second one of a name dashed."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    marked: bool = False
+    dashed: bool = False
+
+
+def densities(curves: Sequence[Curve], *, axis: str, title: str, description: str) -> Drawing:
+    """Posteriors of the same score, one above the other; their names stand on top."""
+    height = 130.0
+    solid = [curve for curve in curves if not curve.dashed]
+    scale = _Scale.around([x for curve in curves for x in curve.x], _MARGIN, _HALF - _MARGIN)
+    top = _MARGIN + _NAME * len(solid)
+    bottom = top + height
+    peak = max((y for curve in curves for y in curve.y), default=1.0) or 1.0
+    parts = scale.axis(bottom, axis)
+    for row, curve in enumerate(solid):
+        kind = "named marked" if curve.marked else "named"
+        name = _short(curve.name, _HALF - 2 * _MARGIN)
+        parts.append(_text(_MARGIN, _MARGIN + 4 + _NAME * row, name, kind, "start"))
+    for curve in curves:
+        kind = f"curve{' marked' * curve.marked}{' dashed' * curve.dashed}"
+        path = " ".join(
+            f"{scale(a):.1f},{bottom - (height - 4) * b / peak:.1f}"
+            for a, b in zip(curve.x, curve.y, strict=True)
+        )
+        parts.append(f'<polyline class="{kind}" points="{path}"/>')
+    return _drawing(parts, bottom + _AXIS, title, description, _HALF)
+
+
 def histogram(
     edges: Sequence[float],
     probabilities: Sequence[float],
@@ -166,7 +200,10 @@ class _Scale:
         for i in range(first, last + 1):
             x = self(i * step)
             parts.append(_line(x, y, x, y + 4, "axis"))
-            parts.append(_text(x, y + 17, points(i * step, digits), "tick", "middle"))
+            words = points(i * step, digits)
+            room = min(_text_width(words) / 2 - _MARGIN, (self.right - self.left) / 2)
+            middle = min(max(x, self.left + room), self.right - room)
+            parts.append(_text(middle, y + 17, words, "tick", "middle"))
         parts.append(_text((self.left + self.right) / 2, y + 34, name, "tick", "middle"))
         return parts
 
@@ -193,10 +230,10 @@ def _text_width(words: str) -> float:
     return sum(16.0 if ord(c) > 0x2E80 else 8.6 for c in plain(words))
 
 
-def _short(words: str) -> str:
+def _short(words: str, room: float = _WIDTH - 4 * _MARGIN) -> str:
     """As much of the words as a row holds."""
     shown = words
-    while _text_width(shown) > _WIDTH - 4 * _MARGIN:
+    while _text_width(shown) > room:
         shown = shown[: len(shown) * 9 // 10]
     return shown if shown == words else shown + "…"
 
