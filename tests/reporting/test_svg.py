@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probative.reporting.svg import Bar, Curve, densities, density, forest, histogram
+from probative.reporting.svg import Bar, Curve, Series, densities, density, forest, histogram, lines
 
 WORDS = {"axis": "difference, points", "title": "A figure", "description": "What it shows"}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -144,3 +144,19 @@ def test_ticks_are_not_cut_off():
         half = 8.6 / 2 * len(tick.text or "")
         if tick.get("class") == "tick":
             assert half - 0.1 <= float(tick.get("x")) <= width - half + 0.1
+
+
+def test_lines_leave_out_what_is_undefined_and_stay_inside():
+    nan = math.nan
+    series = [
+        Series("precision", [nan, 0.4, 0.6], [nan, 0.3, 0.5], [nan, 0.5, 0.7]),
+        Series("recall", [0.1, 0.2, 0.3], [0.0, 0.1, 0.2], [0.2, 0.3, 0.4]),
+        Series("nothing", [nan] * 3, [nan] * 3, [nan] * 3),
+    ]
+    root = inside(lines([0, 0.5, 1], series, shaded=[(0.5, 1.0)], **WORDS))
+    drawn = {e.get("class"): e.get("points") for e in root.iter(f"{SVG}polyline")}
+    assert {kind: len(points.split()) for kind, points in drawn.items()} == {
+        "curve s0": 2,
+        "curve s1": 3,
+    }
+    assert "nan" not in ET.tostring(root, encoding="unicode")
