@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.metrics import label_metric
-from probative.reporting.curves import density_curve
 from probative.reporting.document import Table, points
-from probative.reporting.svg import Bar, density, forest, histogram
-from probative.wording import counted, metric_name, probability
+from probative.reporting.posterior_drawings import difference_drawing
+from probative.reporting.svg import Bar, forest, histogram
+from probative.wording import counted, metric_name
 from probative.wording.verdict import STRENGTHS, no_verdict
 
 if TYPE_CHECKING:
@@ -100,26 +100,14 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
 
 def _pair_drawings(c: Comparison) -> list[Drawing]:
     metric = metric_name(c.metric)
-    drawings = []
-    curve = density_curve(c.posterior)
-    if curve is not None:
-        shares = (
-            f"P(A better) {probability(c.p_a_better)}",
-            f"P(B better) {probability(c.p_b_better)}",
-        )
-        title = f"Posterior of the difference B − A; A is {c.a}, B is {c.b}."
-        if c.rope > 0:
-            title += f" Shaded: equivalence, with probability {probability(c.p_equivalent)}."
-        drawings.append(
-            density(
-                *curve,
-                rope=c.rope,
-                shares=shares,
-                axis=f"difference in {metric}, points",
-                title=title,
-                description=f"{title} Density of the difference in {metric}; {', '.join(shares)}",
-            )
-        )
+    posterior = difference_drawing(
+        c.posterior,
+        c.metric,
+        (c.a, c.b),
+        rope=c.rope,
+        probabilities=(c.p_a_better, c.p_equivalent, c.p_b_better),
+    )
+    drawings = [] if posterior is None else [posterior]
     if c.null is not None:
         drawings.append(
             histogram(

@@ -79,16 +79,9 @@ def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Fig
 
 def crossval_drawings(comparison: ModelComparison) -> list[Drawing]:
     """The figures of the page: the scores' posteriors, and those of the paired differences."""
-    from probative.reporting.figures import to_drawing
+    from probative.reporting.posterior_drawings import model_drawings
 
-    descriptions = {
-        "densities": "Posterior densities of the scores of both models",
-        "difference": "Posterior densities of the paired differences of the scores",
-    }
-    return [
-        to_drawing(crossval_figure(comparison, plot), words, f"{words}.")
-        for plot, words in descriptions.items()
-    ]
+    return model_drawings(comparison.scores, comparison.paired_tests, (comparison.a, comparison.b))
 
 
 def folds_table(comparison: ModelComparison) -> Table:

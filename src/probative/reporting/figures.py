@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.files import write_whole
-from probative.reporting.document import Drawing
 from probative.reporting.escape import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "COLOURS",
-    "figure_bytes",
-    "figure_format",
-    "new_figure",
-    "safe_name",
-    "save_figure",
-    "to_drawing",
-]
+__all__ = ["COLOURS", "figure_bytes", "figure_format", "new_figure", "safe_name", "save_figure"]
 
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -86,9 +76,3 @@ def safe_name(name: str, longest: int = 30) -> str:
     """Keep matplotlib from reading dollar signs as formulas, and long names from taking over."""
     short = name if len(name) <= longest else name[: longest - 1] + "…"
     return plain(short).replace("$", r"\$")
-
-
-def to_drawing(figure: Figure, title: str, description: str) -> Drawing:
-    """Return a figure as inline SVG for the HTML page."""
-    svg = figure_bytes(figure, "svg").decode()
-    return Drawing(re.sub(r"^.*?(?=<svg)", "", svg, flags=re.DOTALL), title, description)

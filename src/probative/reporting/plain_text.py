@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-
 from probative.reporting.escape import plain
 
 if TYPE_CHECKING:
@@ -34,6 +32,15 @@ def table_lines(table: Table, width: int) -> list[str] | None:
     words = [table.holds_words(i) for i in range(len(widths))]
     head, *body = (" " + "   ".join(_padded(row, widths, words)) for row in rows)
     return [title, "", head, " " + "─" * (total - 2), *body, ""]
+
+
+def cell_len(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():  # as most are: no need for tables of wide characters
+        return len(text)
+    from rich.cells import cell_len as columns_of
+
+    return columns_of(text)
 
 
 def _padded(row: list[str], widths: list[int], words: list[bool]) -> Iterable[str]:

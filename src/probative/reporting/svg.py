@@ -11,13 +11,13 @@ from html import escape
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Drawing, points
+from probative.reporting.document import Drawing, number, points
 from probative.reporting.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Bar", "density", "forest", "histogram"]
+__all__ = ["Bar", "Curve", "Series", "densities", "density", "forest", "histogram", "lines"]
 
 _WIDTH = 560.0  # of a figure that has the page to itself
 _HALF = 400.0  # of one that shares it
@@ -104,6 +104,40 @@ def density(
     return _drawing(parts, bottom + _AXIS, title, description, _HALF)
 
 
+@dataclass(frozen=True)
+class Curve:
+    """A density, in fractions of 1; the baseline's is marked, a second one of a name dashed."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    marked: bool = False
+    dashed: bool = False
+
+
+def densities(curves: Sequence[Curve], *, axis: str, title: str, description: str) -> Drawing:
+    """Posteriors of the same score, one above the other; their names stand on top."""
+    height = 130.0
+    solid = [curve for curve in curves if not curve.dashed]
+    scale = _Scale.around([x for curve in curves for x in curve.x], _MARGIN, _HALF - _MARGIN)
+    top = _MARGIN + _NAME * len(solid)
+    bottom = top + height
+    peak = max((y for curve in curves for y in curve.y), default=1.0) or 1.0
+    parts = scale.axis(bottom, axis)
+    for row, curve in enumerate(solid):
+        kind = "named marked" if curve.marked else "named"
+        name = _short(curve.name, _HALF - 2 * _MARGIN)
+        parts.append(_text(_MARGIN, _MARGIN + 4 + _NAME * row, name, kind, "start"))
+    for curve in curves:
+        kind = f"curve{' marked' * curve.marked}{' dashed' * curve.dashed}"
+        path = " ".join(
+            f"{scale(a):.1f},{bottom - (height - 4) * b / peak:.1f}"
+            for a, b in zip(curve.x, curve.y, strict=True)
+        )
+        parts.append(f'<polyline class="{kind}" points="{path}"/>')
+    return _drawing(parts, bottom + _AXIS, title, description, _HALF)
+
+
 def histogram(
     edges: Sequence[float],
     probabilities: Sequence[float],
@@ -141,6 +175,56 @@ def histogram(
 
 
 @dataclass(frozen=True)
+class Series:
+    """A score along an axis, with its limits, in fractions of 1."""
+
+    name: str
+    estimate: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+
+
+def lines(
+    x: Sequence[float],
+    series: Sequence[Series],
+    *,
+    axis: str,
+    title: str,
+    description: str,
+    shaded: Sequence[tuple[float, float]] = (),
+) -> Drawing:
+    """Scores along an axis, one line each with a band for its limits; some stretches shaded."""
+    height, left = 230.0, 46.0
+    top = _MARGIN + _NAME
+    bottom = top + height
+    across = _Scale.around(x, left, _WIDTH - _MARGIN)
+    values = [v for one in series for v in (*one.estimate, *one.low, *one.high) if v == v]
+    up = _Scale.around(values or [0.0, 1.0], bottom, top)
+    parts = [
+        f'<rect class="rope" x="{across(a):.1f}" y="{top:.1f}" '
+        f'width="{across(b) - across(a):.1f}" height="{height:.1f}"/>'
+        for a, b in shaded
+    ]
+    for value, words in up.ticks(room=30):
+        parts.append(_line(left, up(value), _WIDTH - _MARGIN, up(value), "grid"))
+        parts.append(_text(left - 6, up(value) + 4, words, "tick", "end"))
+    parts += across.axis(bottom, axis, unit=1)
+    at = left
+    for i, one in enumerate(series):
+        parts.append(_text(at, _MARGIN + 4, one.name, f"named s{i}", "start"))
+        at += _text_width(one.name) + 14
+        there = [k for k, value in enumerate(one.estimate) if value == value]
+        if not there:
+            continue
+        ahead = [f"{across(x[k]):.1f},{up(one.high[k]):.1f}" for k in there]
+        back = [f"{across(x[k]):.1f},{up(one.low[k]):.1f}" for k in reversed(there)]
+        parts.append(f'<polygon class="area s{i}" points="{" ".join(ahead + back)}"/>')
+        path = " ".join(f"{across(x[k]):.1f},{up(one.estimate[k]):.1f}" for k in there)
+        parts.append(f'<polyline class="curve s{i}" points="{path}"/>')
+    return _drawing(parts, bottom + _AXIS, title, description)
+
+
+@dataclass(frozen=True)
 class _Scale:
     """From fractions of 1 to places across the figure."""
 
@@ -158,15 +242,21 @@ class _Scale:
     def __call__(self, value: float) -> float:
         return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
 
-    def axis(self, y: float, name: str) -> list[str]:
-        step = _round_step((self.high - self.low) / (self.right - self.left) * 60)
+    def ticks(self, unit: int = 100, room: float = 60) -> list[tuple[float, str]]:
+        """Round values, and what they are called: in points, or as they are with a unit of 1."""
+        step = _round_step((self.high - self.low) / abs(self.right - self.left) * room)
         first, last = ceil(self.low / step), floor(self.high / step)
-        digits = max(0, -floor(log10(100 * step)))
+        digits = max(0, -floor(log10(unit * step)))
+        return [(i * step, number(unit * i * step, digits)) for i in range(first, last + 1)]
+
+    def axis(self, y: float, name: str, unit: int = 100) -> list[str]:
         parts = [_line(self.left, y, self.right, y, "axis")]
-        for i in range(first, last + 1):
-            x = self(i * step)
+        for value, words in self.ticks(unit):
+            x = self(value)
             parts.append(_line(x, y, x, y + 4, "axis"))
-            parts.append(_text(x, y + 17, points(i * step, digits), "tick", "middle"))
+            room = min(_text_width(words) / 2 - _MARGIN, (self.right - self.left) / 2)
+            middle = min(max(x, self.left + room), self.right - room)
+            parts.append(_text(middle, y + 17, words, "tick", "middle"))
         parts.append(_text((self.left + self.right) / 2, y + 34, name, "tick", "middle"))
         return parts
 
@@ -193,10 +283,10 @@ def _text_width(words: str) -> float:
     return sum(16.0 if ord(c) > 0x2E80 else 8.6 for c in plain(words))
 
 
-def _short(words: str) -> str:
+def _short(words: str, room: float = _WIDTH - 4 * _MARGIN) -> str:
     """As much of the words as a row holds."""
     shown = words
-    while _text_width(shown) > _WIDTH - 4 * _MARGIN:
+    while _text_width(shown) > room:
         shown = shown[: len(shown) * 9 // 10]
     return shown if shown == words else shown + "…"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probative.reporting.document import (
     Document,
     Table,
@@ -11,7 +13,8 @@ from probative.reporting.document import (
     payload,
     points,
 )
-from probative.reporting.figures import COLOURS, new_figure, to_drawing
+from probative.reporting.figures import COLOURS, new_figure
+from probative.reporting.svg import Series, lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from probative.reporting.document import Drawing
     from probative.results import Interval, SegmentationSweep
 
 __all__ = [
@@ -27,6 +31,7 @@ __all__ = [
     "draw_scores",
     "score_cells",
     "sweep_document",
+    "sweep_drawing",
     "sweep_figure",
     "sweep_table",
 ]
@@ -48,10 +53,7 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
     html
         Whether a page will be written, which needs the figure.
     """
-    drawings = []
-    if html:
-        words = "; ".join(str(best) for best in sweep.best)
-        drawings = [to_drawing(sweep_figure(sweep), "Scores against λ", words)]
+    drawings = [sweep_drawing(sweep, name)] if html else []
     return Document(
         title=f"Threshold sweep{' of ' + name if name else ''}",
         payload=payload("sweep", sweep.signature, **sweep.to_dict()),
@@ -59,6 +61,22 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
         records=tuple(_records(sweep)),
         notes=(_reading(sweep), _peaks(sweep), sweep.signature),
         drawings=tuple(drawings),
+    )
+
+
+def sweep_drawing(sweep: SegmentationSweep, name: str = "") -> Drawing:
+    """The scores against λ, for the page."""
+    series = [
+        Series(NAMES[s.metric], *(np.asarray(v).tolist() for v in (s.estimate, s.low, s.high)))
+        for s in sweep.scores
+    ]
+    who = f" of {name}" if name else ""
+    return lines(
+        sweep.shares.tolist(),
+        series,
+        axis="λ, share of positions accepted as boundaries",
+        title=f"Scores{who} in points against λ, with {100 * sweep.level:g} % intervals.",
+        description="; ".join(str(best) for best in sweep.best),
     )
 
 
