@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from data import tweets  # noqa: E402
-from models import Broken, Lexicon  # noqa: E402
+from models import Broken, Least, Lexicon  # noqa: E402
 
 # P(recall of B > recall of A) has a closed form; most tests here are about something else
 compare_models = partial(pv.compare_models, metric="recall")
@@ -238,7 +238,7 @@ class Half:
         ({"y": [0, 1] * 20, "positive": 2}, "positive: no instance has the class 2"),
         ({"y": ["a", "b"] * 20, "metric": "jaccard"}, "metric: unknown 'jaccard'; expected one of"),
         ({"metric": "accuracy"}, "metric: unknown 'accuracy'; expected one of precision, recall"),
-        ({"y": [0, 1] * 20, "metric": "npv"}, "metric: unknown 'npv'; expected one of"),
+        ({"y": ["a", "b"] * 20, "metric": "npv"}, "metric: unknown 'npv'; expected one of"),
         ({"metric": "recal"}, "did you mean 'recall'"),
         ({"m": 40}, "X: 40 instances; expected at least 64"),
         ({"rng": "x"}, "rng: 'x' is not a whole number"),
@@ -341,3 +341,11 @@ def test_figures_and_frames(plain):
     differences, density = plain.tests[0].posterior.curve()
     step = differences[1] - differences[0]
     assert density.sum() * step == pytest.approx(1, abs=0.01)
+
+
+def test_scores_of_the_negative_class_where_there_is_a_positive_one():
+    X = list(range(48))
+    y = [int(x % 7 > 2) for x in X]
+    models = (Least(10), Least(22))
+    result = pv.compare_models(*models, X, y, m=1, metric=["npv", "specificity"], rng=1)
+    assert result.metrics == ("npv", "specificity")

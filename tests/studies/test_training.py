@@ -55,7 +55,7 @@ def test_a_stump_has_the_fewest_errors_in_training(drawn):
     assert np.all(np.mean(said == y, axis=1) >= np.array(best) - 1e-12)
 
 
-@pytest.mark.parametrize("metric", study.METRICS)
+@pytest.mark.parametrize("metric", study.PRF)
 def test_the_approximation_is_close_to_the_test_itself(metric):
     x, y = study._draw(np.random.default_rng(1), 3, 400, (0.5, 0.75))
     for folds in study._cross_validated(study._centroid, x, y):
