@@ -200,6 +200,32 @@ def test_what_models_print_does_not_mix_with_results(corpus, tmp_path, jobs):
     assert {"from Python", "from a file descriptor", "from C", "imported"} <= set(err.splitlines())
 
 
+LATE = """
+import atexit, os, sys, threading, time
+atexit.register(print, "at the end")
+atexit.register(os.system, "echo at the end, a shell")
+def chatter():
+    while True:
+        print("a thread", flush=True)
+        os.write(1, b"its file descriptor\\n")
+        time.sleep(0.001)
+threading.Thread(target=chatter, daemon=True).start()
+sys.__stdout__.write("kept back")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such shells")
+def test_what_models_print_after_their_work_does_not_mix_with_results(corpus, tmp_path):
+    models = plugin(tmp_path, "        pass")
+    (tmp_path / "mine.py").write_text((tmp_path / "mine.py").read_text() + LATE)
+    buffered = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    running = process(tmp_path, corpus, *models, *SMALL, "-f", "json", env=buffered)
+    out, err = running.communicate()
+    assert running.returncode == 0, err
+    assert json.loads(out)["command"] == "crossval"
+    assert {"at the end", "at the end, a shell", "a thread"} <= set(err.splitlines())
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from probative.cli.streams import say
+from probative.cli.streams import results, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,10 +79,11 @@ class Output:
         if self.html:
             write_whole(self.html, as_html(document))
             self.remark(f"wrote {self.html}")
-        terminal = sys.stdout.isatty()
+        place = results()
+        terminal = place is not None and place.isatty()
         width = shutil.get_terminal_size().columns if terminal else UNLIMITED
         colour = terminal and _colour_wanted()
-        say(render(document, self.form, colour=colour, width=width), sys.stdout)
+        say(render(document, self.form, colour=colour, width=width), place)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,12 +8,60 @@ import os
 import signal
 import sys
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["finish", "interrupted", "is_closed_pipe", "prepare", "say", "silence"]
+__all__ = [
+    "divert",
+    "finish",
+    "interrupted",
+    "is_closed_pipe",
+    "prepare",
+    "process_is_ours",
+    "results",
+    "say",
+    "silence",
+]
+
+
+@dataclass
+class _State:
+    """What has happened to this process.
+
+    Attributes
+    ----------
+    ours
+        Whether it was started for one command, with its streams and signals.
+    pressed
+        Whether Ctrl-C was.
+    diverted
+        Where results go, if standard output is left to a model.
+    """
+
+    ours: bool = False
+    pressed: bool = False
+    diverted: TextIO | None = None
+
+
+_state = _State()
+
+
+def process_is_ours() -> bool:
+    """Whether the process was started for one command, so that nothing need be undone."""
+    return _state.ours
+
+
+def results() -> TextIO | None:
+    """Where results go: standard output, unless that is left to models of the user's own."""
+    return _state.diverted or sys.stdout
+
+
+def divert(stream: TextIO | None) -> None:
+    """Send results elsewhere, or, with None, to standard output again."""
+    _state.diverted = stream
 
 
 def say(text: str, stream: TextIO | None) -> None:
@@ -50,6 +98,7 @@ def silence(stream: TextIO | None) -> None:
 
 def prepare() -> None:
     """Make sure of the streams of a process that is ours, and that Ctrl-C ends it quietly."""
+    _state.ours = True
     for number in range(3):
         try:
             os.fstat(number)
@@ -67,7 +116,7 @@ def prepare() -> None:
 def finish(status: int) -> int:
     """Write what is left in the buffers while a failure can still be told."""
     try:
-        say("", sys.stdout)
+        say("", results())
     except OSError as error:
         if not status:  # else the reason was told
             say(f"{error.filename}: {error.strerror}\n", sys.stderr)
@@ -79,14 +128,11 @@ def finish(status: int) -> int:
 
 def interrupted() -> bool:
     """Whether Ctrl-C has been pressed since `prepare`."""
-    return bool(_pressed)
+    return _state.pressed
 
 
-_pressed: list[int] = []
-
-
-def _interrupt(number: int, _frame: FrameType | None) -> None:
-    _pressed.append(number)
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    _state.pressed = True
     # a second one, or one while the interpreter ends, is not told as an error either
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # nor is what befalls the threads that looked after workers which are being ended
