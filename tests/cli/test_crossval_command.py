@@ -300,6 +300,24 @@ def test_an_interrupt_ends_workers_quietly(corpus, tmp_path):
         assert (running.returncode, out, told) == (130, "", [])
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no such links")
+@pytest.mark.parametrize("target", ["mine.py", "helper.py", "link.html", "hard.html"])
+def test_the_code_of_a_model_is_never_written_over(corpus, tmp_path, target):
+    models = plugin(tmp_path, "        import os; os._exit(1)")
+    code = tmp_path / "mine.py"
+    code.write_text(f"import helper\n{code.read_text()}")
+    (tmp_path / "helper.py").write_text("WORD = 1\n")
+    (tmp_path / "link.html").symlink_to(code)
+    (tmp_path / "hard.html").hardlink_to(code)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    running = process(tmp_path, corpus, *models, *SMALL, "--html", target)
+    out, err = running.communicate()
+    module = "helper" if target == "helper.py" else "mine"
+    line = f"{target}: is the source of {module}; expected another file for --html\n"
+    assert (running.returncode, out, err) == (2, "", line)
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
 @pytest.mark.parametrize(
     ("resume", "message"),
     [("x" * 3000, "File name too long"), ("{corpus}/below", ""), ("nul\0byte", "")],
