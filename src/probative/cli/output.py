@@ -75,10 +75,10 @@ class Output:
             from probative.reporting.figures import save_figure
 
             save_figure(draw(), self.figure)
-            self.remark(f"wrote {self.figure}")
+            self.remark(_wrote(self.figure))
         if self.html:
             write_whole(self.html, as_html(document))
-            self.remark(f"wrote {self.html}")
+            self.remark(_wrote(self.html))
         place = results()
         terminal = place is not None and place.isatty()
         width = shutil.get_terminal_size().columns if terminal else UNLIMITED
@@ -91,6 +91,13 @@ class ScoreOutput(Output):
     """That of scores, which may look like conlleval's."""
 
     more_forms = ("conlleval",)
+
+
+def _wrote(path: Path) -> str:
+    """Which file was written; a symbolic link stays one, so its target was."""
+    if path.is_symlink():
+        return f"wrote {os.path.realpath(path)}, where {path} points to"
+    return f"wrote {path}"
 
 
 def remark(message: str, *, quiet: bool = False) -> None:

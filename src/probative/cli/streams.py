@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
@@ -37,16 +38,20 @@ class _State:
         Whether it was started for one command, with its streams and signals.
     pressed
         Whether Ctrl-C was.
+    ending
+        When it began to end, by itself or by Ctrl-C, in seconds of the monotonic clock.
     diverted
         Where results go, if standard output is left to a model.
     """
 
     ours: bool = False
     pressed: bool = False
+    ending: float | None = None
     diverted: TextIO | None = None
 
 
 _state = _State()
+_PATIENCE = 3.0  # seconds for a command to end after Ctrl-C; the next one then ends it at once
 
 
 def process_is_ours() -> bool:
@@ -121,8 +126,7 @@ def finish(status: int) -> int:
         if not status:  # else the reason was told
             say(f"{error.filename}: {error.strerror}\n", sys.stderr)
             status = 2
-    if signal.getsignal(signal.SIGINT) is _interrupt:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _state.ending = _state.ending or time.monotonic()  # an interrupt has nothing to stop any more
     return status
 
 
@@ -131,13 +135,16 @@ def interrupted() -> bool:
     return _state.pressed
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    _state.pressed = True
-    # a second one, or one while the interpreter ends, is not told as an error either
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # nor is what befalls the threads that looked after workers which are being ended
-    threading.excepthook = lambda _: None
-    raise KeyboardInterrupt
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    """Ctrl-C ends the command; more of them do not keep it from ending its workers first."""
+    if _state.ending is None:
+        _state.pressed, _state.ending = True, time.monotonic()
+        # what befalls the threads that looked after workers which are being ended is not told
+        threading.excepthook = lambda _: None
+        raise KeyboardInterrupt
+    if time.monotonic() - _state.ending > _PATIENCE:
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
 
 
 def _name(stream: TextIO) -> str:
