@@ -91,7 +91,9 @@ def here(tmp_path, monkeypatch):
     for name, content in FILES.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "manifest.json").write_text('{"folds": [{"fold": 1}], "m": null}')
+    (tmp_path / "broken" / "manifest.json").write_text(
+        json.dumps({"folds": [{"fold": 1, "train": "x", "validation": None}], "reading": 7})
+    )
     return tmp_path
 
 

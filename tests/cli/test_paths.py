@@ -120,7 +120,9 @@ def test_a_symbolic_link_stays_and_its_target_is_written(run, refused, tmp_path)
     target, link = tmp_path / "elsewhere" / "page.html", tmp_path / "link.html"
     link.symlink_to(target)
     for _ in range(2):  # the target is made, then replaced
-        assert run(*COUNTS, "--html", link).status == 0
+        outcome = run(*COUNTS, "--html", link)
+        assert outcome.status == 0
+        assert f"wrote {target}, where {link} points to" in outcome.err
         assert link.is_symlink()
         assert target.read_text().startswith("<!doctype html>")
     assert [path.name for path in target.parent.iterdir()] == ["page.html"]

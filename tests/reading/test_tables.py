@@ -38,10 +38,12 @@ def values(write, content, name="t.csv", **how):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 def test_no_row_vanishes(write, separator, end):
-    marks = ["#", "#x", "$", "''", "# a comment?", "NN"] * 50
-    rows = [separator.join(("gold", "n")), *(f"{m}{separator}{i}" for i, m in enumerate(marks))]
-    assert values(write, end.join(rows) + end, "t.csv") == marks
-    assert values(write, end.join(rows), "t.tsv") == marks if separator == "\t" else True
+    for marks in (["#", "#x", "$", "''", "# a comment?", "NN"] * 50, ["#", "NN"] * 150):
+        others = marks[::-1]  # a last cell of "#" makes sniffers take it for the mark of a comment
+        rows = [f"gold{separator}other", *map(separator.join, zip(marks, others, strict=True))]
+        assert values(write, end.join(rows) + end, "t.csv") == marks
+        if separator == "\t":
+            assert values(write, end.join(rows), "t.tsv") == marks
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def _explain(error: Exception) -> int:
     from click import Abort, ClickException
     from click.exceptions import Exit
 
-    from probative.cli.streams import interrupted, is_closed_pipe, silence
+    from probative.cli.streams import interrupted, is_closed_pipe, results, silence
     from probative.errors import InputError
 
     if isinstance(error, Exit):
@@ -67,7 +67,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, MemoryError):
         return _complain("probative: not enough memory; expected less data, or a larger machine", 2)
     if is_closed_pipe(error):
-        silence(sys.stdout)
+        silence(results())
         return 0
     if isinstance(error, OSError) and error.errno is not None:
         place = f"{error.filename}: " if error.filename is not None else "probative: "

@@ -9,6 +9,7 @@ from probative.cli import options
 from probative.cli.aside import output_aside
 from probative.cli.output import progress, warnings_as_remarks
 from probative.cli.parameters import Argument, Option
+from probative.cli.paths import protect_code
 from probative.options import CrossvalOptions
 
 __all__ = ["crossval"]
@@ -71,9 +72,10 @@ def crossval(
         warnings_as_remarks(quiet=out.quiet),
         output_aside(),
     ):
+        models = (model_of(names[0], "--a"), model_of(names[1], "--b"))
+        protect_code(html=out.html, figure=out.figure)
         result = compare_models(
-            model_of(names[0], "--a"),
-            model_of(names[1], "--b"),
+            *models,
             data.sentences,
             data.spans,
             groups=groups,

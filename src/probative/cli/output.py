@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from probative.cli.streams import say
+from probative.cli.streams import results, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,14 +75,15 @@ class Output:
             from probative.reporting.figures import save_figure
 
             save_figure(draw(), self.figure)
-            self.remark(f"wrote {self.figure}")
+            self.remark(_wrote(self.figure))
         if self.html:
             write_whole(self.html, as_html(document))
-            self.remark(f"wrote {self.html}")
-        terminal = sys.stdout.isatty()
+            self.remark(_wrote(self.html))
+        place = results()
+        terminal = place is not None and place.isatty()
         width = shutil.get_terminal_size().columns if terminal else UNLIMITED
         colour = terminal and _colour_wanted()
-        say(render(document, self.form, colour=colour, width=width), sys.stdout)
+        say(render(document, self.form, colour=colour, width=width), place)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +91,13 @@ class ScoreOutput(Output):
     """That of scores, which may look like conlleval's."""
 
     more_forms = ("conlleval",)
+
+
+def _wrote(path: Path) -> str:
+    """Which file was written; a symbolic link stays one, so its target was."""
+    if path.is_symlink():
+        return f"wrote {os.path.realpath(path)}, where {path} points to"
+    return f"wrote {path}"
 
 
 def remark(message: str, *, quiet: bool = False) -> None:

@@ -14,7 +14,7 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["check_paths"]
+__all__ = ["check_paths", "protect_code"]
 
 FILES = ("html", "figure")  # options that name a file to be written
 FOLDERS = ("output", "resume")  # options that name a folder to write to
@@ -62,10 +62,7 @@ def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[P
         any(_same(path.parent, folder) for folder in kept) and not path.parent.exists()
     )
     target = Path(os.path.realpath(path)) if folder_will_be_made else check_target(path)
-    what = read.get(_identity(target))
-    if what is not None:
-        what = "an input" if what == f"the input {path}" else what  # the line names it already
-        raise InputError(f"is {what}; expected another file for --{name}", path)
+    _protect(name, path, target, read)
     inside = next((f for f in kept if Path(os.path.realpath(f)) in target.parents), None)
     if inside is not None and target.suffix.lower() not in _ENDINGS[name]:
         raise InputError(
@@ -74,6 +71,23 @@ def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[P
             path,
         )
     return target
+
+
+def protect_code(**outputs: Path | None) -> None:
+    """Refuse to write over the source of a module that is loaded; models of the user's have one."""
+    files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
+    read = {_identity(file): f"the source of {name}" for name, file in files.items() if file}
+    read.pop(None, None)
+    for name, path in outputs.items():
+        if path is not None:
+            _protect(name, path, path, read)
+
+
+def _protect(name: str, path: Path, target: Path, read: Mapping[Any, str]) -> None:
+    what = read.get(_identity(target))
+    if what is not None:
+        what = "an input" if what == f"the input {path}" else what  # the line names it already
+        raise InputError(f"is {what}; expected another file for --{name}", path)
 
 
 def _check_folder(name: str, folder: Path, inputs: Sequence[str]) -> None:

@@ -9,12 +9,65 @@ import os
 import signal
 import sys
 import threading
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["finish", "interrupted", "is_closed_pipe", "prepare", "say", "silence"]
+__all__ = [
+    "divert",
+    "finish",
+    "interrupted",
+    "is_closed_pipe",
+    "prepare",
+    "process_is_ours",
+    "results",
+    "say",
+    "silence",
+]
+
+
+@dataclass
+class _State:
+    """What has happened to this process.
+
+    Attributes
+    ----------
+    ours
+        Whether it was started for one command, with its streams and signals.
+    pressed
+        Whether Ctrl-C was.
+    ending
+        When it began to end, by itself or by Ctrl-C, in seconds of the monotonic clock.
+    diverted
+        Where results go, if standard output is left to a model.
+    """
+
+    ours: bool = False
+    pressed: bool = False
+    ending: float | None = None
+    diverted: TextIO | None = None
+
+
+_state = _State()
+_PATIENCE = 3.0  # seconds for a command to end after Ctrl-C; the next one then ends it at once
+
+
+def process_is_ours() -> bool:
+    """Whether the process was started for one command, so that nothing need be undone."""
+    return _state.ours
+
+
+def results() -> TextIO | None:
+    """Where results go: standard output, unless that is left to models of the user's own."""
+    return _state.diverted or sys.stdout
+
+
+def divert(stream: TextIO | None) -> None:
+    """Send results elsewhere, or, with None, to standard output again."""
+    _state.diverted = stream
 
 
 def say(text: str, stream: TextIO | None) -> None:
@@ -51,6 +104,7 @@ def silence(stream: TextIO | None) -> None:
 
 def prepare() -> None:
     """Make sure of the streams of a process that is ours, and that Ctrl-C ends it quietly."""
+    _state.ours = True
     for number in range(3):
         try:
             os.fstat(number)
@@ -68,32 +122,31 @@ def prepare() -> None:
 def finish(status: int) -> int:
     """Write what is left in the buffers while a failure can still be told."""
     try:
-        say("", sys.stdout)
+        say("", results())
     except OSError as error:
         if not status:  # else the reason was told
             say(f"{error.filename}: {error.strerror}\n", sys.stderr)
             status = 2
-    if signal.getsignal(signal.SIGINT) is _interrupt:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _state.ending = _state.ending or time.monotonic()  # an interrupt has nothing to stop any more
     gc.freeze()  # the process ends: nothing is worth looking for in what the system takes back
     return status
 
 
 def interrupted() -> bool:
     """Whether Ctrl-C has been pressed since `prepare`."""
-    return bool(_pressed)
-
-
-_pressed: list[int] = []
+    return _state.pressed
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
-    _pressed.append(number)
-    # a second one, or one while the interpreter ends, is not told as an error either
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # nor is what befalls the threads that looked after workers which are being ended
-    threading.excepthook = lambda _: None
-    raise KeyboardInterrupt
+    """Ctrl-C ends the command; more of them do not keep it from ending its workers first."""
+    if _state.ending is None:
+        _state.pressed, _state.ending = True, time.monotonic()
+        # what befalls the threads that looked after workers which are being ended is not told
+        threading.excepthook = lambda _: None
+        raise KeyboardInterrupt
+    if time.monotonic() - _state.ending > _PATIENCE:
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
 
 
 def _name(stream: TextIO) -> str:
