@@ -19,7 +19,7 @@ there is no edge and a trapezoid rule converges exponentially. Below 0, A and B 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -38,7 +38,8 @@ __all__ = ["Coefficients", "Discordance", "Size"]
 
 _CHUNK = 2**13  # numbers handled at once: they stay in the processor's cache
 _MANY = 50  # equal steps of a trapezoid rule; where it would take more, they grow
-_EVEN = 8.0  # log odds about the middle within which they hardly do
+_EVEN = 8.0  # log odds about the middle within which they hardly do, at first
+_FINER = np.sqrt(2.0)
 _NEVER = 1e6  # log odds
 _LEAST = 1e-300
 _MARGIN = 4.0  # standard deviations below which the beginning of the integral does not matter
@@ -71,27 +72,24 @@ class Size:
     b: Array
     drop: float  # the trapezoid rule ends where the integrand has fallen to exp(-drop)
     step: float
+    even: float  # log odds about the middle within which its steps hardly grow
     low: float
     high: float
     sd: float
 
     @classmethod
-    def of(cls, a: float, b: float, accuracy: str) -> Size:
-        """Work out where the variate lies.
-
-        The accuracy is "rounding", "digits" (nine of them) or "sketch" (six).
-        """
+    def of(cls, a: float, b: float, drop: float) -> Size:
+        """Work out where the variate lies; the steps resolve its density."""
         shapes = np.array(a), np.array(b)
         sd = float(_log_odds.spread(*shapes))
-        drop, density = {
-            "rounding": (_log_odds.DROP, 3.0),
-            "digits": (25.0, 1.4),
-            "sketch": (17.0, 1.0),
-        }[accuracy]
         low, high = _log_odds.window(*shapes, drop)
         # in standard deviations, and on the scale of log odds itself
-        step = 1 / (density * np.sqrt(1 + sd**2))
-        return cls(*shapes, drop, float(step), float(low), float(high), sd)
+        step = 1 / np.sqrt(1 + sd**2)
+        return cls(*shapes, drop, float(step), _EVEN, float(low), float(high), sd)
+
+    def refined(self) -> Size:
+        """The same with steps that are shorter by a factor of √2, and equal over a longer way."""
+        return replace(self, step=self.step / _FINER, even=self.even * _FINER)
 
 
 @dataclass(frozen=True)
@@ -204,7 +202,7 @@ def _points(first: Array, last: Array, centre: Array, size: Size) -> tuple[Array
     if steps <= _MANY:
         distance = ((last - first) / steps)[..., None]
         return first[..., None] + distance * np.arange(steps + 1), distance
-    scale = _EVEN / size.sd
+    scale = size.even / size.sd
     low, high = np.arcsinh((first - centre) / scale), np.arcsinh((last - centre) / scale)
     steps = max(1, int(np.ceil(np.max(high - low) * scale / size.step)))
     distance = ((high - low) / steps)[..., None]
