@@ -42,6 +42,8 @@ __all__ = [
 _SIZES = (2, 3, 4, 6, 9, 13, 19)
 _START = 3  # the place of six nodes
 _FAST = 1e-6  # what six plain nodes change, where these do and stretched ones are not tried
+_NEGLIGIBLE = 0.02  # of the error: the weight of nodes that are left out
+_SAFETY = 4.0
 _SCRAMBLINGS, _POINTS = 8, 512
 _SAFE = 3.0  # standard errors
 _TABLE = 2**13  # entries of a table of quantiles
@@ -71,13 +73,15 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
 
     Rules are stretched if that makes those of four and of six nodes agree better. Then whichever
     errs most is refined next. The error of each is about what its last refinement changed, times
-    the rate at which the changes shrink, and doubled to be safe. Where it would take more than
-    `most` nodes, it is larger, and no less than what rules that are all coarser differ by.
+    the rate at which the changes shrink; together they are multiplied by eight, because other
+    averages than these are wanted, too. Where it would take more than `most` nodes, the error is
+    no less than twice what rules that are all coarser differ by.
     """
     rule = cache(lambda kind, i, level: kind(*shapes[i], _SIZES[level]))
 
-    def at(kind: Callable[..., Rule], level: Sequence[int]) -> Nodes:
-        return _product([rule(kind, i, one) for i, one in enumerate(level)])
+    def at(kind: Callable[..., Rule], level: Sequence[int], error: float = tolerance) -> Nodes:
+        rules = [rule(kind, i, one) for i, one in enumerate(level)]
+        return _product(rules, _NEGLIGIBLE * error)
 
     start = [_START] * len(shapes)
     tried = []
@@ -105,12 +109,12 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
         level = finer
         last, value = value, averages(at(kind, level))
         changes[worst].append(_largest(value - last))
-    error = max(sum(errors), 1e-12)
-    if error > tolerance:
+    error = max(_SAFETY * sum(errors), 1e-12)
+    if error > _SAFETY * tolerance:
         if level != start:
             together = _largest(averages(at(kind, [one - 1 for one in level])) - value)
-        error = max(error, together)
-    return replace(at(kind, level), error=error)
+        error = max(error, _SAFETY * together / 2)
+    return replace(at(kind, level, error), error=error)
 
 
 def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
@@ -200,15 +204,16 @@ def product_nodes(shapes: Shapes, sizes: Sequence[int]) -> Nodes:
     return _product([gauss_jacobi(*shape, size) for shape, size in zip(shapes, sizes, strict=True)])
 
 
-def _product(rules: Sequence[Rule]) -> Nodes:
+def _product(rules: Sequence[Rule], negligible: float = 0.0) -> Nodes:
+    """The product of the rules, but for nodes that have no more than this weight together."""
     weight = rules[0][2]
     for _, _, one in rules[1:]:
         weight = np.multiply.outer(weight, one)
-    share, rest = (
-        tuple(x.ravel() for x in np.meshgrid(*(rule[i] for rule in rules), indexing="ij"))
-        for i in (0, 1)
-    )
-    return Nodes(share, rest, weight.ravel())
+    ordered = np.sort(weight, axis=None)
+    least = ordered[np.searchsorted(np.cumsum(ordered), negligible)]
+    keep = np.nonzero(weight >= least)
+    share, rest = (tuple(rule[i][at] for rule, at in zip(rules, keep, strict=True)) for i in (0, 1))
+    return Nodes(share, rest, weight[keep] / weight[keep].sum())
 
 
 def gauss_jacobi(a: float, b: float, size: int) -> tuple[Array, Array, Array]:

@@ -41,11 +41,11 @@ __all__ = ["PAIRED_METRICS", "PairedPosterior"]
 
 PAIRED_METRICS = METRICS
 
-_TOLERANCE = 5e-9
+_TOLERANCE = 2e-9
 _STEPS = 1e-9  # error that the steps of K may leave
 _DROP = 25.0  # exp(-25) of what is integrated over K is left out
 _REFINEMENTS = 8
-_MOST_NODES = 1100
+_MOST_NODES = 2200
 _GOOD_ENOUGH = 5e-4  # error up to which Gauss rules, and a small prior, will do
 LEAST_PRIOR = 0.1
 _ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
