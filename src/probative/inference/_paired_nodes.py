@@ -40,8 +40,9 @@ __all__ = [
 ]
 
 _SIZES = (2, 3, 4, 6, 9, 13, 19)
-_START = 3  # the place of six nodes
-_FAST = 1e-6  # what six plain nodes change, where these do and stretched ones are not tried
+_FEW = 2  # the place of four nodes
+_FAST = 1e-4  # by how much three plain ones may differ from four, if stretched ones are not tried
+_FEW_SHARES = 3  # up to so many, six nodes are compared with four
 _NEGLIGIBLE = 0.02  # of the error: the weight of nodes that are left out
 _SAFETY = 4.0
 _SCRAMBLINGS, _POINTS = 8, 512
@@ -71,8 +72,8 @@ class Nodes:
 def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
     """Return a product of Gauss rules whose averages are right to the tolerance.
 
-    Rules are stretched if that makes those of four and of six nodes agree better. Then whichever
-    errs most is refined next. The error of each is about what its last refinement changed, times
+    Rules are stretched if that makes those of few nodes agree better. Then whichever errs most is
+    refined next. The error of each is about what its last refinement changed, times
     the rate at which the changes shrink; together they are multiplied by eight, because other
     averages than these are wanted, too. Where it would take more than `most` nodes, the error is
     no less than twice what rules that are all coarser differ by.
@@ -83,14 +84,18 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
         rules = [rule(kind, i, one) for i, one in enumerate(level)]
         return _product(rules, _NEGLIGIBLE * error)
 
-    start = [_START] * len(shapes)
-    tried = []
-    for one in (gauss_jacobi, stretched_gauss):
-        coarse, value = (averages(at(one, [x - less for x in start])) for less in (1, 0))
-        tried.append((_largest(value - coarse), one, value))
-        if tried[0][0] <= _FAST:
-            break
-    together, kind, value = min(tried, key=lambda found: found[0])
+    def first(kind: Callable[..., Rule], place: int) -> tuple[float, Array]:
+        """What the average is, and by how much it differs from that of a coarser product."""
+        coarse, value = (averages(at(kind, [place - i] * len(shapes))) for i in (1, 0))
+        return _largest(value - coarse), value
+
+    kind, place = gauss_jacobi, _FEW
+    together, value = first(kind, place)
+    if together > _FAST:
+        place += len(shapes) <= _FEW_SHARES
+        tried = [(*first(one, place), one) for one in (gauss_jacobi, stretched_gauss)]
+        together, value, kind = min(tried, key=lambda found: found[0])
+    start = [place] * len(shapes)
     level = start
     changes = [
         [_largest(averages(at(kind, [x - (i == j) for j, x in enumerate(start)])) - value)]
