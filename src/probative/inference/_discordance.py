@@ -118,14 +118,15 @@ class Discordance:
     def _average(self, d: Array, *, density: bool) -> tuple[Array, Array]:
         """The same; arrays have an axis for d, one for the nodes and one for K."""
         begin, gain = _least_odds(self.at, d[:, None])
+        least = self._first(d[:, None], begin, gain, density=density)
         alike = bool(np.all(begin <= self._floor))  # then one grid does for all nodes
-        grid = self._grid(begin[:1, :1], density=density)[:2] if alike else None
+        grid = self._grid(begin[:1, :1], least[:1, :1])[:2] if alike else None
         sums = [np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)]
         rows = max(1, _CHUNK // (32 * len(d)))
         for first in range(0, len(self.weight), rows):
             some = slice(first, first + rows)
             if grid is None:
-                y, mass, distance = self._grid(begin[:, some], density=density)
+                y, mass, distance = self._grid(begin[:, some], least[:, some])
             else:
                 y, mass = grid
                 distance = y - begin[:, some, None]
@@ -146,12 +147,26 @@ class Discordance:
         """Where the integral begins at the lowest: what lies below does not matter."""
         return self.size.low - _MARGIN * self.size.sd
 
-    def _grid(self, begin: Array, *, density: bool) -> tuple[Array, Array, Array]:
+    def _first(self, d: Array, begin: Array, gain: Array, *, density: bool) -> Array:
+        """The t from which on the integrand matters, where the integral begins at K's own pace.
+
+        It falls like exp(t·b) at last, b the second shape of V, and dy/dt like exp(t). V is next to
+        1 there, and its odds are inverse to the distance from where the integral begins; where V
+        has nearly all its probability next to 1, that is so over a long way.
+        """
+        b = self.won.b + (0 if density else 1)
+        most = _log_odds.window(self.won.a, b, self.size.drop)[1]
+        k, m = special.expit(begin), special.expit(-begin)
+        alike, up1, up2, down1, _, *rest = self.at
+        up_a, up_b, down_a, down_b = (m * alike + k * x for x in rest)
+        linear = k * m * (up1 - down1) - d * (down_a * up_b + up_a * down_b)
+        odds = np.abs(linear) / (k * ((1 - d) * up2 * k + gain * m) * self.size.sd)
+        return np.fmin(np.log(odds) - most, -self.size.drop / float(b))
+
+    def _grid(self, begin: Array, least: Array) -> tuple[Array, Array, Array]:
         """Log odds of K from where B - A can exceed d on, their mass and distance from there."""
         size = self.size
         start = np.maximum(begin, self._floor)
-        # what is integrated falls like exp(t·b), b the second shape of V, and dy/dt like exp(t)
-        least = -size.drop / (float(self.won.b) + (0 if density else 1))
         first = np.maximum(_inverse_softplus(np.maximum(size.low - start, 0) / size.sd), least)
         last = np.maximum(_inverse_softplus(np.maximum(size.high - start, 0) / size.sd), first)
         t, rate = _points(first, last, np.maximum(-start, 0) / size.sd, size)
