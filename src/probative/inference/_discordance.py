@@ -14,7 +14,9 @@ variates.
 For a difference d >= 0, B - A exceeds d where V exceeds the root of a quadratic, and only where K
 exceeds the root of another. The first is integrated out as an incomplete beta function; the second
 is where the integral over K begins, y = y_d + S·softplus(t) on the scale of log odds, so that in t
-there is no edge and a trapezoid rule converges exponentially. Below 0, A and B change places.
+there is no edge and a trapezoid rule converges exponentially. Its steps must resolve the density of
+K and how fast P(V > root) changes with K, which is faster where V is known better than K. Below 0,
+A and B change places.
 """
 
 from __future__ import annotations
@@ -161,7 +163,7 @@ class Discordance:
         up_a, up_b, down_a, down_b = (m * alike + k * x for x in rest)
         linear = k * m * (up1 - down1) - d * (down_a * up_b + up_a * down_b)
         odds = np.abs(linear) / (k * ((1 - d) * up2 * k + gain * m) * self.size.sd)
-        return np.fmin(np.log(odds) - most, -self.size.drop / float(b))
+        return np.asarray(np.fmin(np.log(odds) - most, -self.size.drop / float(b)))
 
     def _grid(self, begin: Array, least: Array) -> tuple[Array, Array, Array]:
         """Log odds of K from where B - A can exceed d on, their mass and distance from there."""

@@ -2,11 +2,10 @@
 
 A share that only moves the difference of two scores a little, and smoothly, needs few nodes: a
 Gauss-Jacobi rule of its Beta variate has them where they tell most. One that may be next to
-nothing, while what matters is its ratio to another such share, is smooth on the scale of log odds
-only: there a trapezoid rule does better, whose steps grow towards the tails. Which rule each share
-needs, and how fine, is tried with few nodes for the others; the product of all is then compared
-with a coarser one, and refined as a whole where that shows that it is not enough. Where several
-shares range over hundreds of log odds, Sobol points do better than any product.
+nothing, while what matters is its ratio to another such share, is smoother in the root of its odds:
+there is a Gauss rule for that, too. Few nodes tell which of the two does better; then the rule that
+errs most is refined until all are fine enough, or take too many nodes. Where several shares range
+over hundreds of log odds, Sobol points do better than any product.
 """
 
 from __future__ import annotations

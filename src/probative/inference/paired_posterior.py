@@ -6,8 +6,8 @@ marginals are the posteriors of the single scores, and it carries their correlat
 A case on which the systems disagree either favours B or favours A. How many of them there are and
 how many of these favour B is what the difference depends on most, and these two are integrated
 exactly (`_discordance`); how the favourable ones, the unfavourable ones and those that both did
-alike are divided matters less, and is averaged over a product of Gauss-Jacobi rules
-(`_paired_nodes`). Recall and accuracy do not depend on it at all.
+alike are divided matters less, and is averaged over a product of Gauss rules (`_paired_nodes`).
+Recall and accuracy do not depend on it at all.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class PairedPosterior:
     def error(self) -> float:
         """An estimate of the error of the probabilities, beyond rounding.
 
-        How much coarser rules change them, or three times the standard error over independent
-        scramblings of Sobol points.
+        What coarser rules and longer steps change, times a factor for differences at which this
+        was not tried, or three times the standard error over scramblings of Sobol points.
         """
         return self._settled.error
 
