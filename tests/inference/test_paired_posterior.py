@@ -16,7 +16,7 @@ from scipy import special
 
 import probative as pv
 from probative.inference import _log_odds
-from probative.inference._paired_nodes import gauss_jacobi
+from probative.inference._paired_nodes import gauss_jacobi, stretched_gauss
 from probative.inference._tail_table import TailTable
 from probative.inference.paired_posterior import PairedPosterior
 from probative.metrics import METRICS
@@ -82,6 +82,36 @@ def test_the_least_prior_does_no_harm_where_there_are_counts(prior):
     near = PairedPosterior(pv.PairedCounts(DENSE), "f1", prior=0.1)
     assert found.error <= 1e-8
     assert found.cdf(0.05) == pytest.approx(near.cdf(0.05), abs=1e-3)
+
+
+@pytest.mark.parametrize(("lost", "won"), [(10**12, 10**6), (10**8, 10**3)])
+def test_a_difference_of_recall_is_normal_where_nearly_all_favours_one_system(lost, won):
+    table = [lost, 0, won, 0, lost, 10**6, 10**6, 0]
+    share = (np.array(table) + 0.5)[[0, 2, 4, 6]]
+    n = share.sum()
+    mean = (share[1] - share[0]) / n
+    sd = np.sqrt(((share[0] + share[1]) / n - mean**2) / (n + 1))
+    z = np.array([-1.5, -0.5, 0.0, 0.7, 1.9])
+    found = PairedPosterior(pv.PairedCounts(table), "recall")
+    np.testing.assert_allclose(found.cdf(mean + z * sd), special.ndtr(z), atol=1e-5)
+
+
+def test_how_many_cases_favour_one_system_may_be_better_known_than_how_many_there_are():
+    # six million draws, standard errors of at most 0.0002
+    found = PairedPosterior(pv.PairedCounts([3501, 25, 29, 46, 526, 1383, 5805, 31]), "f1")
+    shares = [0.308732, 0.499803, 0.757780]
+    np.testing.assert_allclose(found.cdf([-0.4353, -0.43268, -0.42901]), shares, atol=8e-4)
+    assert found.error <= 1e-8
+
+
+@settings(max_examples=30)
+@given(st.floats(0.01, 1e6), st.floats(0.01, 1e6), st.integers(2, 13))
+def test_stretched_rules_have_the_mean_of_the_beta_distribution(a, b, size):
+    share, rest, weight = stretched_gauss(a, b, size)
+    np.testing.assert_allclose(share + rest, 1, atol=1e-15)
+    assert weight.sum() == pytest.approx(1, abs=1e-12)
+    if size >= 9:
+        assert weight @ share == pytest.approx(a / (a + b), rel=1e-2)
 
 
 UGLY = {

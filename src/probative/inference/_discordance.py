@@ -14,12 +14,14 @@ variates.
 For a difference d >= 0, B - A exceeds d where V exceeds the root of a quadratic, and only where K
 exceeds the root of another. The first is integrated out as an incomplete beta function; the second
 is where the integral over K begins, y = y_d + S·softplus(t) on the scale of log odds, so that in t
-there is no edge and a trapezoid rule converges exponentially. Below 0, A and B change places.
+there is no edge and a trapezoid rule converges exponentially. Its steps must resolve the density of
+K and how fast P(V > root) changes with K, which is faster where V is known better than K. Below 0,
+A and B change places.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -38,7 +40,8 @@ __all__ = ["Coefficients", "Discordance", "Size"]
 
 _CHUNK = 2**13  # numbers handled at once: they stay in the processor's cache
 _MANY = 50  # equal steps of a trapezoid rule; where it would take more, they grow
-_EVEN = 8.0  # log odds about the middle within which they hardly do
+_EVEN = 8.0  # log odds about the middle within which they hardly do, at first
+_FINER = np.sqrt(2.0)
 _NEVER = 1e6  # log odds
 _LEAST = 1e-300
 _MARGIN = 4.0  # standard deviations below which the beginning of the integral does not matter
@@ -71,27 +74,24 @@ class Size:
     b: Array
     drop: float  # the trapezoid rule ends where the integrand has fallen to exp(-drop)
     step: float
+    even: float  # log odds about the middle within which its steps hardly grow
     low: float
     high: float
     sd: float
 
     @classmethod
-    def of(cls, a: float, b: float, accuracy: str) -> Size:
-        """Work out where the variate lies.
-
-        The accuracy is "rounding", "digits" (nine of them) or "sketch" (six).
-        """
+    def of(cls, a: float, b: float, drop: float) -> Size:
+        """Work out where the variate lies; the steps resolve its density."""
         shapes = np.array(a), np.array(b)
         sd = float(_log_odds.spread(*shapes))
-        drop, density = {
-            "rounding": (_log_odds.DROP, 3.0),
-            "digits": (25.0, 1.4),
-            "sketch": (17.0, 1.0),
-        }[accuracy]
         low, high = _log_odds.window(*shapes, drop)
         # in standard deviations, and on the scale of log odds itself
-        step = 1 / (density * np.sqrt(1 + sd**2))
-        return cls(*shapes, drop, float(step), float(low), float(high), sd)
+        step = 1 / np.sqrt(1 + sd**2)
+        return cls(*shapes, drop, float(step), _EVEN, float(low), float(high), sd)
+
+    def refined(self) -> Size:
+        """The same with steps that are shorter by a factor of √2, and equal over a longer way."""
+        return replace(self, step=self.step / _FINER, even=self.even * _FINER)
 
 
 @dataclass(frozen=True)
@@ -120,14 +120,15 @@ class Discordance:
     def _average(self, d: Array, *, density: bool) -> tuple[Array, Array]:
         """The same; arrays have an axis for d, one for the nodes and one for K."""
         begin, gain = _least_odds(self.at, d[:, None])
+        least = self._first(d[:, None], begin, gain, density=density)
         alike = bool(np.all(begin <= self._floor))  # then one grid does for all nodes
-        grid = self._grid(begin[:1, :1], density=density)[:2] if alike else None
+        grid = self._grid(begin[:1, :1], least[:1, :1])[:2] if alike else None
         sums = [np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)]
         rows = max(1, _CHUNK // (32 * len(d)))
         for first in range(0, len(self.weight), rows):
             some = slice(first, first + rows)
             if grid is None:
-                y, mass, distance = self._grid(begin[:, some], density=density)
+                y, mass, distance = self._grid(begin[:, some], least[:, some])
             else:
                 y, mass = grid
                 distance = y - begin[:, some, None]
@@ -148,12 +149,26 @@ class Discordance:
         """Where the integral begins at the lowest: what lies below does not matter."""
         return self.size.low - _MARGIN * self.size.sd
 
-    def _grid(self, begin: Array, *, density: bool) -> tuple[Array, Array, Array]:
+    def _first(self, d: Array, begin: Array, gain: Array, *, density: bool) -> Array:
+        """The t from which on the integrand matters, where the integral begins at K's own pace.
+
+        It falls like exp(t·b) at last, b the second shape of V, and dy/dt like exp(t). V is next to
+        1 there, and its odds are inverse to the distance from where the integral begins; where V
+        has nearly all its probability next to 1, that is so over a long way.
+        """
+        b = self.won.b + (0 if density else 1)
+        most = _log_odds.window(self.won.a, b, self.size.drop)[1]
+        k, m = special.expit(begin), special.expit(-begin)
+        alike, up1, up2, down1, _, *rest = self.at
+        up_a, up_b, down_a, down_b = (m * alike + k * x for x in rest)
+        linear = k * m * (up1 - down1) - d * (down_a * up_b + up_a * down_b)
+        odds = np.abs(linear) / (k * ((1 - d) * up2 * k + gain * m) * self.size.sd)
+        return np.asarray(np.fmin(np.log(odds) - most, -self.size.drop / float(b)))
+
+    def _grid(self, begin: Array, least: Array) -> tuple[Array, Array, Array]:
         """Log odds of K from where B - A can exceed d on, their mass and distance from there."""
         size = self.size
         start = np.maximum(begin, self._floor)
-        # what is integrated falls like exp(t·b), b the second shape of V, and dy/dt like exp(t)
-        least = -size.drop / (float(self.won.b) + (0 if density else 1))
         first = np.maximum(_inverse_softplus(np.maximum(size.low - start, 0) / size.sd), least)
         last = np.maximum(_inverse_softplus(np.maximum(size.high - start, 0) / size.sd), first)
         t, rate = _points(first, last, np.maximum(-start, 0) / size.sd, size)
@@ -204,7 +219,7 @@ def _points(first: Array, last: Array, centre: Array, size: Size) -> tuple[Array
     if steps <= _MANY:
         distance = ((last - first) / steps)[..., None]
         return first[..., None] + distance * np.arange(steps + 1), distance
-    scale = _EVEN / size.sd
+    scale = size.even / size.sd
     low, high = np.arcsinh((first - centre) / scale), np.arcsinh((last - centre) / scale)
     steps = max(1, int(np.ceil(np.max(high - low) * scale / size.step)))
     distance = ((high - low) / steps)[..., None]

@@ -2,17 +2,16 @@
 
 A share that only moves the difference of two scores a little, and smoothly, needs few nodes: a
 Gauss-Jacobi rule of its Beta variate has them where they tell most. One that may be next to
-nothing, while what matters is its ratio to another such share, is smooth on the scale of log odds
-only: there a trapezoid rule does better, whose steps grow towards the tails. Which rule each share
-needs, and how fine, is tried with few nodes for the others; the product of all is then compared
-with a coarser one, and refined as a whole where that shows that it is not enough. Where several
-shares range over hundreds of log odds, Sobol points do better than any product.
+nothing, while what matters is its ratio to another such share, is smoother in the root of its odds:
+there is a Gauss rule for that, too. Few nodes tell which of the two does better; then the rule that
+errs most is refined until all are fine enough, or take too many nodes. Where several shares range
+over hundreds of log odds, Sobol points do better than any product.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,31 +27,30 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Rule = tuple[Array, Array, Array]
     Averages = Callable[["Nodes"], Array]
-    Ladder = Callable[[int], Rule]  # rules of one variate, finer from step to step
     Shapes = Sequence[tuple[float, float]]
 
 __all__ = [
     "Nodes",
     "gauss_jacobi",
     "gauss_nodes",
-    "log_odds_rule",
-    "mixed_nodes",
     "product_nodes",
     "sobol_nodes",
+    "stretched_gauss",
 ]
 
-_SIZES = (2, 3, 4, 6, 9, 13, 19, 27, 38)  # of Gauss-Jacobi rules
-_LARGE = 4  # the last of them before trapezoid rules are tried, too
-_STEPS = (4.0, 3.1, 2.3, 1.7, 1.25, 0.92, 0.68, 0.5, 0.37)  # of trapezoid rules
-_COARSE = 3
-_ROUGH = 1e-4  # error of a Gauss rule of six nodes from which on it is no use going on
-_NEGLIGIBLE = 0.1  # of the tolerance: the weight of nodes that are left out
-_LOG_WEIGHT = 23.0  # a trapezoid rule ends where the density has fallen to exp(-23)
-_CONVERGING = 4.0  # by how much a finer product errs less, at least
+_SIZES = (2, 3, 4, 6, 9, 13, 19)
+_FEW = 2  # the place of four nodes
+_FAST = 1e-4  # by how much three plain ones may differ from four, if stretched ones are not tried
+_FEW_SHARES = 3  # up to so many, six nodes are compared with four
+_NEGLIGIBLE = 0.02  # of the error: the weight of nodes that are left out
+_SAFETY = 4.0
 _SCRAMBLINGS, _POINTS = 8, 512
 _SAFE = 3.0  # standard errors
 _TABLE = 2**13  # entries of a table of quantiles
-_EVEN = 4.0  # log odds about the peak up to which its steps are about equal
+_SMALL = 3.0  # shapes below which a rule may be stretched
+_STRETCH = 2.0
+_STEP = 0.25  # of the rule from which a stretched one is made
+_EVEN = 8.0  # log odds about the peak up to which its steps are about equal
 
 
 @dataclass(frozen=True)
@@ -71,66 +69,56 @@ class Nodes:
 
 
 def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
-    """Return a product of Gauss-Jacobi rules whose averages are right to the tolerance.
+    """Return a product of Gauss rules whose averages are right to the tolerance.
 
-    Whichever rule errs most is refined next. The error of each is about what its last refinement
-    changed, times the rate at which the changes shrink, and doubled to be safe. Where it would take
-    more than `most` nodes, or nothing points to fast convergence, the error is not a number.
+    Rules are stretched if that makes those of few nodes agree better. Then whichever errs most is
+    refined next. The error of each is about what its last refinement changed, times
+    the rate at which the changes shrink; together they are multiplied by eight, because other
+    averages than these are wanted, too. Where it would take more than `most` nodes, the error is
+    no less than twice what rules that are all coarser differ by.
     """
-    rule = cache(lambda i, level: gauss_jacobi(*shapes[i], _SIZES[level]))
+    rule = cache(lambda kind, i, level: kind(*shapes[i], _SIZES[level]))
 
-    def at(level: Sequence[int]) -> Nodes:
-        return _product([rule(i, one) for i, one in enumerate(level)])
+    def at(kind: Callable[..., Rule], level: Sequence[int], error: float = tolerance) -> Nodes:
+        rules = [rule(kind, i, one) for i, one in enumerate(level)]
+        return _product(rules, _NEGLIGIBLE * error)
 
-    level = [2] * len(shapes)
-    value = averages(at(level))
+    def first(kind: Callable[..., Rule], place: int) -> tuple[float, Array]:
+        """What the average is, and by how much it differs from that of a coarser product."""
+        coarse, value = (averages(at(kind, [place - i] * len(shapes))) for i in (1, 0))
+        return _largest(value - coarse), value
+
+    kind, place = gauss_jacobi, _FEW
+    together, value = first(kind, place)
+    if together > _FAST:
+        place += len(shapes) <= _FEW_SHARES
+        tried = [(*first(one, place), one) for one in (gauss_jacobi, stretched_gauss)]
+        together, value, kind = min(tried, key=lambda found: found[0])
+    start = [place] * len(shapes)
+    level = start
     changes = [
-        [_largest(averages(at([*level[:i], 0, *level[i + 1 :]])) - value)]
+        [_largest(averages(at(kind, [x - (i == j) for j, x in enumerate(start)])) - value)]
         for i in range(len(shapes))
     ]
     while True:
         errors = [_remaining(seen) for seen in changes]
-        if sum(errors) <= tolerance:
-            return replace(at(level), error=max(sum(errors), 1e-12))
         worst = int(np.argmax(errors))
-        slow = len(changes[worst]) > 1 and errors[worst] > _ROUGH
-        if slow or level[worst] + 1 == len(_SIZES):
-            return replace(at(level), error=np.nan)
-        level[worst] += 1
-        if np.prod([_SIZES[i] for i in level]) > most:
-            return replace(at(level), error=np.nan)
-        refined = averages(at(level))
-        changes[worst].append(_largest(refined - value))
-        value = refined
-
-
-def mixed_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
-    """Return a product of rules of either kind whose averages are right to the tolerance.
-
-    Or, where that would take more than `most` nodes, to the error that is returned with them:
-    by how much the averages differ from those of a coarser product, which errs more.
-    """
-    chosen = [_enough(shapes, i, averages, tolerance) for i in range(len(shapes))]
-
-    def product(change: int) -> Nodes:
-        rules = [ladder(max(0, level + change)) for ladder, level in chosen]
-        return _product(rules, _NEGLIGIBLE * tolerance)
-
-    finest = max(level for _, level in chosen)
-    change = 0
-    while change > 2 - finest and len(product(change).weight) > most:
-        change -= 1
-    nodes = product(change)
-    value = averages(nodes)
-    error = _largest(averages(product(change - 1)) - value)
-    while error > _CONVERGING * tolerance:
-        change += 1
-        finer = product(change)
-        if not len(nodes.weight) < len(finer.weight) <= most:
+        finer = [one + (i == worst) for i, one in enumerate(level)]
+        if (
+            sum(errors) <= tolerance
+            or finer[worst] == len(_SIZES)
+            or np.prod([_SIZES[i] for i in finer]) > most
+        ):
             break
-        last, nodes, value = value, finer, averages(finer)
-        error = _largest(value - last)
-    return replace(nodes, error=error)
+        level = finer
+        last, value = value, averages(at(kind, level))
+        changes[worst].append(_largest(value - last))
+    error = max(_SAFETY * sum(errors), 1e-12)
+    if error > _SAFETY * tolerance:
+        if level != start:
+            together = _largest(averages(at(kind, [one - 1 for one in level])) - value)
+        error = max(error, _SAFETY * together / 2)
+    return replace(at(kind, level, error), error=error)
 
 
 def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
@@ -156,72 +144,63 @@ def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
     )
 
 
-def _log_odds_at(a: float, b: float, q: Array) -> Array:
-    """Quantiles of the log odds of Beta(a, b), from a table fine enough for the points' error."""
+@lru_cache(maxsize=16)
+def _log_odds_table(a: float, b: float) -> tuple[Array, Array]:
     shapes = np.array(a), np.array(b)
     y = np.linspace(*_log_odds.window(*shapes), _TABLE)
-    return np.interp(q, _log_odds.cdf(*shapes, y), y)
+    return _log_odds.cdf(*shapes, y), y
 
 
-def _enough(shapes: Shapes, i: int, averages: Averages, tolerance: float) -> tuple[Ladder, int]:
-    """The rules for one share, and which of them is fine enough with few nodes for the others."""
-    few = [gauss_jacobi(*shape, _COARSE) for shape in shapes]
-
-    def value(rule: Rule) -> Array:
-        return averages(_product([*few[:i], rule, *few[i + 1 :]]))
-
-    def gauss(level: int) -> Rule:
-        return gauss_jacobi(*shapes[i], _SIZES[min(level, len(_SIZES) - 1)])
-
-    def trapezoid(level: int) -> Rule:
-        return log_odds_rule(*shapes[i], _STEPS[min(level, len(_STEPS) - 1)])
-
-    first, error = _climb(gauss, value, tolerance, _LARGE)
-    if error <= tolerance:
-        return gauss, first
-    second, other = _climb(trapezoid, value, tolerance, len(_STEPS) - 1)
-    if other > tolerance:
-        third, error = _climb(gauss, value, tolerance, len(_SIZES) - 1)
-        if error < other:
-            return gauss, third
-    return trapezoid, second
+def _log_odds_at(a: float, b: float, q: Array) -> Array:
+    """Quantiles of the log odds of Beta(a, b), from a table fine enough for the points' error."""
+    return np.interp(q, *_log_odds_table(a, b))
 
 
-def _climb(
-    ladder: Ladder, value: Callable[[Rule], Array], tolerance: float, last: int
-) -> tuple[int, float]:
-    """The first rule of a ladder that is right to the tolerance, and about its error.
+def stretched_gauss(a: float, b: float, size: int) -> Rule:
+    """Return a Gauss rule of Beta(a, b), if a shape is small for polynomials in its odds' root.
 
-    That is what the last step changed, times the rate at which the changes shrink.
+    That is, in u = z/(1 + z) with z the root of the odds over a/b. Small shapes have much of their
+    probability next to 0 or 1, where nodes are then closer together.
     """
-    before = value(ladder(0))
-    changes: list[float] = []
-    for level in range(1, last + 1):
-        now = value(ladder(level))
-        changes.append(_largest(now - before))
-        before = now
-        rate = min(1.0, changes[-1] / max(changes[-2], 1e-300)) if len(changes) > 1 else 1.0
-        error = changes[-1] * max(rate, 0.05)
-        if error <= tolerance:
-            break
-    return level, error
+    if min(a, b) >= _SMALL:
+        return gauss_jacobi(a, b, size)
+    centre = np.log(a / b)
+    diagonal, beside = _recurrence(a, b)
+    matrix = np.diag(diagonal[:size])
+    matrix += np.diag(beside[: size - 1], 1) + np.diag(beside[: size - 1], -1)
+    nodes, vectors = np.linalg.eigh(matrix)
+    y = centre + _STRETCH * special.logit(nodes)
+    return special.expit(y), special.expit(-y), vectors[0] ** 2
 
 
-def log_odds_rule(a: float, b: float, step: float) -> Rule:
-    """Return a trapezoid rule for Beta(a, b) on the scale of log odds.
+@lru_cache(maxsize=64)
+def _recurrence(a: float, b: float) -> tuple[Array, Array]:
+    """The three-term recurrence of the polynomials in u: Lanczos' method on a fine rule."""
+    y, weight = _log_odds_rule(a, b)
+    u = special.expit((y - np.log(a / b)) / _STRETCH)
+    basis = np.zeros((_SIZES[-1] + 1, len(u)))
+    basis[0] = np.sqrt(weight)
+    diagonal, beside = np.zeros(_SIZES[-1]), np.zeros(_SIZES[-1])
+    for k in range(_SIZES[-1]):
+        following = u * basis[k]
+        diagonal[k] = basis[k] @ following
+        for _ in range(2):  # rounding errors would add up
+            following -= basis[: k + 1].T @ (basis[: k + 1] @ following)
+        beside[k] = np.linalg.norm(following)
+        basis[k + 1] = following / beside[k]
+    return diagonal, beside
 
-    The step is so many standard deviations, or log odds if these are fewer. Towards the tails,
-    where what is averaged hardly changes any more, steps grow.
-    """
+
+def _log_odds_rule(a: float, b: float) -> tuple[Array, Array]:
+    """A trapezoid rule for the log odds of Beta(a, b), whose steps grow towards the tails."""
     shapes = np.array(a), np.array(b)
     peak = np.log(a / b)
-    window = _log_odds.window(*shapes, _LOG_WEIGHT)
-    low, high = (float(np.arcsinh((end - peak) / _EVEN)) for end in window)
-    step *= min(1.0, float(_log_odds.spread(*shapes))) / _EVEN
+    low, high = (float(np.arcsinh((y - peak) / _EVEN)) for y in _log_odds.window(*shapes))
+    step = _STEP * min(1.0, float(_log_odds.spread(*shapes))) / _EVEN
     t = np.linspace(low, high, int(np.ceil((high - low) / step)) + 1)
     y = peak + _EVEN * np.sinh(t)
     weight = np.exp(_log_odds.log_pdf(*shapes, y)) * np.cosh(t)
-    return special.expit(y), special.expit(-y), weight / weight.sum()
+    return y, weight / weight.sum()
 
 
 def product_nodes(shapes: Shapes, sizes: Sequence[int]) -> Nodes:
@@ -230,16 +209,15 @@ def product_nodes(shapes: Shapes, sizes: Sequence[int]) -> Nodes:
 
 
 def _product(rules: Sequence[Rule], negligible: float = 0.0) -> Nodes:
-    """The product of the rules, but for nodes that have less than this weight together."""
+    """The product of the rules, but for nodes that have no more than this weight together."""
     weight = rules[0][2]
     for _, _, one in rules[1:]:
         weight = np.multiply.outer(weight, one)
     ordered = np.sort(weight, axis=None)
     least = ordered[np.searchsorted(np.cumsum(ordered), negligible)]
     keep = np.nonzero(weight >= least)
-    weight = weight[keep]
     share, rest = (tuple(rule[i][at] for rule, at in zip(rules, keep, strict=True)) for i in (0, 1))
-    return Nodes(share, rest, weight / weight.sum())
+    return Nodes(share, rest, weight[keep] / weight[keep].sum())
 
 
 def gauss_jacobi(a: float, b: float, size: int) -> tuple[Array, Array, Array]:
@@ -282,4 +260,4 @@ def _remaining(changes: list[float]) -> float:
     if len(changes) < 2:
         return changes[-1]
     rate = min(1.0, changes[-1] / max(changes[-2], 1e-300))
-    return 2 * changes[-1] * max(rate, 0.05)
+    return 2 * changes[-1] * max(rate, 0.1)

@@ -6,14 +6,14 @@ marginals are the posteriors of the single scores, and it carries their correlat
 A case on which the systems disagree either favours B or favours A. How many of them there are and
 how many of these favour B is what the difference depends on most, and these two are integrated
 exactly (`_discordance`); how the favourable ones, the unfavourable ones and those that both did
-alike are divided matters less, and is averaged over a product of Gauss-Jacobi rules
-(`_paired_nodes`). Recall and accuracy do not depend on it at all.
+alike are divided matters less, and is averaged over a product of Gauss rules (`_paired_nodes`).
+Recall and accuracy do not depend on it at all.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,14 +21,9 @@ from scipy import special
 
 from probative._validation import fraction, one_of, open_probability
 from probative.errors import InputError
+from probative.inference import _log_odds
 from probative.inference._discordance import Coefficients, Discordance, Size
-from probative.inference._paired_nodes import (
-    Nodes,
-    gauss_nodes,
-    mixed_nodes,
-    product_nodes,
-    sobol_nodes,
-)
+from probative.inference._paired_nodes import Nodes, gauss_nodes, product_nodes, sobol_nodes
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
 from probative.inference.independent import quantile_search
@@ -46,11 +41,12 @@ if TYPE_CHECKING:
 __all__ = ["PairedPosterior"]
 
 
-_TOLERANCE = 5e-9
-_MOST_GAUSS = 3000
-_COARSER = 1e-6  # where Gauss rules would take more nodes than these
-_MOST_NODES = 6000
-_GOOD_ENOUGH = 2e-4  # error up to which products that need more nodes will do
+_TOLERANCE = 2e-9
+_STEPS = 1e-9  # error that the steps of K may leave
+_DROP = 25.0  # exp(-25) of what is integrated over K is left out
+_REFINEMENTS = 8
+_MOST_NODES = 2200
+_GOOD_ENOUGH = 5e-4  # error up to which Gauss rules, and a small prior, will do
 LEAST_PRIOR = 0.1
 _ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
 _WORKED_OUT = ("_settled", "_rough")
@@ -111,8 +107,8 @@ class PairedPosterior:
     def error(self) -> float:
         """An estimate of the error of the probabilities, beyond rounding.
 
-        How much coarser rules change them, or three times the standard error over independent
-        scramblings of Sobol points.
+        What coarser rules and longer steps change, times a factor for differences at which this
+        was not tried, or three times the standard error over scramblings of Sobol points.
         """
         return self._settled.error
 
@@ -180,9 +176,9 @@ class PairedPosterior:
     @cached_property
     def _settled(self) -> _Law:
         """The difference, with as many nodes as it takes."""
-        probes = self.mean + self._shares.sd * np.array([-1.7, 0.15, 1.2])
-        # and next to 0, where the density may be steep
-        law = self._shares.law(np.append(np.clip(probes, -0.99, 0.99), [0.0, 0.01]))
+        probes = self.mean + self._shares.sd * np.array([-1.5, 0.9])
+        # and 0, where what matters may be the ratio of shares next to nothing
+        law = self._shares.law(np.append(np.clip(probes, -0.99, 0.99), 0.0))
         # at 0 the two tails are integrated apart: what they lack to 1 is an error, too
         below, above, _ = law.tails(np.zeros(1))
         gap = abs(float(below[0] + above[0]) - 1)
@@ -282,42 +278,54 @@ class _Shares:
     def law(self, probes: Array) -> _Law:
         """The difference, with so many nodes that its probabilities at the probes are right."""
         if not self.others:
-            return self._at(Nodes.single())
+            size, error = self._resolved(probes, _log_odds.DROP, _ROUNDING)
+            return self._at(Nodes.single(), size, error)
+        size, error = self._resolved(probes, _DROP, _STEPS)
 
-        def averages(nodes: Nodes, accuracy: str = "digits") -> Array:
-            return self._at(nodes, accuracy).tails(probes)[0]
+        def averages(nodes: Nodes) -> Array:
+            return self._at(nodes, size).tails(probes)[0]
 
-        nodes = gauss_nodes(self.others, averages, _TOLERANCE, _MOST_GAUSS)
-        if nodes.error <= _TOLERANCE:
-            return self._at(nodes)
-        sketch = partial(averages, accuracy="sketch")
-        nodes = mixed_nodes(self.others, sketch, _COARSER, _MOST_NODES)
+        nodes = gauss_nodes(self.others, averages, _TOLERANCE, _MOST_NODES)
         if nodes.error > _GOOD_ENOUGH:
-            points = sobol_nodes(self.others, sketch)
+            points = sobol_nodes(self.others, averages)
             nodes = min(nodes, points, key=lambda found: found.error)
-        if nodes.error > _GOOD_ENOUGH and self.prior < LEAST_PRIOR:
+        error += nodes.error
+        if error > _GOOD_ENOUGH and self.prior < LEAST_PRIOR:
             raise InputError(
                 f"prior: {self.prior:g} is too small for so sparse a table, whose posterior "
                 f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
             )
-        return self._at(replace(nodes, error=nodes.error + _COARSER), "sketch")
+        return self._at(nodes, size, error)
 
     def rough_law(self) -> _Law:
         """The difference with few nodes."""
-        return self._at(product_nodes(self.others, [_COARSE] * len(self.others)), "sketch")
+        size = Size.of(*self.discordant, _DROP)
+        return self._at(product_nodes(self.others, [_COARSE] * len(self.others)), size)
 
-    def _at(self, nodes: Nodes, accuracy: str = "digits") -> _Law:
+    def _resolved(self, probes: Array, drop: float, tolerance: float) -> tuple[Size, float]:
+        """K with steps that are short enough, as few nodes tell, and the error they leave."""
+        few = product_nodes(self.others, [2] * len(self.others)) if self.others else Nodes.single()
+        sizes = [Size.of(*self.discordant, drop)]
+        values = [self._at(few, sizes[0]).tails(probes)[0]]
+        for _ in range(_REFINEMENTS if self.others else 2 * _REFINEMENTS):
+            sizes.append(sizes[-1].refined())
+            values.append(self._at(few, sizes[-1]).tails(probes)[0])
+            last = np.max(np.abs(values[-1] - values[-2]))
+            if last <= tolerance:
+                break
+        # the longest steps that err no more than can be told
+        errors = np.max(np.abs(np.array(values[:-1]) - values[-1]), axis=1)
+        first = int(np.argmax(errors <= max(2 * last, tolerance)))
+        return sizes[first], float(errors[first])
+
+    def _at(self, nodes: Nodes, size: Size, error: float = np.nan) -> _Law:
         at = self._coefficients(nodes)
         b_won, a_won = self._won
-        size = self._size(accuracy if self.others else "rounding")
         return _Law(
             Discordance(at, nodes.weight, size, b_won),
             Discordance(at.swapped(), nodes.weight, size, a_won),
-            nodes.error,
+            error,
         )
-
-    def _size(self, accuracy: str) -> Size:
-        return Size.of(*self.discordant, accuracy)
 
     @cached_property
     def _won(self) -> tuple[TailTable, TailTable]:
