@@ -14,7 +14,7 @@ METRICS = ("precision", "recall", "f1")
 
 
 def by_sampling(a: pv.Counts, b: pv.Counts) -> list[float]:
-    """The paper's procedure: a million draws of each model for each of three scores."""
+    """The paper's procedure: a million draws of either model for each of the three scores."""
     rng = np.random.default_rng(0)
     chances = []
     for misses in (lambda c: c.fp + 1, lambda c: c.fn + 1, lambda c: c.fp + c.fn + 2):
@@ -67,13 +67,13 @@ def main() -> bool:
         "Bayes tests of precision, recall and F1 (NER folds of the paper)",
         [
             Line(
-                "P(H0) of three scores / 2 x 1,000,000 draws a score",
+                "P(H0) of three scores / 2 x 1,000,000 draws per score",
                 seconds(lambda: by_integration(a, b), 20),
                 sampling,
                 0.01,
             ),
             Line(
-                "bayes_test of three scores / 2 x 1,000,000 draws a score",
+                "bayes_test of three scores / 2 x 1,000,000 draws per score",
                 seconds(lambda: tests(a, b), 20),
                 sampling,
                 0.01,

@@ -19,14 +19,14 @@ import mpmath as mp
 import numpy as np
 
 mp.mp.dps = 50
-REACH = 12  # standard deviations on either side: what lies beyond weighs 1e-32
+REACH = 14  # standard deviations on either side: what lies beyond weighs 1e-43
 
 N, M = 10**9 // 8, 10**12 // 8
 TABLES = {
     "10^9 items": [N, N // 2, N + 30_000, N // 2 - 7_000, N, N, N, N],
     "10^9 items, far": [N, N // 2 + 50_000, N + 130_000, N // 2, 2 * N, N // 3, N // 5, N],
-    "10^12 items": [M, M // 2, M + 10**6, M // 2, M, M, M, M],
-    "10^12 items, far": [M // 8, M // 4, M // 8 + 10**6, M // 4 - 10**6, 9 * M // 2, M, M // 2, M],
+    "10^12 items": [M // 8, M // 10, M // 8 + 400_000, M // 10 - 90_000, 6 * M, M, M // 4, M // 2],
+    "10^12 items, far": [M // 9, M // 8, M // 9 + 9 * 10**5, M // 8 - 10**6, 6 * M, M, M // 4, M],
 }
 METRICS = ("f1", "precision", "recall", "accuracy")
 
