@@ -14,7 +14,7 @@ METRICS = ("precision", "recall", "f1")
 
 
 def by_sampling(a: pv.Counts, b: pv.Counts) -> list[float]:
-    """The paper's procedure: a million draws of each model for each of three scores."""
+    """The paper's procedure: a million draws of either model for each of the three scores."""
     rng = np.random.default_rng(0)
     chances = []
     for misses in (lambda c: c.fp + 1, lambda c: c.fn + 1, lambda c: c.fp + c.fn + 2):

@@ -20,6 +20,7 @@ from probative.inference.clusters import (
     correlation,
     dependence_of_difference,
     dependence_of_score,
+    is_too_skewed,
 )
 from probative.inference.differences import mover
 from probative.inference.paired_posterior import PairedPosterior
@@ -300,6 +301,34 @@ def test_few_independent_mistakes_are_said():
     rows = np.zeros((20, 7))
     rows[:, 4], rows[:, 6], rows[:3, 2] = 20, 10, 2
     assert "dispute" in pv.difference(pv.PairedCounts(rows), "f1").note
+
+
+def test_students_quantile_makes_up_for_skewness_where_units_are_few():
+    few = pv.Counts(tp=[12, 95, 31, 150, 60], fp=[0, 6, 1, 8, 0], fn=[0] * 5)
+    assert pv.interval(few, "f1", clustered=True).note is None
+    wrong = np.zeros(40)
+    wrong[[3, 17]] = 9, 6
+    many = pv.Counts(tp=30 - wrong, fp=wrong, fn=0 * wrong)
+    assert "mistakes" in pv.interval(many, "f1", clustered=True).note
+
+
+@pytest.mark.parametrize(("skewness", "freedom", "too_much"), [
+    (0.19, math.inf, False), (0.21, math.inf, True), (0.21, 8, False), (0.26, 8, True),
+    (0.9, 2, False), (1.1, 2, True), (math.nan, 9, True), (math.nan, 1.5, False),
+    (math.nan, math.inf, False),
+])  # fmt: skip
+def test_how_much_skewness_is_too_much(skewness, freedom, too_much):
+    assert bool(is_too_skewed(skewness, freedom)) == too_much
+
+
+def test_few_items_in_dispute_are_said_where_wilsons_arms_cancel():
+    """Near a score of 1 one arm is long, and the limits are far enough apart."""
+    rows = np.zeros((20, 7))
+    rows[:, 4], rows[:, 6], rows[:2, 0] = 20, 10, 2
+    assert "dispute" in pv.difference(pv.PairedCounts(rows), "f1").note
+    rows[:, 4], rows[:, 6] = 28, 2
+    assert pv.difference(pv.PairedCounts(rows), "f1").note is None
+    assert "dispute" in pv.difference(pv.PairedCounts(rows), "f1", method="bayes").note
 
 
 def test_clustered_needs_units():

@@ -19,6 +19,7 @@ from probative.inference._half_binomial import half_binomial
 from probative.metrics import METRICS
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "randomization.json").read_text())
+HUGE = json.loads((Path(__file__).parents[1] / "golden" / "huge_exchange.json").read_text())
 ALTERNATIVES = ("two-sided", "greater", "less")
 tables = st.lists(st.integers(0, 30), min_size=8, max_size=8)
 
@@ -227,8 +228,18 @@ def test_stretches_that_stand_for_all_are_called_a_sample():
     assert found.method == "sampled"
     assert 0 < found.standard_error < 1e-5 * found.pvalue
     assert "stand for all" in found.note
+    assert "sampled-by-item" in found.signature
     # one binomial variate, whose tail is an incomplete beta function
     assert pv.randomization_test(paired, "recall").method == "exact"
+
+
+@pytest.mark.parametrize("case", HUGE, ids=[f"{case['name']}, {case['metric']}" for case in HUGE])
+def test_huge_tables_have_the_pvalues_of_the_sum_over_all_values(case):
+    found = pv.randomization_test(pv.PairedCounts(case["cases"]), case["metric"])
+    expected = float(case["pvalue"])
+    error = (found.standard_error or 0.0) + 1e-9 * expected
+    assert found.pvalue == pytest.approx(expected, rel=0, abs=error)
+    assert (found.method == "sampled") == (found.standard_error is not None)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])

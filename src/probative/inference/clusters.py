@@ -32,13 +32,15 @@ __all__ = [
     "dependence_of_difference",
     "dependence_of_score",
     "is_lopsided",
+    "is_too_skewed",
     "student_quantile",
 ]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
 # From so much skewness on an interval may cover less than it says: as much as if twenty-five
-# independent items or fewer had decided, all on one side. Units of one item hide nothing.
-LOPSIDED, LARGE = 0.2, 1.5
+# independent items or fewer had decided, all on one side. With few degrees of freedom Student's
+# quantile makes up for more, this much divided by them. Units of one item hide nothing.
+_LOPSIDED, _MADE_UP_FOR, LARGE = 0.2, 2.0, 1.5
 _FEW_WRONG, _FEW_RIGHT, FEW_DISPUTED = (
     f"{what} are worth few independent ones: the interval may be too short"
     for what in (
@@ -176,7 +178,13 @@ def dependence_of_difference(
     return replace(dependence, variance_freedom=freedom)
 
 
-def is_lopsided(table: PairedCounts, metric: str = "f1", *, beta: float = 1.0) -> bool:
+def is_lopsided(
+    table: PairedCounts,
+    metric: str = "f1",
+    *,
+    beta: float = 1.0,
+    degrees_of_freedom: float = math.inf,
+) -> bool:
     """Whether a difference rests on few items, most of them on one side.
 
     Its distribution is skewed then, which the limits by MOVER do not allow for.
@@ -184,9 +192,11 @@ def is_lopsided(table: PairedCounts, metric: str = "f1", *, beta: float = 1.0) -
     Parameters
     ----------
     table
-        One table of independent items.
+        One table of independent items, or of what units are worth.
     metric, beta
         The score.
+    degrees_of_freedom
+        Of Student's quantile, where there are units.
 
     Examples
     --------
@@ -199,7 +209,17 @@ def is_lopsided(table: PairedCounts, metric: str = "f1", *, beta: float = 1.0) -
     """
     kinds = [_contributions(np.eye(8), s, metric, beta, table.has_negatives) for s in "ab"]
     totals = [(table.cases @ x, table.cases @ y) for x, y in kinds]
-    return _skewness(table.cases, _difference(_influences(kinds, totals))) >= LOPSIDED
+    skewness = _skewness(table.cases, _difference(_influences(kinds, totals)))
+    return bool(is_too_skewed(skewness, degrees_of_freedom))
+
+
+def is_too_skewed(skewness: Any, degrees_of_freedom: Any) -> Any:
+    """Whether a distribution is more skewed than an interval of Student's kind makes up for.
+
+    Where no item tells anything, the skewness is unknown (NaN): that of one unit is taken for it.
+    """
+    skewness = np.where(np.isfinite(degrees_of_freedom) & np.isnan(skewness), 1.0, skewness)
+    return skewness >= np.maximum(_LOPSIDED, _MADE_UP_FOR / np.asarray(degrees_of_freedom))
 
 
 def _dependence(
@@ -229,7 +249,8 @@ def _dependence(
     if independent > 0:
         effect = _jackknife_variance(rows, totals, number) / independent
     divisor = float(max(1.0, items if np.isnan(effect) else effect))
-    hidden = items >= LARGE and not _skewness(table / divisor, divisor * by_item) < LOPSIDED
+    skewness = _skewness(table / divisor, divisor * by_item)
+    hidden = items >= LARGE and is_too_skewed(skewness, freedom)
     return Dependence(effect, divisor, freedom, units, few if hidden else None)
 
 

@@ -155,7 +155,7 @@ def randomization_test(
                 pvalue=pvalue,
                 note="; ".join(notes) or None,
                 signature=ExchangeOptions(alternative=alternative, beta=beta).signature(
-                    "randomization-test", metric, f"exact-by-{by}"
+                    "randomization-test", metric, f"{how['method']}-by-{by}"
                 ),
                 null=_null_distribution(exchange, observed) if null else None,
             )

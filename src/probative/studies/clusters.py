@@ -26,7 +26,8 @@ from scipy import optimize
 from probative._renamed import renamed
 from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
-from probative.inference.clusters import LARGE, LOPSIDED, student_quantile
+from probative.inference.clusters import LARGE, is_too_skewed, student_quantile
+from probative.inference.differences import MOST_OF_A_LIMIT
 from probative.inference.proportions import normal_quantile, wilson
 from probative.metrics import f1_from_jaccard, ratio, score
 from probative.results import Result
@@ -145,7 +146,7 @@ def conditions(
         Condition("difference", f1=f1, units=n, sizes=sizes, correlation=r, disputed=0.01, gap=0.02)
         for r in correlations
         for sizes in SIZES
-        for f1 in (0.5, 0.95)
+        for f1 in (0.5, 0.75, 0.95)
         for n in (10, 20, 40)
     ]
     rare = [
@@ -337,7 +338,7 @@ def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
     worth = _Worth.of(sets, kinds, [0], first=first)
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = kinds.wilson(table / worth.divisor[:, None], 0, worth.quantile(level))
-    return worth.limits(low, high, 0.0)
+    return worth.limits(low, high, 0.0, worth.lopsided & (worth.items >= LARGE) & (not first))
 
 
 def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
@@ -349,9 +350,13 @@ def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Lim
         a, b = (table @ kinds.x[k] / (table @ kinds.y[k]) for k in (0, 1))
         (low_a, high_a), (low_b, high_b) = (kinds.wilson(divided, k, t) for k in (0, 1))
         r = _correlation(divided if first else divided + 0.5, kinds)
-        low = b - a - _third_side(b - low_b, high_a - a, r)
-        high = b - a + _third_side(high_b - b, a - low_a, r)
-    return worth.limits(np.maximum(low, -1), np.minimum(high, 1), -1.0)
+        noted = worth.lopsided & (not first)
+        sides = []
+        for x, y in ((b - low_b, high_a - a), (high_b - b, a - low_a)):
+            sides.append(_third_side(x, y, r))
+            noted &= np.abs(x - y) < MOST_OF_A_LIMIT * sides[-1]
+        low, high = b - a - sides[0], b - a + sides[1]
+    return worth.limits(np.maximum(low, -1), np.minimum(high, 1), -1.0, noted)
 
 
 @dataclass(frozen=True)
@@ -360,7 +365,8 @@ class _Worth:
 
     divisor: Array
     freedom: Array
-    noted: NDArray[np.bool_]  # whether few items tell what there is to know
+    lopsided: NDArray[np.bool_]  # whether few items tell what there is to know
+    items: Array  # of a unit, on average
 
     @classmethod
     def of(cls, sets: Array, kinds: _Kinds, systems: list[int], *, first: bool) -> _Worth:
@@ -398,10 +404,8 @@ class _Worth:
         with np.errstate(invalid="ignore", divide="ignore"):
             third = np.abs((table * by_item**3).sum(axis=1))
             skewness = np.sqrt(divisor) * third / independent**1.5
-        noted = (items >= LARGE) & ~(skewness < LOPSIDED) & (not single)
-        if len(systems) == 2:  # MOVER does not allow for skewness, with or without units
-            noted |= skewness >= LOPSIDED
-        return cls(divisor, freedom, noted & (not first))
+            lopsided = is_too_skewed(skewness, freedom)
+        return cls(divisor, freedom, lopsided, items)
 
     def quantile(self, level: float) -> Array:
         return np.where(
@@ -410,11 +414,11 @@ class _Worth:
             student_quantile(level, np.where(np.isinf(self.freedom), 1, self.freedom)),
         )
 
-    def limits(self, low: Array, high: Array, least: float) -> Limits:
+    def limits(self, low: Array, high: Array, least: float, noted: NDArray[np.bool_]) -> Limits:
         """The limits, or all there is."""
         nothing = ~(self.freedom > 0)
         low, high = np.where(nothing, least, low), np.where(nothing, 1.0, high)
-        return Limits(low, high, nothing | self.noted)
+        return Limits(low, high, nothing | noted)
 
 
 def _correlation(table: Array, kinds: _Kinds) -> Array:
