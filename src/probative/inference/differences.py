@@ -145,7 +145,7 @@ def arms_cancel(a: Interval, b: Interval, r: float) -> bool:
     """
     (below_a, above_a), (below_b, above_b) = _arms(a), _arms(b)
     meeting = (below_b, above_a), (above_b, below_a)
-    return all(abs(x - y) < MOST_OF_A_LIMIT * _combined(x, y, r) for x, y in meeting)
+    return all(abs(x - y) < MOST_OF_A_LIMIT * _combine(x, y, r) for x, y in meeting)
 
 
 def _arms(one: Interval) -> tuple[float, float]:
