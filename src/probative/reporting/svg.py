@@ -124,8 +124,8 @@ def histogram(
     peak = max(heights, default=1.0) or 1.0
     parts = scale.axis(bottom, axis)
     for value, a, b in zip(heights, edges[:-1], edges[1:], strict=True):
-        nearest = 0.0 if a < 0 < b else min(abs(a), abs(b))
-        extreme = nearest >= abs(observed) * (1 - 1e-9)
+        # an edge parts what is as extreme from what is not
+        extreme = max(abs(a), abs(b)) > abs(observed) * (1 + 1e-9)
         size = height * value / peak
         parts.append(
             f'<rect class="{"bin extreme" if extreme else "bin"}" x="{scale(a):.1f}" '
