@@ -13,7 +13,15 @@ from probative._lazy import names_on_demand
 if TYPE_CHECKING:
     from probative.results.base import Interval, Result, jsonable
     from probative.results.bayes import BayesTest
-    from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
+    from probative.results.comparisons import (
+        Bucket,
+        BucketDifference,
+        Comparison,
+        Comparisons,
+        Example,
+        LabelDifference,
+        SystemScore,
+    )
     from probative.results.crossval import (
         FoldCounts,
         ModelComparison,
@@ -42,6 +50,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BayesTest",
     "BestCut",
+    "Bucket",
+    "BucketDifference",
     "Comparison",
     "Comparisons",
     "CurvePoint",
@@ -68,6 +78,7 @@ __all__ = [
     "SegmenterRun",
     "SignificanceTest",
     "SplitBalance",
+    "SystemScore",
     "SystemScores",
     "jsonable",
 ]
@@ -77,7 +88,15 @@ __getattr__, __dir__ = names_on_demand(
     {
         "base": ("Interval", "Result", "jsonable"),
         "bayes": ("BayesTest",),
-        "comparisons": ("Comparison", "Comparisons", "Example", "LabelDifference"),
+        "comparisons": (
+            "Bucket",
+            "BucketDifference",
+            "Comparison",
+            "Comparisons",
+            "Example",
+            "LabelDifference",
+            "SystemScore",
+        ),
         "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),
         "gates": ("GateVerdict",),
         "plans": ("Plan",),
