@@ -86,7 +86,7 @@ def test_each_bucket_is_what_the_spans_alone_give(files):
     values = {
         "entity length": lambda span: span[2] - span[1],
         "sentence length": lambda span: len(texts[span[0]]),
-        "seen in training": lambda span: " ".join(texts[span[0]][span[1] : span[2]]) in known,
+        "presence in training": lambda span: " ".join(texts[span[0]][span[1] : span[2]]) in known,
         "label frequency in training": lambda span: times[span[3]],
     }
     assert list(dict.fromkeys(b.kind for b in found.buckets)) == list(values)
@@ -155,8 +155,8 @@ def test_words_by_length_and_by_what_the_lexicon_knows():
     found = pv.compare(gold, old, gold, buckets=True, **how)
     names = [(b.kind, b.bucket, b.items) for b in found.buckets]
     assert ("word length", "1", 27) in names
-    assert ("seen in training", "seen", 18) in names
-    assert ("seen in training", "not seen", 18) in names
+    assert ("presence in training", "seen", 18) in names
+    assert ("presence in training", "not seen", 18) in names
 
 
 def test_buckets_are_an_additional_key(files):

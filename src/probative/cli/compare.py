@@ -114,7 +114,9 @@ def compare(
     )
     out.remark(*found.notes)
     verdicts = judge(found, **gate) if gate else ()
-    document = compare_document(found, by_label=by_label, gates=verdicts)
+    document = compare_document(
+        found, by_label=by_label, buckets=buckets or given.train is not None, gates=verdicts
+    )
     out.emit(document, lambda: comparison_figure(found))
     for line in verdicts:
         remark(f"--{line}")

@@ -24,7 +24,7 @@ __all__ = ["Bucketing", "bucketings_of"]
 
 _SHORT = (1, 2, 3, 4)  # lengths at which buckets of spans begin, where most are so short
 _FEW_LABELS = 4
-_SEEN = "seen in training"
+_SEEN = "presence in training"
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Comparisons,
         Example,
         LabelDifference,
+        LabelExample,
         SystemScore,
     )
     from probative.results.crossval import (
@@ -63,6 +64,7 @@ __all__ = [
     "GateVerdict",
     "Interval",
     "LabelDifference",
+    "LabelExample",
     "LabelScores",
     "ModelComparison",
     "NullDistribution",
@@ -95,6 +97,7 @@ __getattr__, __dir__ = names_on_demand(
             "Comparisons",
             "Example",
             "LabelDifference",
+            "LabelExample",
             "SystemScore",
         ),
         "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),

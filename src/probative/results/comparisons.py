@@ -23,6 +23,7 @@ __all__ = [
     "Comparisons",
     "Example",
     "LabelDifference",
+    "LabelExample",
     "SystemScore",
 ]
 
@@ -262,6 +263,31 @@ class Example:
     errors_b: int
 
 
+@dataclass(frozen=True)
+class LabelExample:
+    """A text on which one of two systems is right.
+
+    Attributes
+    ----------
+    a, b
+        The systems.
+    item
+        Its number, from 1.
+    text
+        What it says; of a long one the beginning.
+    gold, label_a, label_b
+        The right label, and those that the systems gave.
+    """
+
+    a: str
+    b: str
+    item: int
+    text: str
+    gold: str
+    label_a: str
+    label_b: str
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Scores):
     """The scores of several systems, and what is known of their differences.
@@ -273,7 +299,7 @@ class Comparisons(Scores):
     verdicts
         One sentence per pair, on the first metric.
     examples
-        Sentences on which systems differ most.
+        Sentences on which systems differ most; of labels, texts on which one of two is right.
     confusions
         For each system: the right label, the one given instead, and how often; None stands for no
         span at all.
@@ -283,7 +309,7 @@ class Comparisons(Scores):
 
     comparisons: tuple[Comparison, ...] = ()
     verdicts: tuple[str, ...] = ()
-    examples: tuple[Example, ...] = field(default=(), repr=False)
+    examples: tuple[Example | LabelExample, ...] = field(default=(), repr=False)
     confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
     buckets: tuple[Bucket, ...] | None = None
 
