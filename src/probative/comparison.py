@@ -13,7 +13,15 @@ from probative._validation import fraction, one_of, open_probability, random_gen
 from probative.counts import PairedCounts
 from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
-from probative.evaluation import by_name, metrics_of, recognised, scores_of, unit_of
+from probative.evaluation import (
+    AVERAGES,
+    by_name,
+    compared_metrics,
+    recognised,
+    scored_as,
+    scores_of,
+    unit_of,
+)
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.differences import difference
 from probative.inference.macro_difference import macro_difference
@@ -35,8 +43,6 @@ if TYPE_CHECKING:
     from probative.results import Plan
 
 __all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
-
-AVERAGES = ("micro", "macro")
 
 
 @dataclass(frozen=True)
@@ -168,7 +174,7 @@ def compare_matched(
         raise InputError("prior: means nothing to macro averages, which learn theirs from labels")
     if len(matched.names) < 2:
         raise InputError(f"b: {len(matched.names)} system; expected at least two to compare")
-    metrics = _metrics(matched, options.metric, average)
+    metrics = compared_metrics(matched, options.metric, average)
     choices = _Choices(
         unit_of(matched, options.by),
         level,
@@ -259,10 +265,10 @@ def plan_from_files(
     if len(matched.names) != 2:
         raise InputError(f"systems: {len(matched.names)} of them; expected two")
     unit = unit_of(matched, by)
-    (name,) = _metrics(matched, metric, "micro")
+    (name,) = compared_metrics(matched, metric, "micro")
     needed = plan(
         _paired(matched, 0, 1, unit),
-        _scored(matched, name),
+        scored_as(matched, name),
         difference=difference,
         power=power,
         units=units,
@@ -271,20 +277,6 @@ def plan_from_files(
     )
     signature = options.signature("plan", *recognised(matched, options), name, f"by-{unit}")
     return replace(needed, metric=name, by=unit, notes=matched.notes, signature=signature)
-
-
-def _metrics(matched: Matched, metric: str | Sequence[str] | None, average: str) -> tuple[str, ...]:
-    asked = () if metric is None else metrics_of(matched, metric, average=average)
-    if asked:
-        return asked
-    if matched.task == "segmentation":
-        return ("recall",)
-    return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
-
-
-def _scored(matched: Matched, metric: str) -> str:
-    """Over all classes of single-label data a score is the share of the answers found."""
-    return "recall" if matched.all_classes else metric
 
 
 def _paired(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
@@ -326,7 +318,7 @@ def _common(matched: Matched, i: int, j: int, choices: _Choices) -> dict[str, An
 def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
     paired = _paired(matched, i, j, choices.unit).grouped()
-    scored, level, beta = _scored(matched, metric), choices.level, choices.beta
+    scored, level, beta = scored_as(matched, metric), choices.level, choices.beta
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     test = randomization_test(
         paired,

@@ -93,7 +93,7 @@ def _as_rich_text(document: Document, *, colour: bool, width: int) -> str:
             )
         needed = console.measure(grid, options=console.options.update(width=10_000)).minimum
         console.print(grid, width=max(width, needed), crop=False)
-        for note in table.notes:
+        for note in table.all_notes if colour else table.notes:
             console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
         console.print()
     for note in document.notes:
@@ -128,7 +128,7 @@ def as_markdown(document: Document) -> str:
         head, *body = ([_markdown(cell) for cell in row] for row in (table.columns, *table.rows))
         lines += ["| " + " | ".join(cells) + " |" for cells in (head, ruler, *body)]
         parts.append("\n".join(lines))
-        parts.extend(escape.markdown(note) for note in table.notes)
+        parts.extend(escape.markdown(note) for note in table.all_notes)
     parts.extend(escape.markdown(note) for note in document.notes)
     return "\n\n".join(parts) + "\n"
 
@@ -142,7 +142,7 @@ def as_latex(document: Document) -> str:
 
 def _latex_table(table: Table) -> str:
     aligned = "".join("l" if table.holds_words(i) else "r" for i in range(len(table.columns)))
-    caption = " ".join([f"{table.title}." if table.title else "", *table.notes]).strip()
+    caption = " ".join([f"{table.title}." if table.title else "", *table.all_notes]).strip()
     lines = [
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",
