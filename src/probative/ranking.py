@@ -23,6 +23,7 @@ from probative.evaluation import (
 )
 from probative.inference.intervals import interval
 from probative.inference.leaderboard import ADJUSTMENTS, evidence_of_units, leaderboard
+from probative.inference.macro_leaderboard import evidence_of_labels, n_exchanges
 from probative.inference.ranks import N_BOOTSTRAP
 from probative.inference.unit_table import UnitTable
 from probative.matching.matched import match_inputs
@@ -149,20 +150,40 @@ def _rank_matched(matched: Matched, options: RankOptions, how: dict[str, Any]) -
     """Rank the systems of what has been read and matched."""
     unit = unit_of(matched, options.by)
     (metric,) = compared_metrics(matched, options.metric, options.average)
-    scored = scored_as(matched, metric)
     generator = random_generator(options.rng)
-    evidence = evidence_of_units(
-        _unit_table(matched, unit),
-        scored,
-        beta=options.beta,
-        anything_to_find=bool(matched.items.answer.any()) or metric in _WITHOUT_POSITIVES,
-        seed=_seed(generator),
-        **how,
-    )
+    how = {**how, "beta": options.beta, "seed": _seed(generator)}
+    if options.average == "macro":
+        evidence = _macro_evidence(matched, unit, metric, options.level, how)
+        metric = f"macro_{metric}"
+    else:
+        findable = bool(matched.items.answer.any()) or metric in _WITHOUT_POSITIVES
+        evidence = evidence_of_units(
+            _unit_table(matched, unit),
+            scored_as(matched, metric),
+            anything_to_find=findable,
+            **how,
+        )
     board = leaderboard(evidence, level=options.level, adjust=options.adjust, rng=generator)
     usual = ScoreOptions(level=options.level, by=unit, beta=options.beta)
     scores = scores_of(matched, usual, also=[metric])
     return _ranking(scores, metric, board, evidence, options, recognised(matched, options))
+
+
+def _macro_evidence(
+    matched: Matched, unit: str, metric: str, level: float, how: dict[str, Any]
+) -> Evidence:
+    """What is known of means over labels."""
+    # a datum's own label and the one that it was given instead belong together
+    by = "sentence" if unit == matched.unit else unit
+    return evidence_of_labels(
+        [matched.items.by_unit_and_label(i, by=by) for i in range(len(matched.names))],
+        metric,
+        labels=matched.averaged,
+        answered=matched.items.uses() if matched.own_labels else matched.averaged[0],
+        own_labels=matched.own_labels,
+        level=level,
+        **how,
+    )
 
 
 def _unit_table(matched: Matched, unit: str) -> UnitTable:
@@ -306,7 +327,7 @@ def _ranking(
             )
         )
     test = "sampled" if evidence.sampled else "exact"
-    notes = list(scores.notes)
+    notes = (*scores.notes, *_remarks(metric, board, evidence, options))
     found = Ranking(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         metric=metric,
@@ -321,6 +342,43 @@ def _ranking(
         "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, "bayesian-bootstrap"
     )
     return replace(found, notes=tuple(notes), summary=ranking_summary(found), signature=signature)
+
+
+def _remarks(
+    metric: str, board: Leaderboard, evidence: Evidence, options: RankOptions
+) -> list[str]:
+    """What must be said about how the pairs were judged."""
+    said = []
+    n_pairs = len(evidence.estimates) * (len(evidence.estimates) - 1) // 2
+    if metric.startswith("macro_") and n_pairs:
+        exchanges = n_exchanges(n_pairs, options.level)
+        said.append(
+            f"macro average: the tests are sampled ({exchanges:,} exchanges each), intervals are "
+            f"approximations"
+        )
+        if n_pairs / (exchanges + 1) > 1 - options.level:
+            said.append(
+                f"{n_pairs:,} pairs are too many for sampled tests: none can be decided at this "
+                f"level; expected fewer systems"
+            )
+    elif evidence.sampled:
+        said.append(
+            f"{evidence.sampled:,} of {n_pairs:,} tests are sampled, because the exact ones would "
+            f"not fit into memory"
+        )
+    upper = np.triu_indices(len(board.order), 1)
+    apart = ((board.low > 0) | (board.high < 0))[upper]
+    decided = board.decided[upper]
+    for number, what in (
+        (np.count_nonzero(apart & ~decided), "has limits that leave out 0 but is not decided"),
+        (np.count_nonzero(decided & ~apart), "is decided though its limits include 0"),
+    ):
+        if number:
+            said.append(
+                f"interval and test disagree: {number:,} of {n_pairs:,} pairs {what}; the "
+                f"leaderboard goes by the test"
+            )
+    return said
 
 
 def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPair, ...]:
