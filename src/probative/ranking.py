@@ -370,12 +370,12 @@ def _remarks(
     apart = ((board.low > 0) | (board.high < 0))[upper]
     decided = board.decided[upper]
     for number, what in (
-        (np.count_nonzero(apart & ~decided), "has limits that leave out 0 but is not decided"),
-        (np.count_nonzero(decided & ~apart), "is decided though its limits include 0"),
+        (np.count_nonzero(apart & ~decided), "not decided, but the limits leave out 0"),
+        (np.count_nonzero(decided & ~apart), "decided, but the limits include 0"),
     ):
         if number:
             said.append(
-                f"interval and test disagree: {number:,} of {n_pairs:,} pairs {what}; the "
+                f"interval and test disagree on {number:,} of {n_pairs:,} pairs: {what}; the "
                 f"leaderboard goes by the test"
             )
     return said

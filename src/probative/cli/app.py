@@ -18,6 +18,7 @@ __all__ = ["build_app", "call"]
 COMMANDS = (
     "score",
     "compare",
+    "rank",
     "bayes",
     "crossval",
     "split",

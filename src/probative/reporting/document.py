@@ -39,7 +39,7 @@ class Table:
     notes: tuple[str, ...] = ()
     text_columns: int = 1
     closing_words: bool = False
-    droppable: tuple[str, ...] = ()
+    droppable: tuple[int, ...] = ()
     bold_note: str = ""
 
     @property
@@ -55,17 +55,16 @@ class Table:
         last = column == len(self.columns) - 1
         return column < self.text_columns or (last and self.closing_words)
 
-    def without(self, column: str) -> Table:
-        """The same table without the columns of this name."""
-        kept = [i for i, name in enumerate(self.columns) if name != column]
-        words = sum(i < self.text_columns for i in kept)
+    def without(self, column: int) -> Table:
+        """The same table without a column."""
+        kept = [i for i in range(len(self.columns)) if i != column]
         return replace(
             self,
             columns=tuple(self.columns[i] for i in kept),
             rows=tuple(tuple(row[i] for i in kept) for row in self.rows),
-            text_columns=words,
-            closing_words=self.closing_words and kept[-1:] == [len(self.columns) - 1],
-            droppable=tuple(name for name in self.droppable if name != column),
+            text_columns=sum(i < self.text_columns for i in kept),
+            closing_words=self.closing_words and column != len(self.columns) - 1,
+            droppable=tuple(i - (i > column) for i in self.droppable if i != column),
         )
 
 

@@ -24,12 +24,14 @@ def rank_document(found: Ranking) -> Document:
     tables = [leaderboard_table(found)]
     if 0 < len(found.pairs) <= _SHOWN:
         tables.append(pair_table(found))
+    many = len(found.pairs) > _SHOWN
+    unseen = (f"JSON and CSV hold all {len(found.pairs):,} pairs.",) if many else ()
     return Document(
         title=f"Leaderboard of {counted(len(found.ranking), 'system')}",
         payload=payload("rank", found.signature, **content),
         tables=tuple(tables),
         records=tuple(_records(found)),
-        notes=(found.summary, found.signature),
+        notes=(found.summary, *unseen, found.signature),
     )
 
 
@@ -55,7 +57,7 @@ def leaderboard_table(found: Ranking) -> Table:
         title=f"Leaderboard, {metric_words(found.metric)} in points",
         notes=tuple(_leaderboard_notes(found)),
         bold_note="Systems that may rank first are in bold.",
-        droppable=("E(rank)", "tier", "P(best)", level, "ties"),
+        droppable=(7, 4, 6, 2, 5),
     )
 
 
@@ -94,8 +96,7 @@ def pair_table(found: Ranking) -> Table:
         (
             f"{pair.b} − {pair.a}",
             points(pair.difference),
-            points(pair.low),
-            points(pair.high),
+            f"{points(pair.low)} to {points(pair.high)}",
             _p(pair.pvalue),
             _p(pair.p_adjusted),
             "yes" if pair.decided else "no",
@@ -103,10 +104,10 @@ def pair_table(found: Ranking) -> Table:
         for pair in found.pairs
     )
     return Table(
-        ("pair", "difference", "low", "high", "p", "p adjusted", "decided"),
+        ("pair", "difference", "limits", "p", "p adjusted", "decided"),
         rows,
         title=f"All pairs, with {100 * found.level:g} % limits that hold for all at once",
-        droppable=("p", "low", "high"),
+        droppable=(3, 2),
     )
 
 
