@@ -17,6 +17,7 @@ from probative.evaluation import (
     AVERAGES,
     by_name,
     compared_metrics,
+    intervals_of,
     recognised,
     scored_as,
     scores_of,
@@ -29,9 +30,19 @@ from probative.inference.macro_test import macro_test
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
-from probative.matching.matched import Matched, match_inputs
+from probative.matching.buckets import bucketings_of
+from probative.matching.matched import Matched, match_inputs, match_training
+from probative.metrics import NEEDS_TN
 from probative.options import CompareOptions, PlanOptions, ScoreOptions
-from probative.results import Comparison, Comparisons, LabelDifference
+from probative.reading.source import refuse_repeats
+from probative.results import (
+    Bucket,
+    BucketDifference,
+    Comparison,
+    Comparisons,
+    LabelDifference,
+    SystemScore,
+)
 from probative.wording.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
@@ -74,9 +85,11 @@ def compare(
     prior: float = 1.0,
     power: float = 0.8,
     all_pairs: bool = False,
+    train: Input | None = None,
     rng: RNG | None = 0,
     examples: bool = True,
     figures: bool = False,
+    buckets: bool = False,
     **reading: Unpack[ReadingKeywords],
 ) -> Comparisons:
     """Compare the outputs of two or more systems on one test set, and judge.
@@ -109,6 +122,9 @@ def compare(
         The power of the test that the number of units needed is computed for.
     all_pairs
         Compare every pair, instead of each system with the first.
+    train
+        The training data of the systems, of the same task: buckets then tell apart what was seen
+        in training, and labels by how often they occur there.
     rng
         A seed or generator for what is sampled: tests of macro averages, and exact tests that
         would not fit into memory.
@@ -118,6 +134,10 @@ def compare(
     figures
         Whether to keep the null distribution of every test, for its figure: it comes from the
         same exchanges as the p-value, and takes longer.
+    buckets
+        Whether to score items of different kinds apart: by their length, that of their sentence,
+        how frequent their label is, and whether they were seen in training. `train` asks for them,
+        too.
     **reading
         How to read and match, as for `score`.
 
@@ -147,17 +167,19 @@ def compare(
             "prior": prior,
             "power": power,
             "all_pairs": all_pairs,
+            "train": train,
             "rng": rng,
             **reading,
         },
-        beside=("names", "examples", "figures"),
+        beside=("names", "examples", "figures", "buckets"),
     )
     given = [system for system in (a, b, *more) if system is not None]
+    refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names)
     # a mean over the classes needs both classes of a yes-or-no question
     looking = average != "macro"
     matched = match_inputs(gold, systems, names=names, find_positive=looking, reading=options)
-    return compare_matched(matched, options, examples=examples, figures=figures)
+    return compare_matched(matched, options, examples=examples, figures=figures, buckets=buckets)
 
 
 def compare_matched(
@@ -166,6 +188,7 @@ def compare_matched(
     *,
     examples: bool = True,
     figures: bool = False,
+    buckets: bool = False,
 ) -> Comparisons:
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
     level, beta, average = open_probability("level", options.level), options.beta, options.average
@@ -211,6 +234,11 @@ def compare_matched(
         verdicts=tuple(verdict(c) for c in comparisons[: len(pairs)]),
         examples=examples_of(matched, pairs) if examples else (),
         confusions=confusions_of(matched) if examples else (),
+        buckets=(
+            _buckets(matched, pairs, metrics[0], options, choices)
+            if buckets or options.train is not None
+            else None
+        ),
     )
 
 
@@ -382,6 +410,57 @@ def _by_label(
         gap = difference(paired, metric, level=choices.level, beta=choices.beta)
         found.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
     return tuple(found)
+
+
+def _buckets(
+    matched: Matched,
+    pairs: Sequence[tuple[int, int]],
+    metric: str,
+    options: CompareOptions,
+    choices: _Choices,
+) -> tuple[Bucket, ...]:
+    """The scores and differences on items of each kind, pooled over labels."""
+    if matched.all_classes:
+        metric = "accuracy"
+    elif metric in NEEDS_TN:
+        return ()  # what is no item has no length and no label
+    train = None if options.train is None else match_training(options.train, matched, options)
+    return tuple(
+        _bucket(replace(matched, items=items), pairs, metric, choices, bucketing.kind, name)
+        for bucketing in bucketings_of(matched, train)
+        for name, items in bucketing.parts(matched.items)
+    )
+
+
+def _bucket(
+    part: Matched,
+    pairs: Sequence[tuple[int, int]],
+    metric: str,
+    choices: _Choices,
+    kind: str,
+    name: str,
+) -> Bucket:
+    scored, level, beta = scored_as(part, metric), choices.level, choices.beta
+    differences = []
+    for i, j in pairs:
+        gap = difference(
+            _paired(part, i, j, choices.unit).grouped(), scored, level=level, beta=beta
+        )
+        pair = part.names[i], part.names[j]
+        differences.append(BucketDifference(*pair, metric, gap.estimate, gap.low, gap.high))
+    usual = ScoreOptions(metric=metric, by=choices.unit, level=level, beta=beta)
+    answer = part.items.answer
+    return Bucket(
+        kind,
+        name,
+        int(np.count_nonzero(answer)),
+        len(np.unique(part.items.unit[answer])),
+        tuple(
+            SystemScore(system, metric, own.estimate, own.low, own.high)
+            for system, own in zip(part.names, intervals_of(part, usual), strict=True)
+        ),
+        tuple(differences),
+    )
 
 
 def _macro_comparison(

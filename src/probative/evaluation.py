@@ -34,6 +34,7 @@ __all__ = [
     "UNITS",
     "by_name",
     "compared_metrics",
+    "intervals_of",
     "metrics_of",
     "recognised",
     "score",
@@ -207,6 +208,28 @@ def scores_of(matched: Matched, options: ScoreOptions, also: Sequence[str] = ())
         token_accuracy=matched.token_accuracy,
         signature=options.signature(*recognised(matched, options), ",".join(methods), f"by-{unit}"),
     )
+
+
+def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
+    """The interval of one metric of every system, pooled over labels.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    options
+        The choices, with a single metric.
+    """
+    metrics = metrics_of(matched, options.metric or ())
+    choices = _Choices(unit_of(matched, options.by), options.level, metrics, (), options.beta)
+    scored = "recall" if matched.all_classes else metrics[0]
+    found = []
+    for i in range(len(matched.names)):
+        units = matched.items.counts(i, by="sentence")
+        if matched.all_classes:  # what was given instead of the right label is no item of its own
+            units = Counts(units.tp, np.zeros_like(units.fp), units.fn)
+        found.append(_interval(matched, units, scored, choices))
+    return found
 
 
 def recognised(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:

@@ -227,6 +227,7 @@ class CompareOptions(ReadingOptions):
     prior: float = field(default=1.0, metadata=ALWAYS)
     power: float = 0.8
     all_pairs: bool = False
+    train: Any = None
     rng: Any = field(default=0, metadata={"as": "seed"})
 
     told = ReadingOptions.told | {"metric", "by"}

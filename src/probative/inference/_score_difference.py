@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from probative.errors import InputError
 from probative.metrics import NEEDS_TN, TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -99,6 +99,16 @@ class ScoreDifference:
         return ScoreDifference(
             (0, -1, c), self.bottom, (0, -(a * self.total[0] + b * self.total[1]))
         )
+
+    def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:
+        """How far apart differences are if A's credit changes in such steps; 0: no such distance.
+
+        What A gets B loses, so that a step counts twice.
+        """
+        if not self.is_linear:
+            return Fraction(0)
+        a, b, _ = self.top
+        return Fraction(2 * gcd(*(a * x + b * f for x, f in steps)), max(self.bottom[2], 1))
 
     @property
     def is_linear(self) -> bool:

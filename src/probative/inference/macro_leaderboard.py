@@ -15,7 +15,8 @@ import numpy as np
 from scipy import sparse, special
 
 from probative.inference.leaderboard import Evidence
-from probative.inference.macro import kinds_of_items, macro_evidence, shifts
+from probative.inference.label_dependence import kinds_of_items
+from probative.inference.macro import macro_evidence, shifts
 from probative.inference.macro_difference import macro_difference
 from probative.inference.macro_test import macro_test
 from probative.inference.ranks import covariance_of_moves
@@ -94,7 +95,7 @@ def evidence_of_labels(
         pvalues[i, j] = pvalues[j, i] = p
         tell(done, len(pairs))
 
-    there = np.flatnonzero(judged)
+    there: list[int] = np.flatnonzero(judged).tolist()
     moves = [_moves(cells[i], labels[i], metric, beta) for i in there]
     n_units = cells[0].n_units
     number = np.ones(n_units, dtype=np.int64)
@@ -106,9 +107,9 @@ def evidence_of_labels(
 
     def limits(quantile: float) -> tuple[Array, Array]:
         reach = float(special.erf(quantile / np.sqrt(2)))
-        wanted = [(int(i), int(j)) for i, j in combinations(there, 2)]
+        wanted = list(combinations(there, 2))
         find = partial(_limits, cells, labels, metric, reach, beta)
-        place = {int(i): at for at, i in enumerate(there)}
+        place = {i: at for at, i in enumerate(there)}
         low, high = np.zeros((len(there), len(there))), np.zeros((len(there), len(there)))
         for (i, j), (least, most) in in_processes(find, wanted, jobs):
             # of the row minus the column
@@ -174,20 +175,21 @@ def _moves(cells: LabelCounts, mask: Mask, metric: str, beta: float) -> Array:
     _, added = kinds_of_items(totals, metric, beta)
     of_cells, _ = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)
     share = cells.n_labels / max(1, mask.sum())
-    return cells.sum_by_unit(of_cells * mask[cells.label]) * share
+    return np.asarray(cells.sum_by_unit(of_cells * mask[cells.label]) * share)
 
 
 def _sums(cells: LabelCounts, metric: str, beta: float) -> tuple[Any, Any]:
     """Numerator and denominator of every label's score, as a table of units by labels each."""
     shape = (cells.n_units, cells.n_labels)
     x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
-    return tuple(
+    top, bottom = (
         sparse.coo_array((part, (cells.unit, cells.label)), shape=shape).tocsc() for part in (x, y)
-    )  # type: ignore[return-value]  # two of them
+    )
+    return top, bottom
 
 
 def _weighted_mean(weights: Array, x: Any, y: Any, mask: Mask) -> Array:
     """The macro average under weights of the units; an undefined score counts as 0."""
     top, bottom = (np.asarray((part.T @ weights.T).T)[:, mask] for part in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(bottom > 0, top / bottom, 0.0).mean(axis=1)
+        return np.asarray(np.where(bottom > 0, top / bottom, 0.0).mean(axis=1))

@@ -255,14 +255,22 @@ def sampled_pvalue(
 
 
 def _edges(exchange: ItemExchange | UnitExchange, observed: Fraction) -> list[Fraction]:
-    """Equally spaced positive edges, one of them the size of the observed difference."""
+    """Equally spaced positive edges, one of them the size of the observed difference.
+
+    Differences that come in steps are parted half-way between two of them, so that all bins of a
+    width hold as many: else the one in the middle, which has no difference on its edges, would
+    seem to be a hollow.
+    """
     span = max(_SPAN * exchange.deviation(), 1.2 * abs(float(observed)))
     if span == 0:
         return [Fraction(1)]
-    width = Fraction(span) / _BINS_A_SIDE
-    if observed:
+    width, step = Fraction(span) / _BINS_A_SIDE, exchange.step()
+    if step:
+        width = step * max(1, round(width / step))
+    elif observed:
         width = abs(observed) / max(1, round(abs(observed) / width))
-    return [width * k for k in range(1, math.ceil(span / width) + 1)]
+    first = (abs(observed) - step / 2) % width or width
+    return [first + width * k for k in range(max(1, math.ceil((span - first) / width) + 1))]
 
 
 def _null_distribution(

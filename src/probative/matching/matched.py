@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from probative.matching.items import Items
     from probative.reading.recognise import Annotations
 
-__all__ = ["Matched", "match_inputs", "short_name"]
+__all__ = ["Matched", "match_inputs", "match_training", "short_name"]
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
@@ -182,6 +182,32 @@ def match_inputs(
         )
         return _averaging(found, None)
     return _averaging(_entities(answer, outputs, named, chosen), labels)
+
+
+def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spans | Labels:
+    """Read the training data of the systems, to see which items they could have known.
+
+    Parameters
+    ----------
+    train
+        A path, or what `match_inputs` takes, of the same task as the answer.
+    matched
+        What the inputs of the comparison came to.
+    reading
+        How they were read.
+    """
+    if matched.task == "segmentation":
+        raise InputError("train: means nothing for segmentation; expected train_words")
+    options = Options(matched.task, None, reading.encoding, reading.tag_column, reading.comments)
+    column = None if reading.gold_column is None else str(reading.gold_column)
+    found = annotations_of(
+        train, "train", replace(options, column=column if matched.task == "labels" else None)
+    )
+    if task_of(found) != matched.task:
+        raise InputError(f"train: is {task_of(found)}, but the answer is {matched.task}")
+    if isinstance(found, (Tagged, Spans)):
+        return _spans(found, reading.scheme, matched.scheme, reading.repair)
+    return cast("Labels", found)
 
 
 def _checked(reading: ReadingOptions) -> ReadingOptions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.compare_page import label_differences, page_content
+from probative.reporting.compare_page import bucket_tables, label_differences, page_content
 from probative.reporting.document import (
     Document,
     Strong,
@@ -29,6 +29,7 @@ def compare_document(
     found: Comparisons,
     *,
     by_label: bool = False,
+    buckets: bool = False,
     gates: Sequence[GateVerdict] = (),
 ) -> Document:
     """Show scores, differences and verdicts.
@@ -39,6 +40,8 @@ def compare_document(
         The comparison.
     by_label
         Whether to print a table for each label, too; JSON and the page always have it.
+    buckets
+        Whether to print the scores of different kinds of items, where they were computed.
     gates
         What the gate said that was asked for.
     """
@@ -52,6 +55,10 @@ def compare_document(
     if by_label:
         tables += [label_table(found, system) for system in found.systems if system.by_label]
         tables += [label_differences(c) for c in found.comparisons if c.by_label]
+    if buckets:
+        main = found.comparisons[0].metric
+        first = [c for c in found.comparisons if c.metric == main]
+        tables += [table for c in first for table in bucket_tables(found, c)]
     names = [system.name for system in found.systems]
     return Document(
         title=_listed(names),
@@ -149,9 +156,9 @@ def _differences(found: Comparisons) -> Table:
         "high",
         "p",
         *(("p adjusted",) if several else ()),
-        "P(A better)",
+        "P(worse)",
         *equivalent,
-        "P(B better)",
+        "P(better)",
         *(("note",) if noted else ()),
     )
     rows = tuple(
@@ -169,11 +176,17 @@ def _differences(found: Comparisons) -> Table:
         for c in found.comparisons
     )
     c = found.comparisons[0]
-    spare = () if rope > 0 else ("P(A better)",)
+    spare: tuple[str, ...] = () if rope > 0 else ("P(worse)",)
     spare += ("score",) if len({c.metric for c in found.comparisons}) == 1 else ()
+    alone = len({(c.a, c.b) for c in found.comparisons}) == 1
+    who = (
+        f"{c.b} is worse or better than {c.a}"
+        if alone
+        else "the system named first is worse or better"
+    )
     note = (
-        f"A is the second name of a comparison, B the first. p: {c.test} two-sided randomisation "
-        f"test by {c.by}; it is not the probability that the systems are equally good."
+        f"p: {c.test} two-sided randomisation test by {c.by}; it is not the probability that the "
+        f"systems are equally good. P(worse), P(better): posterior probabilities that {who}."
     )
     return Table(
         columns,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from probative._validation import one_of
 from probative.reporting import escape
-from probative.reporting.document import Strong
+from probative.reporting.document import Strong, points
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -226,6 +226,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["plain"] = escape.plain
+    environment.filters["points"] = lambda value: points(value, 1)
     environment.tests["strong"] = lambda cell: isinstance(cell, Strong)
     return environment
 

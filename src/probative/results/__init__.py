@@ -13,7 +13,16 @@ from probative._lazy import names_on_demand
 if TYPE_CHECKING:
     from probative.results.base import Interval, Result, jsonable
     from probative.results.bayes import BayesTest
-    from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
+    from probative.results.comparisons import (
+        Bucket,
+        BucketDifference,
+        Comparison,
+        Comparisons,
+        Example,
+        LabelDifference,
+        LabelExample,
+        SystemScore,
+    )
     from probative.results.crossval import (
         FoldCounts,
         ModelComparison,
@@ -43,6 +52,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BayesTest",
     "BestCut",
+    "Bucket",
+    "BucketDifference",
     "Comparison",
     "Comparisons",
     "CurvePoint",
@@ -54,6 +65,7 @@ __all__ = [
     "GateVerdict",
     "Interval",
     "LabelDifference",
+    "LabelExample",
     "LabelScores",
     "ModelComparison",
     "NullDistribution",
@@ -72,6 +84,7 @@ __all__ = [
     "SegmenterRun",
     "SignificanceTest",
     "SplitBalance",
+    "SystemScore",
     "SystemScores",
     "jsonable",
 ]
@@ -81,7 +94,16 @@ __getattr__, __dir__ = names_on_demand(
     {
         "base": ("Interval", "Result", "jsonable"),
         "bayes": ("BayesTest",),
-        "comparisons": ("Comparison", "Comparisons", "Example", "LabelDifference"),
+        "comparisons": (
+            "Bucket",
+            "BucketDifference",
+            "Comparison",
+            "Comparisons",
+            "Example",
+            "LabelDifference",
+            "LabelExample",
+            "SystemScore",
+        ),
         "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),
         "gates": ("GateVerdict",),
         "plans": ("Plan",),
