@@ -41,6 +41,7 @@ STUDIES = (
     "macro",
     "gates",
     "training",
+    "ranks",
 )
 
 
