@@ -29,9 +29,9 @@ def ranks(
     from probative.studies.ranks import rank_study
 
     note = (
-        f"{given.replicates:,} test sets each: the share on which all rank sets hold the true ranks, "
-        f"and on which the limits of all differences hold the true ones; and the mean share of pairs "
-        f"that are decided."
+        f"{given.replicates:,} test sets each: the share on which all rank sets hold the true "
+        f"ranks, and on which the limits of all differences hold the true ones; and the mean share "
+        f"of pairs that are decided."
     )
     simulate(
         "ranks",
