@@ -14,10 +14,12 @@ from probative.counts import PairedCounts
 from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
 from probative.evaluation import (
+    AVERAGES,
     by_name,
+    compared_metrics,
     intervals_of,
-    metrics_of,
     recognised,
+    scored_as,
     scores_of,
     unit_of,
 )
@@ -52,8 +54,6 @@ if TYPE_CHECKING:
     from probative.results import Plan
 
 __all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
-
-AVERAGES = ("micro", "macro")
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def compare_matched(
         raise InputError("prior: means nothing to macro averages, which learn theirs from labels")
     if len(matched.names) < 2:
         raise InputError(f"b: {len(matched.names)} system; expected at least two to compare")
-    metrics = _metrics(matched, options.metric, average)
+    metrics = compared_metrics(matched, options.metric, average)
     choices = _Choices(
         unit_of(matched, options.by),
         level,
@@ -293,10 +293,10 @@ def plan_from_files(
     if len(matched.names) != 2:
         raise InputError(f"systems: {len(matched.names)} of them; expected two")
     unit = unit_of(matched, by)
-    (name,) = _metrics(matched, metric, "micro")
+    (name,) = compared_metrics(matched, metric, "micro")
     needed = plan(
         _paired(matched, 0, 1, unit),
-        _scored(matched, name),
+        scored_as(matched, name),
         difference=difference,
         power=power,
         units=units,
@@ -305,20 +305,6 @@ def plan_from_files(
     )
     signature = options.signature("plan", *recognised(matched, options), name, f"by-{unit}")
     return replace(needed, metric=name, by=unit, notes=matched.notes, signature=signature)
-
-
-def _metrics(matched: Matched, metric: str | Sequence[str] | None, average: str) -> tuple[str, ...]:
-    asked = () if metric is None else metrics_of(matched, metric, average=average)
-    if asked:
-        return asked
-    if matched.task == "segmentation":
-        return ("recall",)
-    return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
-
-
-def _scored(matched: Matched, metric: str) -> str:
-    """Over all classes of single-label data a score is the share of the answers found."""
-    return "recall" if matched.all_classes else metric
 
 
 def _paired(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
@@ -360,7 +346,7 @@ def _common(matched: Matched, i: int, j: int, choices: _Choices) -> dict[str, An
 def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
     paired = _paired(matched, i, j, choices.unit).grouped()
-    scored, level, beta = _scored(matched, metric), choices.level, choices.beta
+    scored, level, beta = scored_as(matched, metric), choices.level, choices.beta
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     test = randomization_test(
         paired,
@@ -454,7 +440,7 @@ def _bucket(
     kind: str,
     name: str,
 ) -> Bucket:
-    scored, level, beta = _scored(part, metric), choices.level, choices.beta
+    scored, level, beta = scored_as(part, metric), choices.level, choices.beta
     differences = []
     for i, j in pairs:
         gap = difference(

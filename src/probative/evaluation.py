@@ -30,18 +30,22 @@ if TYPE_CHECKING:
     from probative.options import ReadingKeywords, ReadingOptions
 
 __all__ = [
+    "AVERAGES",
     "UNITS",
     "by_name",
+    "compared_metrics",
     "intervals_of",
     "metrics_of",
     "recognised",
     "score",
+    "scored_as",
     "scores_of",
     "unit_of",
 ]
 
 PRF = ("precision", "recall", "f1")
 UNITS = ("sentence", "document", "unit", "item")
+AVERAGES = ("micro", "macro")
 # what accuracy is also called where every class of single-label data counts
 _ALL_CLASSES = ("accuracy", *PRF)
 _MACRO = "macro_"
@@ -260,6 +264,23 @@ def metrics_of(
                 f"{', '.join(_ALL_CLASSES)}, or average='macro'"
             )
     return tuple(dict.fromkeys(names))
+
+
+def compared_metrics(
+    matched: Matched, metric: str | Sequence[str] | None, average: str
+) -> tuple[str, ...]:
+    """The metrics that systems are compared by: those asked for, or the usual one of the task."""
+    asked = () if metric is None else metrics_of(matched, metric, average=average)
+    if asked:
+        return asked
+    if matched.task == "segmentation":
+        return ("recall",)
+    return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
+
+
+def scored_as(matched: Matched, metric: str) -> str:
+    """Over all classes of single-label data a score is the share of the answers found."""
+    return "recall" if matched.all_classes else metric
 
 
 def _system(matched: Matched, i: int, choices: _Choices) -> SystemScores:

@@ -33,6 +33,7 @@ __all__ = [
     "IntervalOptions",
     "Options",
     "PlanOptions",
+    "RankOptions",
     "ReadingKeywords",
     "ReadingOptions",
     "ScoreOptions",
@@ -245,6 +246,22 @@ class PlanOptions(ReadingOptions):
     beta: float = 1.0
 
     told = ReadingOptions.told | {"metric", "by"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankOptions(ReadingOptions):
+    """The choices of a ranking."""
+
+    metric: str | None = None
+    average: str = "micro"
+    by: str | None = None
+    level: float = field(default=0.95, metadata=ALWAYS)
+    beta: float = 1.0
+    adjust: str = "holm"
+    rng: Any = field(default=0, metadata={"as": "seed"} | ALWAYS)
+
+    # how p-values were adjusted is told beside the test
+    told = ReadingOptions.told | {"metric", "by", "adjust"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,7 +80,8 @@ class Output:
             write_whole(self.html, as_html(document))
             self.remark(f"wrote {self.html}")
         terminal = sys.stdout.isatty()
-        width = shutil.get_terminal_size().columns if terminal else UNLIMITED
+        asked = terminal or os.environ.get("COLUMNS", "").isdecimal()
+        width = shutil.get_terminal_size().columns if asked else UNLIMITED
         colour = terminal and _colour_wanted()
         say(render(document, self.form, colour=colour, width=width), sys.stdout)
 

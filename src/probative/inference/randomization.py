@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from probative._types import RNG
 
-__all__ = ["ALTERNATIVES", "randomization_test"]
+__all__ = ["ALTERNATIVES", "exact_pvalue", "randomization_test", "sampled_pvalue"]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -138,7 +138,7 @@ def randomization_test(
     notes = _undefined_scores(table, metric, beta)
     if method != "sampled":
         try:
-            pvalue = _exact_pvalue(exchange, observed, alternative)
+            pvalue = exact_pvalue(exchange, observed, alternative)
             if pvalue == 0:
                 notes.append("the p-value is not 0 but below 1e-300")
             sampled = exchange.sampled if isinstance(exchange, ItemExchange) else None
@@ -167,7 +167,7 @@ def randomization_test(
                     f"method='sampled'"
                 ) from None
             notes.append(f"sampled, because the exact test needs {problem}")
-    differences, pvalue = _sampled_pvalue(exchange, observed, alternative, n_resamples, generator)
+    differences, pvalue = sampled_pvalue(exchange, observed, alternative, n_resamples, generator)
     return result(
         method="sampled",
         pvalue=pvalue,
@@ -215,7 +215,7 @@ def _undefined_scores(table: PairedCounts, metric: str, beta: float) -> list[str
     ]
 
 
-def _exact_pvalue(
+def exact_pvalue(
     exchange: ItemExchange | UnitExchange, observed: Fraction, alternative: str
 ) -> float:
     """Only upper tails are needed: under the null hypothesis the difference is symmetric."""
@@ -229,7 +229,7 @@ def _probability(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 
-def _sampled_pvalue(
+def sampled_pvalue(
     exchange: ItemExchange | UnitExchange,
     observed: Fraction,
     alternative: str,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from probative.matching.items import Items
     from probative.reading.recognise import Annotations
 
-__all__ = ["Matched", "match_inputs", "match_training"]
+__all__ = ["Matched", "match_inputs", "match_training", "short_name"]
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
@@ -287,7 +287,7 @@ def _separate(
                 f"{_name(output)}: is {task_of(output)}, but {_name(answer)} is {task_of(answer)}"
             )
         outputs.append(output)
-        names.append(_short(system) if is_path(system) else _own_name(system) or name)
+        names.append(short_name(system) if is_path(system) else _own_name(system) or name)
     return answer, outputs, names
 
 
@@ -301,7 +301,7 @@ def _own_name(system: Any) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
-def _short(path: str | Path) -> str:
+def short_name(path: str | Path) -> str:
     """What a file is called without its folder and its endings."""
     if str(path) == "-":
         return "standard input"

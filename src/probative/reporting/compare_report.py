@@ -99,15 +99,20 @@ def _scores(found: Comparisons) -> Table:
             cells.append(f"{points(score.low, 1)} to {points(score.high, 1)}")
         rows.append((system.name, *cells))
     level = f"{100 * found.level:g} %"
-    notes = [f"{found.task.capitalize()}, {counted(found.units, found.unit)}. The best is in bold."]
+    notes = [f"{found.task.capitalize()}, {counted(found.units, found.unit)}."]
     if any(metric in metrics for _, metric in marked):
         notes.append(f"† differs from {found.systems[0].name}, {_significance(found)}.")
     notes += oddities(found)
+    compared = {c.metric for c in found.comparisons}
+    beside = [i for i, metric in enumerate(metrics) if metric not in compared]
     return Table(
         ("system", *(head for m in metrics for head in (metric_words(m), level))),
         tuple(rows),
         title="Scores in points",
         notes=tuple(notes),
+        # the intervals of scores that are not compared, then those scores
+        droppable=(*(2 * i + 2 for i in beside), *(2 * i + 1 for i in beside)),
+        bold_note="The best is in bold.",
     )
 
 
@@ -171,6 +176,8 @@ def _differences(found: Comparisons) -> Table:
         for c in found.comparisons
     )
     c = found.comparisons[0]
+    spare: tuple[str, ...] = () if rope > 0 else ("P(worse)",)
+    spare += ("score",) if len({c.metric for c in found.comparisons}) == 1 else ()
     alone = len({(c.a, c.b) for c in found.comparisons}) == 1
     who = (
         f"{c.b} is worse or better than {c.a}"
@@ -186,6 +193,8 @@ def _differences(found: Comparisons) -> Table:
         rows,
         title=f"Differences in points with {100 * found.level:g} % intervals",
         notes=(note, *(f"Note: {same}." for same in notes if same and not noted)),
+        # without a region of equivalence the one probability tells the other
+        droppable=tuple(columns.index(name) for name in spare),
         text_columns=2,
         closing_words=noted,
     )

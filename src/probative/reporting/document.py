@@ -6,7 +6,7 @@ CSV or HTML.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from probative._version import __version__
@@ -62,7 +62,9 @@ class Table:
     """Rows of ready-made text under column heads.
 
     The first `text_columns` hold words, and so does the last one where `closing_words`; the others
-    hold numbers. Where there are `tracks`, the page draws each row's interval in it.
+    hold numbers. Where there are `tracks`, the page draws each row's interval in it. Where there
+    is no room for all columns, the `droppable` ones are left out, the first of them first.
+    `bold_note` says what bold text means, where the form shows any.
     """
 
     columns: tuple[str, ...]
@@ -72,11 +74,33 @@ class Table:
     text_columns: int = 1
     closing_words: bool = False
     tracks: Tracks | None = None
+    droppable: tuple[int, ...] = ()
+    bold_note: str = ""
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """The notes of a form that shows what stands out."""
+        shown = self.bold_note and any(
+            isinstance(cell, Strong) for row in self.rows for cell in row
+        )
+        return (*self.notes, self.bold_note) if shown else self.notes
 
     def holds_words(self, column: int) -> bool:
         """Whether a column is to be read from the left, and may be broken into lines."""
         last = column == len(self.columns) - 1
         return column < self.text_columns or (last and self.closing_words)
+
+    def without(self, column: int) -> Table:
+        """The same table without a column."""
+        kept = [i for i in range(len(self.columns)) if i != column]
+        return replace(
+            self,
+            columns=tuple(self.columns[i] for i in kept),
+            rows=tuple(tuple(row[i] for i in kept) for row in self.rows),
+            text_columns=sum(i < self.text_columns for i in kept),
+            closing_words=self.closing_words and column != len(self.columns) - 1,
+            droppable=tuple(i - (i > column) for i in self.droppable if i != column),
+        )
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from probative.results.gates import GateVerdict
     from probative.results.plans import Plan
     from probative.results.posteriors import DifferencePosterior, ScorePosterior
+    from probative.results.ranking import RankedPair, RankedSystem, Ranking
     from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
     from probative.results.segmentation import (
         BestCut,
@@ -70,6 +71,9 @@ __all__ = [
     "NullDistribution",
     "Plan",
     "RandomizationTest",
+    "RankedPair",
+    "RankedSystem",
+    "Ranking",
     "Result",
     "Reversal",
     "ScorePosterior",
@@ -104,6 +108,7 @@ __getattr__, __dir__ = names_on_demand(
         "gates": ("GateVerdict",),
         "plans": ("Plan",),
         "posteriors": ("DifferencePosterior", "ScorePosterior"),
+        "ranking": ("RankedPair", "RankedSystem", "Ranking"),
         "scores": ("FileCheck", "LabelScores", "Scores", "SystemScores"),
         "segmentation": (
             "BestCut",
