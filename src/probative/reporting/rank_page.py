@@ -167,17 +167,14 @@ def _words(found: Ranking) -> dict[str, str]:
     spread = f", from {points(max(scores))} to {points(min(scores))}" if scores else ""
     return {
         "board": f"{metric[:1].upper()}{metric[1:]} of each system with its own {level} interval"
-        f"{spread}. A line above a row begins a tier: all systems of the tiers above are decided "
-        f"better than those from there on. Intervals that overlap do not tell whether two systems "
-        f"differ: the pairs below do.",
-        "rank": "rank: the places that a system may have. tier: groups that are told apart. ties: "
-        "systems that share a letter are not told apart. P(best): the probability that it is the "
-        "best of these. E(rank): its rank on average over what the data leave open.",
+        f"{spread}. A line above a row begins a tier: all systems above it are decided better than "
+        f"the one in that row. Intervals that overlap do not tell whether two systems differ: the "
+        f"pairs below do.",
         "matrix": f"Each square compares the system of its row with the one of its column. Blue: "
         f"the row is better. Orange: the column is. The stronger, the larger the difference. A "
         f"full square is decided (adjusted p at most {1 - found.level:.4g}), a small one is not: "
         f"the two tie.",
-        "pair": f"The limits hold for all {len(found.pairs):,} pairs at once with a confidence of "
-        f"{level}. p is of the {found.test} randomisation test by {found.by}; adjusted, it allows "
-        f"for the number of pairs ({found.adjustment.capitalize()}).",
+        "pair": f"The limits hold for all pairs at once with a confidence of {level}. p is of the "
+        f"{found.test} randomisation test by {found.by}; adjusted, it allows for the number of "
+        f"pairs ({found.adjustment.capitalize()}).",
     }

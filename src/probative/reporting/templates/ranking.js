@@ -143,7 +143,7 @@ function drawMatrix() {
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round((top + size * m + 2) * ratio);
   context.scale(ratio, ratio);
-  geometry = { left, top, size };
+  geometry = { left, top, size, width };
   const colour = colours(), largest = Math.max(1e-9, ...pairs.d.map(d => d || 0));
   const gap = size > 5 ? 1 : 0;
   shown.forEach((i, row) => shown.forEach((j, k) => {
@@ -223,8 +223,11 @@ function labelTable(box, i, j, names) {
   const rows = make("tbody", undefined, table);
   for (const [name, a, b] of entries) {
     const row = make("tr", undefined, rows), both = a && b && a[0] !== null && b[0] !== null;
-    [name, a ? limitsOf(a) : "–", b ? limitsOf(b) : "–", both ? signed(a[0] - b[0]) : "–"].forEach((text, k) => {
-      make("td", text, row, k ? "" : "words").dataset.head = columns[k];
+    [name, a, b, both ? signed(a[0] - b[0]) : "–"].forEach((value, k) => {
+      const limits = k === 1 || k === 2, there = limits && value && value[0] !== null;
+      const cell = make("td", !limits ? value : there ? points(value[0]) : "–", row, k ? "" : "words");
+      cell.dataset.head = columns[k];
+      if (there) make("small", `${points(value[1], 1)} to ${points(value[2], 1)}`, cell);
     });
   }
   make("p", "Differences of single labels stand here without a test: many labels make some large ones by chance.", box, "note");
@@ -256,7 +259,7 @@ if (pairs && n > 1) {
     } else return;
     event.preventDefault();
   });
-  addEventListener("resize", drawMatrix);
+  new ResizeObserver(() => { if (geometry && canvas.clientWidth !== geometry.width) drawMatrix(); }).observe(canvas.parentNode);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawMatrix);
   addEventListener("beforeprint", () => { paper = true; drawMatrix(); });
   addEventListener("afterprint", () => { paper = false; drawMatrix(); });
