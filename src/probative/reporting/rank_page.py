@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Table, Tracks, points
 from probative.reporting.escape import plain
-from probative.wording import counted, metric_name
+from probative.wording import counted, metric_name, probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ranking_content"]
 
 _SCORES_BY_LABEL = 100_000  # systems times labels that a page holds; about 2 MB
+_NAMED = 60  # systems that a matrix has room to name
 _PAIRS = 45_000  # pairs that it holds, those of 300 systems; about 3 MB
 
 
@@ -118,6 +119,7 @@ def page_data(found: Ranking, labels: Sequence[str], *, pairs: bool) -> str:
     content: dict[str, Any] = {
         "names": [plain(system.name) for system in found.ranking],
         "scores": [_limits(system) for system in found.ranking],
+        "best": ["–" if isnan(s.p_best) else probability(s.p_best) for s in found.ranking],
         "labels": [plain(label) for label in labels],
         "byLabel": [_by_label(own[s.name].by_label, place, metric) for s in found.ranking],
         "level": found.level,
@@ -160,6 +162,11 @@ def _digits(value: float) -> float | None:
     return float(f"{value:.4g}") if isfinite(value) else None
 
 
+def _narrow(found: Ranking) -> str:
+    many = len(found.ranking) > _NAMED
+    return " Fewer systems, chosen by name above, make larger squares." if many else ""
+
+
 def _words(found: Ranking) -> dict[str, str]:
     """Each part of the page in plain words."""
     metric, level = metric_name(found.metric), f"{100 * found.level:g} %"
@@ -173,7 +180,7 @@ def _words(found: Ranking) -> dict[str, str]:
         "matrix": f"Each square compares the system of its row with the one of its column. Blue: "
         f"the row is better. Orange: the column is. The stronger, the larger the difference. A "
         f"full square is decided (adjusted p at most {1 - found.level:.4g}), a small one is not: "
-        f"the two tie.",
+        f"the two tie.{_narrow(found)}",
         "pair": f"The limits hold for all pairs at once with a confidence of {level}. p is of the "
         f"{found.test} randomisation test by {found.by}; adjusted, it allows for the number of "
         f"pairs ({found.adjustment.capitalize()}).",

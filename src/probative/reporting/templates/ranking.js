@@ -155,7 +155,7 @@ function drawMatrix() {
     const pair = pairOf(i, j);
     if (pair.d === null || pair.same) return;
     context.fillStyle = pair.d > 0 ? colour.b : colour.a;
-    context.globalAlpha = 0.25 + 0.75 * Math.abs(pair.d) / largest;
+    context.globalAlpha = 0.3 + 0.7 * Math.abs(pair.d) / largest;
     const inset = pair.decided ? 0 : size * 0.34;
     context.fillRect(x + inset, y + inset, size - gap - 2 * inset, size - gap - 2 * inset);
   }));
@@ -203,6 +203,7 @@ function open(i, j) {
   const tests = [
     ...names.map((name, k) => [name, limitsOf(data.scores[[i, j][k]])]),
     ["difference in points", `${signed(pair.d)} (${points(pair.low)} to ${points(pair.high)})`],
+    ["P(best)", [i, j].map(k => data.best[k]).join(" and ")],
     ["p", pvalue(pair.p)], ["p adjusted", pvalue(pair.adjusted)], ["decided", pair.decided ? "yes" : "no"],
   ];
   for (const [term, words] of tests) { make("dt", term, list); make("dd", words, list); }
