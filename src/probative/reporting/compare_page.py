@@ -54,9 +54,16 @@ def page_content(
         "confusions": _confusions(found),
         "confusion_words": _CONFUSION_WORDS[kind],
         "examples": [_shown(example) for example in found.examples],
-        "example_words": _EXAMPLE_WORDS[kind],
+        "example_words": _EXAMPLE_WORDS[kind] + _of_which_pairs(found, first),
         "methods": _methods(found),
     }
+
+
+def _of_which_pairs(found: Comparisons, first: Sequence[Comparison]) -> str:
+    """Which pairs the examples are of, if not of all."""
+    shown = len({(example.a, example.b) for example in found.examples})
+    more = len([c for c in first if not c.identical]) - shown
+    return f" Of {counted(shown, 'pair')}; those of {more:,} more are left out." if more > 0 else ""
 
 
 def _facts(found: Comparisons) -> str:
