@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from probative.inference.randomization import randomization_test
     from probative.matching.check import check
     from probative.planning import plan
+    from probative.ranking import rank
     from probative.results import (
         BayesTest,
         Comparison,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         ModelComparison,
         Plan,
         RandomizationTest,
+        Ranking,
         Scores,
         SegmentationSweep,
         SignificanceTest,
@@ -74,6 +76,7 @@ _HOMES = {
     "inference.randomization": ("randomization_test",),
     "matching.check": ("check",),
     "planning": ("plan",),
+    "ranking": ("rank",),
     "results": (
         "BayesTest",
         "Comparison",
@@ -85,6 +88,7 @@ _HOMES = {
         "ModelComparison",
         "Plan",
         "RandomizationTest",
+        "Ranking",
         "Scores",
         "SegmentationSweep",
         "SignificanceTest",
@@ -109,6 +113,7 @@ __all__ = [
     "PairedCounts",
     "Plan",
     "RandomizationTest",
+    "Ranking",
     "Scores",
     "SegmentationSweep",
     "SignificanceTest",
@@ -132,6 +137,7 @@ __all__ = [
     "plan",
     "posterior",
     "randomization_test",
+    "rank",
     "results",
     "score",
     "segmentation_sweep",

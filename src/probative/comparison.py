@@ -13,7 +13,16 @@ from probative._validation import fraction, one_of, open_probability, random_gen
 from probative.counts import PairedCounts
 from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
-from probative.evaluation import by_name, facts_of_reading, metrics_of, scores_of, unit_of
+from probative.evaluation import (
+    AVERAGES,
+    by_name,
+    compared_metrics,
+    facts_of_reading,
+    intervals_of,
+    scored_as,
+    scores_of,
+    unit_of,
+)
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.differences import difference
 from probative.inference.macro_difference import macro_difference
@@ -21,10 +30,19 @@ from probative.inference.macro_test import macro_test
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
-from probative.matching.matched import Matched, match_inputs
-from probative.metrics import label_metric
+from probative.matching.buckets import bucketings_of
+from probative.matching.matched import Matched, match_inputs, match_training
+from probative.metrics import NEEDS_TN, label_metric
 from probative.options import CompareOptions, PlanOptions, ScoreOptions
-from probative.results import Comparison, Comparisons, LabelDifference
+from probative.reading.source import refuse_repeats
+from probative.results import (
+    Bucket,
+    BucketDifference,
+    Comparison,
+    Comparisons,
+    LabelDifference,
+    SystemScore,
+)
 from probative.wording.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
@@ -39,7 +57,9 @@ if TYPE_CHECKING:
 
 __all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
 
-AVERAGES = ("micro", "macro")
+
+_FEW = 3  # systems that comparisons one by one still tell about
+_MANY = "{} systems: rank orders them all, with ties and the probability of being best"
 
 
 @dataclass(frozen=True)
@@ -71,9 +91,11 @@ def compare(
     prior: float = 1.0,
     power: float = 0.8,
     all_pairs: bool = False,
+    train: Input | None = None,
     rng: RNG | None = 0,
     examples: bool = True,
     figures: bool = False,
+    buckets: bool = False,
     **reading: Unpack[ReadingKeywords],
 ) -> Comparisons:
     """Compare the outputs of two or more systems on one test set, and judge.
@@ -106,6 +128,9 @@ def compare(
         The power of the test that the number of units needed is computed for.
     all_pairs
         Compare every pair, instead of each system with the first.
+    train
+        The training data of the systems, of the same task: buckets then tell apart what was seen
+        in training, and labels by how often they occur there.
     rng
         A seed or generator for what is sampled: tests of macro averages, and exact tests that
         would not fit into memory.
@@ -115,6 +140,10 @@ def compare(
     figures
         Whether to keep the null distribution of every test, for its figure: it comes from the
         same exchanges as the p-value, and takes longer.
+    buckets
+        Whether to score items of different kinds apart: by their length, that of their sentence,
+        how frequent their label is, and whether they were seen in training. `train` asks for them,
+        too.
     **reading
         How to read and match, as for `score`.
 
@@ -144,17 +173,19 @@ def compare(
             "prior": prior,
             "power": power,
             "all_pairs": all_pairs,
+            "train": train,
             "rng": rng,
             **reading,
         },
-        beside=("names", "examples", "figures"),
+        beside=("names", "examples", "figures", "buckets"),
     )
     given = [system for system in (a, b, *more) if system is not None]
+    refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names)
     # a mean over the classes needs both classes of a yes-or-no question
     looking = average != "macro"
     matched = match_inputs(gold, systems, names=names, find_positive=looking, reading=options)
-    return compare_matched(matched, options, examples=examples, figures=figures)
+    return compare_matched(matched, options, examples=examples, figures=figures, buckets=buckets)
 
 
 def compare_matched(
@@ -163,6 +194,7 @@ def compare_matched(
     *,
     examples: bool = True,
     figures: bool = False,
+    buckets: bool = False,
 ) -> Comparisons:
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
     level, beta, average = open_probability("level", options.level), options.beta, options.average
@@ -171,7 +203,7 @@ def compare_matched(
         raise InputError("prior: means nothing to macro averages, which learn theirs from labels")
     if len(matched.names) < 2:
         raise InputError(f"b: {len(matched.names)} system; expected at least two to compare")
-    metrics = _metrics(matched, options.metric, average)
+    metrics = compared_metrics(matched, options.metric, average)
     choices = _Choices(
         unit_of(matched, options.by),
         level,
@@ -202,12 +234,19 @@ def compare_matched(
     scores = replace(
         scores_of(matched, usual, also=also), signature=_signature(matched, options, comparisons)
     )
+    if last > _FEW:
+        scores = replace(scores, notes=(*scores.notes, _MANY.format(last)))
     return Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
         verdicts=tuple(verdict(c) for c in comparisons[: len(pairs)]),
         examples=examples_of(matched, pairs) if examples else (),
         confusions=confusions_of(matched) if examples else (),
+        buckets=(
+            _buckets(matched, pairs, metrics[0], options, choices)
+            if buckets or options.train is not None
+            else None
+        ),
     )
 
 
@@ -262,10 +301,10 @@ def plan_from_files(
     if len(matched.names) != 2:
         raise InputError(f"systems: {len(matched.names)} of them; expected two")
     unit = unit_of(matched, by)
-    (name,) = _metrics(matched, metric, "micro")
+    (name,) = compared_metrics(matched, metric, "micro")
     result = plan(
         _cases_of_pair(matched, 0, 1, unit),
-        _computed_metric(matched, name),
+        scored_as(matched, name),
         difference=difference,
         power=power,
         units=units,
@@ -274,20 +313,6 @@ def plan_from_files(
     )
     signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
     return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature)
-
-
-def _metrics(matched: Matched, metric: str | Sequence[str] | None, average: str) -> tuple[str, ...]:
-    asked = () if metric is None else metrics_of(matched, metric, average=average)
-    if asked:
-        return asked
-    if matched.task == "segmentation":
-        return ("recall",)
-    return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
-
-
-def _computed_metric(matched: Matched, metric: str) -> str:
-    """Over all classes of single-label data a score is the share of the answers found."""
-    return "recall" if matched.all_classes else metric
 
 
 def _cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
@@ -352,7 +377,7 @@ def _common(
 def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
     paired = _cases_of_pair(matched, i, j, choices.unit).grouped()
-    scored, level, beta = _computed_metric(matched, metric), choices.level, choices.beta
+    scored, level, beta = scored_as(matched, metric), choices.level, choices.beta
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     test = randomization_test(
         paired,
@@ -402,6 +427,57 @@ def _by_label(
         gap = difference(paired, metric, level=choices.level, beta=choices.beta)
         differences.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
     return tuple(differences)
+
+
+def _buckets(
+    matched: Matched,
+    pairs: Sequence[tuple[int, int]],
+    metric: str,
+    options: CompareOptions,
+    choices: _Choices,
+) -> tuple[Bucket, ...]:
+    """The scores and differences on items of each kind, pooled over labels."""
+    if matched.all_classes:
+        metric = "accuracy"
+    elif metric in NEEDS_TN:
+        return ()  # what is no item has no length and no label
+    train = None if options.train is None else match_training(options.train, matched, options)
+    return tuple(
+        _bucket(replace(matched, items=items), pairs, metric, choices, bucketing.kind, name)
+        for bucketing in bucketings_of(matched, train)
+        for name, items in bucketing.parts(matched.items)
+    )
+
+
+def _bucket(
+    part: Matched,
+    pairs: Sequence[tuple[int, int]],
+    metric: str,
+    choices: _Choices,
+    kind: str,
+    name: str,
+) -> Bucket:
+    scored, level, beta = scored_as(part, metric), choices.level, choices.beta
+    differences = []
+    for i, j in pairs:
+        gap = difference(
+            _cases_of_pair(part, i, j, choices.unit).grouped(), scored, level=level, beta=beta
+        )
+        pair = part.names[i], part.names[j]
+        differences.append(BucketDifference(*pair, metric, gap.estimate, gap.low, gap.high))
+    usual = ScoreOptions(metric=metric, by=choices.unit, level=level, beta=beta)
+    answer = part.items.answer
+    return Bucket(
+        kind,
+        name,
+        int(np.count_nonzero(answer)),
+        len(np.unique(part.items.unit[answer])),
+        tuple(
+            SystemScore(system, metric, own.estimate, own.low, own.high)
+            for system, own in zip(part.names, intervals_of(part, usual), strict=True)
+        ),
+        tuple(differences),
+    )
 
 
 def _macro_comparison(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.matching.confusion import label_confusions, span_confusions
-from probative.results import Example
+from probative.results import Example, LabelExample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,12 +18,20 @@ __all__ = ["confusions_of", "examples_of"]
 
 _PAIRS, _SENTENCES = 3, 8
 _TOKENS, _BEFORE, _LONGEST = 300, 30, 200  # shown of a sentence, before the dispute, of a token
+_LETTERS = 1000  # shown of a text
 
 
-def examples_of(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[Example, ...]:
-    """The sentences on which the first pairs of systems differ most, the widest gaps first."""
-    if matched.task == "labels" or not matched.systems:
-        return ()  # nothing to show: labels have no text, and figures alone have none either
+def examples_of(
+    matched: Matched, pairs: Sequence[tuple[int, int]]
+) -> tuple[Example | LabelExample, ...]:
+    """The sentences on which the first pairs of systems differ most, the widest gaps first.
+
+    Of labels, texts on which one of two systems is right, where the table has texts.
+    """
+    if not matched.systems:
+        return ()  # nothing to show: figures alone have no text
+    if matched.task == "labels":
+        return _label_examples(matched, pairs)
     examples: list[Example] = []
     for i, j in pairs[:_PAIRS]:
         paired = matched.items.paired(i, j, by="sentence")
@@ -35,6 +43,32 @@ def examples_of(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[Exa
             _example(matched, i, j, sentence, errors)
             for sentence in order[:_SENTENCES].tolist()
             if gap[sentence]
+        ]
+    return tuple(examples)
+
+
+def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[LabelExample, ...]:
+    """Of each pair as many texts that only one has right as that only the other has."""
+    texts = matched.gold.texts() if matched.gold.texts is not None else ()
+    if not len(texts):
+        return ()
+    everyone = (matched.gold, *matched.systems)
+    gold, *given = (np.array(side.names, dtype=object)[side.codes] for side in everyone)
+    examples = []
+    for i, j in pairs[:_PAIRS]:
+        right = [given[k] == gold for k in (i, j)]
+        chosen = [np.flatnonzero(right[k] & ~right[1 - k])[: _SENTENCES // 2] for k in (0, 1)]
+        examples += [
+            LabelExample(
+                matched.names[i],
+                matched.names[j],
+                k + 1,
+                texts[k] if len(texts[k]) <= _LETTERS else texts[k][:_LETTERS] + "…",
+                gold[k],
+                given[i][k],
+                given[j][k],
+            )
+            for k in np.concatenate(chosen).tolist()
         ]
     return tuple(examples)
 

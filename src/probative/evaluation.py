@@ -30,9 +30,22 @@ if TYPE_CHECKING:
     from probative.label_counts import LabelCounts
     from probative.options import ReadingKeywords, ReadingOptions
 
-__all__ = ["UNITS", "by_name", "facts_of_reading", "metrics_of", "score", "scores_of", "unit_of"]
+__all__ = [
+    "AVERAGES",
+    "UNITS",
+    "by_name",
+    "compared_metrics",
+    "facts_of_reading",
+    "intervals_of",
+    "metrics_of",
+    "score",
+    "scored_as",
+    "scores_of",
+    "unit_of",
+]
 
 UNITS = ("sentence", "document", "unit", "item")
+AVERAGES = ("micro", "macro")
 # what accuracy is also called where every class of single-label data counts
 _ALL_CLASSES = (
     "accuracy",
@@ -200,6 +213,28 @@ def scores_of(matched: Matched, options: ScoreOptions, also: Sequence[str] = ())
     )
 
 
+def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
+    """The interval of one metric of every system, pooled over labels.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    options
+        The choices, with a single metric.
+    """
+    metrics = metrics_of(matched, options.metric or ())
+    choices = _Choices(unit_of(matched, options.by), options.level, metrics, (), options.beta)
+    scored = "recall" if matched.all_classes else metrics[0]
+    intervals = []
+    for i in range(len(matched.names)):
+        units = matched.items.counts(i, by="sentence")
+        if matched.all_classes:  # what was given instead of the right label is no item of its own
+            units = Counts(units.tp, np.zeros_like(units.fp), units.fn)
+        intervals.append(_interval(matched, units, scored, choices))
+    return intervals
+
+
 def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
     """What a signature says first: the task, and how tags were read."""
     if matched.scheme is None:
@@ -232,6 +267,23 @@ def metrics_of(
                 f"{', '.join(_ALL_CLASSES)}, or average='macro'"
             )
     return tuple(dict.fromkeys(names))
+
+
+def compared_metrics(
+    matched: Matched, metric: str | Sequence[str] | None, average: str
+) -> tuple[str, ...]:
+    """The metrics that systems are compared by: those asked for, or the usual one of the task."""
+    asked = () if metric is None else metrics_of(matched, metric, average=average)
+    if asked:
+        return asked
+    if matched.task == "segmentation":
+        return ("recall",)
+    return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
+
+
+def scored_as(matched: Matched, metric: str) -> str:
+    """Over all classes of single-label data a score is the share of the answers found."""
+    return "recall" if matched.all_classes else metric
 
 
 def _system(matched: Matched, i: int, choices: _Choices) -> SystemScores:

@@ -257,3 +257,26 @@ def test_mcnemar_is_the_binomial_test(only, method, alternative):
         tied = stats.binom.pmf(b, a + b, 0.5)
         expected -= tied if alternative == "two-sided" else tied / 2
     assert found.pvalue == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "cases", [[30, 0, 48, 0, 400, 0, 70], [3, 0, 4, 0, 9, 0, 2], [5, 0, 5, 0, 9]]
+)
+@pytest.mark.parametrize("by", ["item", "unit"])
+def test_the_null_distribution_of_a_share_has_no_hollow_in_the_middle(cases, by):
+    """Differences of recall come in steps; a bin's height is its probability by its width."""
+    cases = [*cases, *[0] * (7 - len(cases))]
+    paired = pv.PairedCounts(cases)
+    if by == "unit":
+        paired = pv.PairedCounts(np.repeat(np.eye(7, dtype=int), cases, axis=0))
+    test = pv.randomization_test(paired, "recall", by=by, null=True)
+    edges, probability = test.null.edges, test.null.probabilities
+    height = probability / np.diff(edges)
+    middle = len(height) // 2
+    assert np.all(np.diff(height[middle:]) <= 1e-12)  # a binomial law falls from its middle on
+    extreme = np.maximum(np.abs(edges[1:]), np.abs(edges[:-1])) > abs(test.statistic) * (1 + 1e-9)
+    assert probability[extreme].sum() == pytest.approx(test.pvalue, abs=1e-10)
+    total, discordant = sum(cases[:7:2]), cases[0] + cases[2]
+    inside = np.diff(edges) * total / 2  # lattice points that a bin holds
+    assert discordant
+    np.testing.assert_allclose(inside, np.round(inside), atol=1e-9)

@@ -28,7 +28,8 @@ def found():
 
 def with_figures():
     how = {"metric": ["recall", "f1"], "names": ["old", "new"], "rope": 0.01}
-    return pv.compare(*outputs(), figures=True, **how)
+    sides = [[sentence[: 3 + k % 4] for k, sentence in enumerate(side)] for side in outputs()]
+    return pv.compare(*sides, figures=True, buckets=True, **how)
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +46,11 @@ def test_the_verdict_comes_first(found, page):
             "Entities, 80 sentences",
             "The best is in bold",
             "Differences in points",
-            "P(A better)",
+            "P(better)",
+            "Posterior of the difference new − old",
             "Null distribution of the exact test by sentence",
             "By label",
+            "Which kinds of items",
             "Confusions",
             "Where they differ most",
             "How this was computed",
@@ -178,3 +181,96 @@ def test_gates_are_on_the_page(found):
     gates = pv.gate(found, "require-better", margin=0.02)
     _, text = html_outline(as_html(compare_document(found, gates=gates)))
     assert str(gates[0]).capitalize() in text
+
+
+def test_systems_are_called_by_their_names(page):
+    _, text = html_outline(page)
+    assert "P(A better)" not in text
+    assert "A is the second name" not in text
+    assert "the probabilities that new" in " ".join(text.split())
+
+
+def test_every_figure_and_term_is_explained_in_plain_words(page):
+    captions = re.findall(r"<figcaption.*?</figcaption>", page, re.DOTALL)
+    assert len(captions) == 4
+    assert all(len(caption) > 200 for caption in captions)
+    _, text = html_outline(page)
+    for words in ("false alarms", "misses", "plausible", "change places at random"):
+        assert words in text
+
+
+def test_confusions_are_a_heat_map_of_their_numbers(found, page):
+    for system, rows in zip(found.systems, found.confusions, strict=True):
+        part = page[page.index(f"<h3>{system.name}</h3>") :]
+        part = part[: part.index("</table>")]
+        cells = re.findall(r'<td style="--heat:([0-9.]+)"[^>]* title="([^"]+)">(\d+)<', part)
+        assert len(cells) == len(rows)
+        told = {words: int(n) for _, words, n in cells}
+        for *labels, n in rows:
+            right, given = (label or "(nothing)" for label in labels)
+            assert told[f"{right} taken for {given}: {n}"] == n
+        shares = sorted((int(n), float(share)) for share, _, n in cells)
+        assert [share for _, share in shares] == sorted(share for _, share in shares)
+
+
+def test_of_many_labels_the_map_says_how_many_it_shows():
+    rng = np.random.default_rng(0)
+    gold, a, b = (rng.integers(0, 30, 600).tolist() for _ in range(3))
+    found = pv.compare(gold, a, b)
+    _, text = html_outline(as_html(compare_document(found)))
+    total = sum(n for _, _, n in found.confusions[0])
+    assert f"of {total:,} confusions: those of the 10 labels" in text
+
+
+def test_buckets_on_the_page_are_those_of_the_results(found, page):
+    _, text = html_outline(page)
+    assert {b.kind for b in found.buckets} == {"sentence length"}
+    assert "new against old, recall by sentence length in points" in text
+    for bucket in found.buckets:
+        assert f">{bucket.bucket}<" in page
+        for score in bucket.scores:
+            assert f">{100 * score.estimate:.2f}<" in page
+    count = len(found.buckets) + sum(len(c.by_label) for c in found.comparisons[:1])
+    assert page.count('<span class="iv') == count
+
+
+def test_texts_of_a_table_are_shown_where_one_system_is_right(tmp_path):
+    table = tmp_path / "t.csv"
+    rows = ["text,gold,old,new"]
+    rows += [f"text <b>number</b> {i},{'ab'[i % 2]},a,{'ab'[i % 2]}" for i in range(20)]
+    table.write_text("\n".join(rows))
+    found = pv.compare(table, gold_column="gold", columns=["old", "new"])
+    assert [e.item for e in found.examples] == [2, 4, 6, 8]
+    assert {(e.gold, e.label_a, e.label_b) for e in found.examples} == {("b", "a", "b")}
+    page = as_html(compare_document(found))
+    assert "text &lt;b&gt;number&lt;/b&gt; 1<" in page
+    assert page.count('<mark class="wrong">a</mark>') == 4
+    assert page.count('<mark class="right">b</mark>') == 8
+    plain = tmp_path / "u.csv"
+    plain.write_text(table.read_text().replace("text,gold", "id,gold"))
+    assert pv.compare(plain, gold_column="gold", columns=["old", "new"]).examples == ()
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "frame"])
+def test_texts_are_read_from_every_kind_of_table(tmp_path, kind):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"sentence": ["x", None, "z"] * 4, "gold": list("abb") * 4, "old": list("aba") * 4}
+    )
+    frame["new"] = frame["gold"]
+    path = tmp_path / f"t.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    table = frame if kind == "frame" else path
+    found = pv.compare(table, gold_column="gold", columns=["old", "new"])
+    assert [e.text for e in found.examples] == ["z"] * 4
+
+
+def test_the_signature_is_said_once(page, found):
+    assert page.count(found.signature) == 1
+    scores = pv.score(*outputs()[:2]).to_html()
+    assert scores.count("probative:") == 1

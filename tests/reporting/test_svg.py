@@ -80,16 +80,22 @@ def test_whatever_the_bars(rows, zero):
 def test_a_density_with_its_region():
     x = [i / 1000 for i in range(-40, 61)]
     y = [math.exp(-0.5 * ((v - 0.01) / 0.015) ** 2) for v in x]
-    shares = ("P(A better) 0.100", "P(B better) 0.700")
-    root = inside(density(x, y, rope=0.01, shares=shares, **WORDS))
+    sides = (("old", "better: 0.100"), ("new", "better: 0.700"))
+    root = inside(density(x, y, rope=0.01, sides=sides, **WORDS))
     (region,) = [e for e in root.iter(f"{SVG}rect") if e.get("class") == "rope"]
     (zero,) = [e for e in root.iter(f"{SVG}line") if e.get("class") == "zero"]
     middle = float(region.get("x")) + float(region.get("width")) / 2
     assert middle == pytest.approx(float(zero.get("x1")), abs=0.2)
-    words = [e.text for e in root.iter(f"{SVG}text") if e.get("class") == "share"]
-    assert words == list(shares)
-    inside(density(x, y, rope=1.0, shares=shares, **WORDS))
-    inside(density(x, y, rope=0.0, shares=shares, **WORDS))
+    words = [e.text for e in root.iter(f"{SVG}text") if e.get("class").startswith("share")]
+    assert words == ["old", "better: 0.100", "new", "better: 0.700"]
+    areas = {e.get("class"): e.get("points") for e in root.iter(f"{SVG}polygon")}
+    assert list(areas) == ["area baseline", "area"]
+    left, right = float(region.get("x")), float(region.get("x")) + float(region.get("width"))
+    ends = {k: [float(p.split(",")[0]) for p in v.split()] for k, v in areas.items()}
+    assert max(ends["area baseline"]) == pytest.approx(left, abs=0.2)
+    assert min(ends["area"]) == pytest.approx(right, abs=0.2)
+    inside(density(x, y, rope=1.0, sides=sides, **WORDS))
+    inside(density(x, y, rope=0.0, sides=sides, **WORDS))
 
 
 def test_a_null_distribution_colours_what_is_as_extreme():

@@ -18,6 +18,7 @@ __all__ = ["build_app", "call"]
 COMMANDS = (
     "score",
     "compare",
+    "rank",
     "bayes",
     "crossval",
     "split",
@@ -40,6 +41,7 @@ STUDIES = (
     "macro",
     "gates",
     "training",
+    "ranks",
 )
 
 

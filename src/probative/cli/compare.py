@@ -29,16 +29,39 @@ def compare(
     given: Annotated[
         CompareOptions,
         options.choose(
-            *("metric", "average", "by", "rope", "all_pairs", "beta", "prior", "level", "rng"),
+            *(
+                "metric",
+                "average",
+                "by",
+                "rope",
+                "all_pairs",
+                "train",
+                "beta",
+                "prior",
+                "level",
+                "rng",
+            ),
             *options.READING,
             average=Option(metavar="HOW", help="micro or macro."),
             all_pairs=Option(
                 "--all-pairs", help="Compare every pair, not only each with the baseline."
             ),
+            train=Option(
+                "--train",
+                metavar="FILE",
+                help="Training data of the systems: tells what they have seen apart, in --buckets.",
+            ),
         ),
     ],
     names: options.Names = None,
     by_label: Annotated[bool, Option("--by-label", help="Print scores by label, too.")] = False,
+    buckets: Annotated[
+        bool,
+        Option(
+            "--buckets",
+            help="Score short and long items, rare and frequent labels apart, as the page does.",
+        ),
+    ] = False,
     fail_if_worse: Annotated[
         bool,
         Option("--fail-if-worse", help="Exit 1 if P(B - A < -margin) >= confidence."),
@@ -85,11 +108,19 @@ def compare(
     gold, *systems = files
     page = out.html is not None  # it alone shows examples, and draws the tests
     comparisons = find_comparison(
-        gold, *systems, names=names, examples=page, figures=page, **vars(given)
+        gold,
+        *systems,
+        names=names,
+        examples=page,
+        figures=page,
+        buckets=buckets or page,
+        **vars(given),
     )
     out.remark(*comparisons.notes)
     verdicts = judge(comparisons, **gate) if gate else ()
-    document = compare_document(comparisons, by_label=by_label, gates=verdicts)
+    document = compare_document(
+        comparisons, by_label=by_label, buckets=buckets or given.train is not None, gates=verdicts
+    )
     out.emit(document, lambda: comparison_figure(comparisons))
     for line in verdicts:
         remark(f"--{line}")

@@ -81,7 +81,8 @@ class Output:
             self.remark(_wrote(self.html))
         place = results()
         terminal = place is not None and place.isatty()
-        width = shutil.get_terminal_size().columns if terminal else UNLIMITED
+        asked = terminal or os.environ.get("COLUMNS", "").isdecimal()
+        width = shutil.get_terminal_size().columns if asked else UNLIMITED
         colour = terminal and _colour_wanted()
         say(render(document, self.form, colour=colour, width=width), place)
 

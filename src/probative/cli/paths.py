@@ -122,6 +122,7 @@ def _inputs(parameters: Sequence[Any], values: Mapping[str, Any]) -> Iterator[st
             given = [path for pattern in given for path in glob(pattern)]  # noqa: PTH207  # anywhere
         if kind in ("FILE", "GLOB") or parameter.name == "folds":
             yield from given
+            yield from (word.partition("=")[2] for word in given if "=" in word)  # NAME=FILE
 
 
 def _streams(inputs: Sequence[str]) -> dict[Any, str]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-import signal
-import threading
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
+from probative.workers import check_jobs, interrupts_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,17 +40,6 @@ def check_model(parameter: str, model: Any) -> None:
                 f"{parameter}: {type(model).__name__} has no {method}; expected an object with "
                 f"fit and predict"
             )
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """Refuse what is no number of jobs."""
-    if n_jobs is not None and (
-        isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0
-    ):
-        raise InputError(
-            f"n_jobs: {n_jobs!r}; expected a whole number >= 1, or -1 for all cores, -2 for all "
-            f"but one, …"
-        )
 
 
 @dataclass(frozen=True)
@@ -173,7 +161,7 @@ def _run(
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     running = None
     try:
-        with _interrupts_waiting() if workers > 1 else nullcontext():
+        with interrupts_waiting() if workers > 1 else nullcontext():
             running = parallel(delayed(fits.fit_and_predict)(*part) for part in todo)
         yield from running
     except TerminatedWorkerError:
@@ -189,39 +177,6 @@ def _run(
     finally:
         if running is not None:
             running.close()  # after a failure the others need not go on
-
-
-@contextmanager
-def _interrupts_waiting() -> Iterator[None]:
-    """Hold Ctrl-C back while workers start.
-
-    They inherit that: it is for the one who started them to end them, and a worker that is
-    interrupted while it imports modules would tell so with a traceback.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    from joblib.externals.loky.backend import resource_tracker as loky_tracker
-
-    for tracker in (resource_tracker, loky_tracker):
-        tracker.ensure_running()  # starting one later would let interrupts through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    # a thread of a numerical library may take the signal, and Python would raise here all the same
-    came: list[int] = []
-    handler = signal.getsignal(signal.SIGINT)
-    ours = threading.current_thread() is threading.main_thread() and callable(handler)
-    if ours:
-        signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
-    try:
-        yield
-    finally:
-        if ours:
-            signal.signal(signal.SIGINT, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        if came:
-            signal.raise_signal(signal.SIGINT)
 
 
 def _fresh(model: Any, seed: int) -> Any:

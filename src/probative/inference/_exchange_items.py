@@ -72,6 +72,12 @@ class ItemExchange:
         variance = np.array([t[0] + t[2], t[1] + t[3]]) / 4
         return float(np.sqrt(variance @ self.gap.gradient(*centre) ** 2))
 
+    def step(self) -> Fraction:
+        """The distance of neighbouring differences, where it is the same everywhere; else 0."""
+        t = self.cases
+        steps = {(1, 0): t[0] + t[2], (0, 1): t[1] + t[3]}
+        return self.gap.spacing(step for step, number in steps.items() if number)
+
     def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
         """Draw what A is credited with."""
         t = self.cases

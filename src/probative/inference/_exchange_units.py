@@ -67,6 +67,10 @@ class UnitExchange:
         slope = self.walk.steps @ self.gap.gradient(*self.walk.centre)
         return float(np.sqrt(self.walk.times @ slope**2) / 2)
 
+    def step(self) -> Fraction:
+        """The distance of neighbouring differences, where it is the same everywhere; else 0."""
+        return self.gap.spacing(self.walk.steps.tolist())
+
     def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
         """Draw what A is credited with, a binomial draw for each distinct step."""
         at_once = max(1, _NUMBERS_AT_ONCE // max(1, len(self.walk.times)))

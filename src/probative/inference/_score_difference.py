@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +18,13 @@ from probative.errors import InputError
 from probative.metrics import NEEDS_TN, TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
     from probative.counts import PairedCounts
 
-__all__ = ["ScoreDifference", "score_difference"]
+__all__ = ["ScoreDifference", "difference_of_totals", "score_difference"]
 
 # Quotients of exactly known numbers are off by a few units in the last place, 1e-15; what is
 # closer to a tie than this is decided in integers.
@@ -100,6 +100,16 @@ class ScoreDifference:
             (0, -1, c), self.bottom, (0, -(a * self.total[0] + b * self.total[1]))
         )
 
+    def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:
+        """How far apart differences are if A's credit changes in such steps; 0: no such distance.
+
+        What A gets B loses, so that a step counts twice.
+        """
+        if not self.is_linear:
+            return Fraction(0)
+        a, b, _ = self.top
+        return Fraction(2 * gcd(*(a * x + b * f for x, f in steps)), max(self.bottom[2], 1))
+
     @property
     def is_linear(self) -> bool:
         """Whether the denominator is the same whatever is exchanged."""
@@ -130,7 +140,17 @@ def score_difference(paired: PairedCounts, metric: str, beta: float) -> ScoreDif
         raise InputError(f"metric: {metric} needs tn (case 7), and these cases have none")
     t = [int(value) for value in paired.cases]
     positives = t[0] + t[2] + t[4] + t[6]
-    negatives = sum(t) - positives
+    total = t[0] + t[2] + 2 * t[4], t[1] + t[3] + 2 * t[5]
+    return difference_of_totals(positives, sum(t) - positives, total, metric, beta)
+
+
+def difference_of_totals(
+    positives: int, negatives: int, total: tuple[int, int], metric: str, beta: float
+) -> ScoreDifference:
+    """The difference of a metric where both systems together have `total` true, false positives.
+
+    `positives` and `negatives` are the items that the answer has, and those that it has not.
+    """
     # the decimal that beta prints as: 0.1 is meant to be a tenth
     b2 = Fraction(repr(float(beta))) ** 2
     forms = TABLE[metric].forms(b2)
@@ -142,4 +162,4 @@ def score_difference(paired: PairedCounts, metric: str, beta: float) -> ScoreDif
         return tp - fn, fp - tn, fn * positives + tn * negatives
 
     top, bottom = map(of_credit, forms)
-    return ScoreDifference(top, bottom, (t[0] + t[2] + 2 * t[4], t[1] + t[3] + 2 * t[5]))
+    return ScoreDifference(top, bottom, total)

@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Lattice", "Walk", "walk_of_units"]
+__all__ = ["Lattice", "Walk", "walk_of_credits", "walk_of_units"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class Walk:
     def centre(self) -> NDArray[np.float64]:
         """Where the walk ends on average."""
         return np.asarray(self.base + self.times @ self.steps / 2)
+
+    def moved(self, by: NDArray[np.int64]) -> Walk:
+        """The same walk from another base."""
+        return Walk(self.steps, self.times, self.base + by)
 
     def has_at_most(self, outcomes: int) -> bool:
         """Whether there are so few ways to take the steps, equal ones not told apart."""
@@ -106,9 +110,15 @@ def _euclid(a: int, c: int, x: int, f: int) -> tuple[int, int, int]:
 def walk_of_units(cases: NDArray[np.float64], number: NDArray[np.int64]) -> Walk:
     """The walk of units with these cases, so many of each."""
     t = cases.astype(np.int64)
-    credit = number @ np.stack([t[:, 0] + t[:, 4], t[:, 1] + t[:, 5]], axis=1)
-    steps = np.stack([t[:, 0] - t[:, 2], t[:, 1] - t[:, 3]], axis=1)
-    return _tidy(steps, number, credit - number @ steps)
+    a = np.stack([t[:, 0] + t[:, 4], t[:, 1] + t[:, 5]], axis=1)
+    b = np.stack([t[:, 2] + t[:, 4], t[:, 3] + t[:, 5]], axis=1)
+    return walk_of_credits(a, b, number)
+
+
+def walk_of_credits(a: NDArray[np.int64], b: NDArray[np.int64], number: NDArray[np.int64]) -> Walk:
+    """The walk of units in which two systems have these true and false positives."""
+    steps = a - b
+    return _tidy(steps, number, number @ b)
 
 
 def _tidy(steps: NDArray[np.int64], number: NDArray[np.int64], base: NDArray[np.int64]) -> Walk:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,9 @@ def adjust_pvalues(pvalues: ArrayLike, method: str = "holm") -> NDArray[np.float
     method
         "holm" keeps the probability of any false discovery below the level, whatever the
         dependence between the tests. "benjamini-hochberg" keeps the expected share of false
-        discoveries below it, for independent or positively dependent tests.
+        discoveries below it, for independent or positively dependent tests. "shaffer" is for the
+        tests of all pairs of some systems, and never weaker than "holm": if some pairs differ, not
+        every number of others can be equal.
 
     Returns
     -------
@@ -35,7 +38,8 @@ def adjust_pvalues(pvalues: ArrayLike, method: str = "holm") -> NDArray[np.float
     References
     ----------
     S. Holm, "A simple sequentially rejective multiple test procedure", 1979. Y. Benjamini &
-    Y. Hochberg, "Controlling the false discovery rate", 1995.
+    Y. Hochberg, "Controlling the false discovery rate", 1995. J. P. Shaffer, "Modified
+    sequentially rejective multiple test procedures", 1986.
 
     Examples
     --------
@@ -44,20 +48,50 @@ def adjust_pvalues(pvalues: ArrayLike, method: str = "holm") -> NDArray[np.float
     [0.03, 0.06, 0.06]
     >>> pv.adjust_pvalues([0.01, 0.04, 0.03], "benjamini-hochberg").tolist()
     [0.03, 0.04, 0.04]
+    >>> pv.adjust_pvalues([0.01, 0.04, 0.03], "shaffer").tolist()
+    [0.03, 0.04, 0.03]
     """
     p = amounts("pvalues", pvalues)
     if p.ndim != 1:
         raise InputError(f"pvalues: shape {p.shape}; expected a sequence of p-values")
     if np.any(p > 1):
         raise InputError(f"pvalues: {p[p > 1][0]:g} is not between 0 and 1")
-    one_of("method", method, ("holm", "benjamini-hochberg"))
+    one_of("method", method, ("holm", "shaffer", "benjamini-hochberg"))
     order = np.argsort(p)
     n = len(p)
     rank = np.arange(1, n + 1)
-    if method == "holm":
-        stepped = np.maximum.accumulate(p[order] * (n + 1 - rank))
+    if method != "benjamini-hochberg":
+        true = n + 1 - rank if method == "holm" else _most_true(n)
+        stepped = np.maximum.accumulate(p[order] * true)
     else:
         stepped = np.minimum.accumulate((p[order] * n / rank)[::-1])[::-1]
     adjusted = np.empty(n)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted
+
+
+def _most_true(n_pairs: int) -> NDArray[np.int64]:
+    """The most hypotheses of equal pairs that can be true when 0, 1, 2, … of them are not."""
+    k = (1 + isqrt(1 + 8 * n_pairs)) // 2
+    if k * (k - 1) // 2 != n_pairs:
+        raise InputError(
+            f"pvalues: {n_pairs} of them; expected those of all pairs of some systems: 1, 3, 6, …"
+        )
+    possible = _possible_numbers(k)
+    numbers = [m for m in range(n_pairs + 1) if possible >> m & 1]
+    left = np.arange(n_pairs, 0, -1)
+    return np.asarray(numbers)[np.searchsorted(numbers, left, side="right") - 1]
+
+
+def _possible_numbers(k: int) -> int:
+    """How many pairs of k systems can be equal at once, as the set bits of a number.
+
+    Equal systems form groups: a group of j has j(j-1)/2 equal pairs.
+    """
+    possible = [1]
+    for size in range(1, k + 1):
+        found = 0
+        for group in range(1, size + 1):
+            found |= possible[size - group] << (group * (group - 1) // 2)
+        possible.append(found)
+    return possible[k]

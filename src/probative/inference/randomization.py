@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from probative._types import RNG
 
-__all__ = ["ALTERNATIVES", "randomization_test"]
+__all__ = ["ALTERNATIVES", "exact_pvalue", "randomization_test", "sampled_pvalue"]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -138,7 +138,7 @@ def randomization_test(
     notes = _undefined_scores(table, metric, beta)
     if method != "sampled":
         try:
-            pvalue = _exact_pvalue(exchange, observed, alternative)
+            pvalue = exact_pvalue(exchange, observed, alternative)
             if pvalue == 0:
                 notes.append("the p-value is not 0 but below 1e-300")
             sampled = exchange.sampled if isinstance(exchange, ItemExchange) else None
@@ -167,7 +167,7 @@ def randomization_test(
                     f"method='sampled'"
                 ) from None
             notes.append(f"sampled, because the exact test needs {problem}")
-    differences, pvalue = _sampled_pvalue(exchange, observed, alternative, n_resamples, generator)
+    differences, pvalue = sampled_pvalue(exchange, observed, alternative, n_resamples, generator)
     return result(
         method="sampled",
         pvalue=pvalue,
@@ -214,7 +214,7 @@ def _undefined_scores(table: PairedCounts, metric: str, beta: float) -> list[str
     ]
 
 
-def _exact_pvalue(
+def exact_pvalue(
     exchange: ItemExchange | UnitExchange, observed: Fraction, alternative: str
 ) -> float:
     """Only upper tails are needed: under the null hypothesis the difference is symmetric."""
@@ -228,7 +228,7 @@ def _probability(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 
-def _sampled_pvalue(
+def sampled_pvalue(
     exchange: ItemExchange | UnitExchange,
     observed: Fraction,
     alternative: str,
@@ -254,14 +254,22 @@ def _sampled_pvalue(
 
 
 def _edges(exchange: ItemExchange | UnitExchange, observed: Fraction) -> list[Fraction]:
-    """Equally spaced positive edges, one of them the size of the observed difference."""
+    """Equally spaced positive edges, one of them the size of the observed difference.
+
+    Differences that come in steps are parted half-way between two of them, so that all bins of a
+    width hold as many: else the one in the middle, which has no difference on its edges, would
+    seem to be a hollow.
+    """
     span = max(_SPAN * exchange.deviation(), 1.2 * abs(float(observed)))
     if span == 0:
         return [Fraction(1)]
-    width = Fraction(span) / _BINS_A_SIDE
-    if observed:
+    width, step = Fraction(span) / _BINS_A_SIDE, exchange.step()
+    if step:
+        width = step * max(1, round(width / step))
+    elif observed:
         width = abs(observed) / max(1, round(abs(observed) / width))
-    return [width * k for k in range(1, math.ceil(span / width) + 1)]
+    first = (abs(observed) - step / 2) % width or width
+    return [first + width * k for k in range(max(1, math.ceil((span - first) / width) + 1))]
 
 
 def _null_distribution(

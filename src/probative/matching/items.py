@@ -6,7 +6,7 @@ returns. Who says yes to it is all that counts and paired counts need.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,8 @@ class Items:
     universe
         How many decisions every unit holds, where "no" can be counted too (a single class);
         else None.
+    start, end
+        Where every item begins and ends in its unit, where items are spans; else None.
     """
 
     unit: Ints
@@ -61,6 +63,8 @@ class Items:
     n_units: int
     document: Ints | None = None
     universe: NDArray[Any] | None = None
+    start: NDArray[Any] | None = None
+    end: NDArray[Any] | None = None
 
     def counts(self, system: int = 0, *, by: str | None = None) -> Counts:
         """The counts of a system: one table, or one per label, sentence or document.
@@ -180,15 +184,24 @@ class Items:
         kept = set(labels)
         of_these = np.array([label in kept for label in self.labels], dtype=bool)
         wanted, code = of_these[self.label], np.cumsum(of_these) - 1
-        return Items(
-            self.unit[wanted],
-            code.astype(np.int32)[self.label[wanted]],
-            tuple(label for label in self.labels if label in kept),
-            self.answer[wanted],
-            self.says[:, wanted],
-            self.n_units,
-            self.document,
-            self.universe if len(kept) == 1 else None,
+        return replace(
+            self.where(wanted),
+            label=code.astype(np.int32)[self.label[wanted]],
+            labels=tuple(label for label in self.labels if label in kept),
+            universe=self.universe if len(kept) == 1 else None,
+        )
+
+    def where(self, wanted: NDArray[np.bool_]) -> Items:
+        """The items of a mask; what is no item is not told apart from what was left out."""
+        return replace(
+            self,
+            unit=self.unit[wanted],
+            label=self.label[wanted],
+            answer=self.answer[wanted],
+            says=self.says[:, wanted],
+            universe=None,
+            start=None if self.start is None else self.start[wanted],
+            end=None if self.end is None else self.end[wanted],
         )
 
     def _groups(self, by: str | None) -> tuple[NDArray[np.intp], int]:
@@ -234,7 +247,8 @@ def collect(
     Parameters
     ----------
     sides
-        The answer's and then each system's items: arrays of unit, place (start, end), label.
+        The answer's and then each system's items: arrays of unit, place (start and end, for
+        spans), label.
     labels, n_units, document, universe
         As `Items` has them.
     """
@@ -253,6 +267,7 @@ def collect(
         n_units,
         document,
         universe,
+        *(column[first] for column in columns[1:-1]),
     )
 
 

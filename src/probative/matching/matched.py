@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from probative.matching.items import Items
     from probative.reading.recognise import Annotations
 
-__all__ = ["Matched", "match_inputs"]
+__all__ = ["Matched", "match_inputs", "match_training", "short_name"]
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
@@ -184,6 +184,32 @@ def match_inputs(
     return _averaging(_entities(answer, outputs, named, choices), labels)
 
 
+def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spans | Labels:
+    """Read the training data of the systems, to see which items they could have known.
+
+    Parameters
+    ----------
+    train
+        A path, or what `match_inputs` takes, of the same task as the answer.
+    matched
+        What the inputs of the comparison came to.
+    reading
+        How they were read.
+    """
+    if matched.task == "segmentation":
+        raise InputError("train: means nothing for segmentation; expected train_words")
+    options = Options(matched.task, None, reading.encoding, reading.tag_column, reading.comments)
+    column = None if reading.gold_column is None else str(reading.gold_column)
+    data = annotations_of(
+        train, "train", replace(options, column=column if matched.task == "labels" else None)
+    )
+    if task_of(data) != matched.task:
+        raise InputError(f"train: is {task_of(data)}, but the answer is {matched.task}")
+    if isinstance(data, (Tagged, Spans)):
+        return _spans(data, reading.scheme, matched.scheme, reading.repair)
+    return cast("Labels", data)
+
+
 def _check_reading(reading: ReadingOptions) -> ReadingOptions:
     """The same choices, if they are some that there are."""
     columns_of("columns", reading.columns)
@@ -261,7 +287,7 @@ def _separate(
                 f"{_name(output)}: is {task_of(output)}, but {_name(answer)} is {task_of(answer)}"
             )
         outputs.append(output)
-        names.append(_short(system) if is_path(system) else _own_name(system) or name)
+        names.append(short_name(system) if is_path(system) else _own_name(system) or name)
     return answer, outputs, names
 
 
@@ -275,7 +301,7 @@ def _own_name(system: Any) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
-def _short(path: str | Path) -> str:
+def short_name(path: str | Path) -> str:
     """What a file is called without its folder and its endings."""
     if str(path) == "-":
         return "standard input"

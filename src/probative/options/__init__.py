@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         FoldsOptions,
         SplitOptions,
     )
+    from probative.options.ranking import RankOptions
     from probative.options.reading import ReadingKeywords, ReadingOptions
     from probative.options.scoring import ScoreOptions
     from probative.options.sweeping import SweepOptions
@@ -41,6 +42,7 @@ __all__ = [
     "IntervalOptions",
     "Options",
     "PlanOptions",
+    "RankOptions",
     "ReadingKeywords",
     "ReadingOptions",
     "ScoreOptions",
@@ -65,6 +67,7 @@ __getattr__, __dir__ = names_on_demand(
             "FoldsOptions",
             "SplitOptions",
         ),
+        "ranking": ("RankOptions",),
         "reading": ("ReadingKeywords", "ReadingOptions"),
         "scoring": ("ScoreOptions",),
         "sweeping": ("SweepOptions",),

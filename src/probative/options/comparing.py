@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative.options.base import ALWAYS, Options
 from probative.options.reading import ReadingOptions
@@ -29,6 +29,7 @@ class CompareOptions(ReadingOptions):
     prior: float = field(default=1.0, metadata=ALWAYS)
     power: float = 0.8
     all_pairs: bool = False
+    train: Any = None
     rng: RNG | None = field(default=0, metadata={"as": "seed"})
 
     told = ReadingOptions.told | {"metric", "by"}

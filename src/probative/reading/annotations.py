@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-__all__ = ["Labels", "Segmented", "Spans", "Tagged", "Text"]
+__all__ = ["TEXT_COLUMNS", "Labels", "Segmented", "Spans", "Tagged", "Text"]
+
+TEXT_COLUMNS = ("text", "sentence", "content")  # what the column of a table's texts is called
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,6 +305,9 @@ class Labels:
         The unit (document, group) of every item as a code, or None.
     notes
         What was recognised.
+    texts
+        Reads what the items say from the table that they came from: one text per item, or none
+        where the table has no column of texts. None where there is no table.
     """
 
     name: str
@@ -310,6 +315,7 @@ class Labels:
     names: tuple[str, ...]
     units: Ints | None = None
     notes: tuple[str, ...] = ()
+    texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.codes)

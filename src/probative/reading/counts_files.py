@@ -8,14 +8,17 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probative._validation import MOST
 from probative.counts import Counts
 from probative.errors import InputError, suggestion
 from probative.reading.source import load
 
-__all__ = ["LIMIT", "read_counts", "read_folds", "read_rows"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["LIMIT", "read_counts", "read_folds", "read_rows", "read_systems"]
 
 # The most bytes that a file of counts may hold.
 LIMIT = 1 << 26
@@ -64,6 +67,40 @@ def read_folds(path: Path | str) -> dict[str, list[Counts]]:
             raise InputError("model is empty; expected a name in every row", path, line)
         models.setdefault(name, []).append((line, row))
     return {name: list(to_counts(some, path)) for name, some in models.items()}
+
+
+def read_systems(
+    paths: Sequence[Path | str], names: Sequence[str] | None = None
+) -> dict[str, Counts]:
+    """Read the counts of several systems on the same units, one row per unit.
+
+    Parameters
+    ----------
+    paths
+        Files as for `read_folds`: one per system, or with a column ``model`` several in one.
+    names
+        What the systems are called, where every file holds one; by default after their files.
+    """
+    systems: dict[str, Counts] = {}
+    if names is not None and len(names) != len(paths):
+        raise InputError(f"names: {len(names)} for {len(paths)} files; expected one each")
+    for number, path in enumerate(paths):
+        found = read_folds(path)
+        if names is not None:
+            if len(found) > 1:
+                raise InputError("names: the systems have names already; expected none", path)
+            found = {names[number]: next(iter(found.values()))}
+        for name, rows in found.items():
+            if name in systems:
+                raise InputError(f"{name!r} for the second time; expected different names", path)
+            systems[name] = _stacked(rows)
+    return systems
+
+
+def _stacked(rows: Sequence[Counts]) -> Counts:
+    """Tables one by one, as an array of tables."""
+    cells = {name: [getattr(row, name) for row in rows] for name in (*_NEEDED, "tn")}
+    return Counts(**{name: column for name, column in cells.items() if column[0] is not None})
 
 
 def read_rows(path: Path | str) -> list[tuple[int, dict[str, Any]]]:

@@ -9,7 +9,7 @@ import numpy as np
 from probative._labels import items_of, labels_of
 from probative._validation import shown
 from probative.errors import InputError
-from probative.reading.annotations import Labels, Spans, Tagged, Text
+from probative.reading.annotations import TEXT_COLUMNS, Labels, Spans, Tagged, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -170,4 +170,6 @@ def labels_from_frame(name: str, frame: Any, column: str, units: str | None = No
         items, lambda text: InputError(f"{name}: column {column!r} {text}"), "row"
     )
     group = None if units is None else _units(column, table[units].to_list(), len(items))
-    return Labels(column, codes, names, group)
+    said = next((table[text] for text in TEXT_COLUMNS if text in there), None)
+    texts = None if said is None else lambda: ["" if t is None else str(t) for t in said.to_list()]
+    return Labels(column, codes, names, group, texts=texts)

@@ -8,6 +8,7 @@ import json
 import re
 import tempfile
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from probative._labels import Column, named
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.reading.annotations import Labels
+from probative.reading.annotations import TEXT_COLUMNS, Labels
 from probative.reading.source import LARGEST, snippet
 
 if TYPE_CHECKING:
@@ -57,12 +58,7 @@ def read_table(
     unit
         The column that says which items belong together.
     """
-    if source.is_parquet:
-        kind, (names, cells) = "parquet", _parquet(source, columns, unit)
-    elif source.data[:1000].lstrip().startswith(b"{"):
-        kind, (names, cells) = "jsonl", _json_lines(source, columns, unit)
-    else:
-        kind, (names, cells) = _delimited(source, columns, unit)
+    kind, (names, cells) = _read(source, columns, unit)
     if not len(cells[names[0]][0]):
         raise source.error("the table has no rows; expected at least one")
 
@@ -72,9 +68,38 @@ def read_table(
     units = None if unit is None else labels(unit)[0]
     single = len(columns) == 1
     return [
-        Labels(source.name if single else name, *labels(name), units, (_note(source, kind, name),))
+        Labels(
+            source.name if single else name,
+            *labels(name),
+            units,
+            (_note(source, kind, name),),
+            partial(_texts, source),
+        )
         for name in names
     ]
+
+
+def _read(
+    source: Source, columns: Sequence[str | None], unit: str | None
+) -> tuple[str, tuple[list[str], Read]]:
+    """What kind of table it is, the names of its columns of labels, and all that is asked for."""
+    if source.is_parquet:
+        return "parquet", _parquet(source, columns, unit)
+    if source.data[:1000].lstrip().startswith(b"{"):
+        return "jsonl", _json_lines(source, columns, unit)
+    return _delimited(source, columns, unit)
+
+
+def _texts(source: Source) -> Sequence[str]:
+    """What the items of a table say, from the first column that is called as texts are."""
+    for name in TEXT_COLUMNS:
+        try:
+            _, (_, cells) = _read(source, [name], None)
+        except InputError:
+            continue
+        codes, values = cells[name]
+        return ["" if values[code] is None else str(values[code]) for code in codes.tolist()]
+    return ()
 
 
 def _note(source: Source, kind: str, name: str) -> str:

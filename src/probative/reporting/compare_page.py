@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.metrics import label_metric
-from probative.reporting.document import Table, points
+from probative.reporting.document import Table, Tracks, points
 from probative.reporting.posterior_drawings import difference_drawing
 from probative.reporting.svg import Bar, forest, histogram
-from probative.wording import counted, metric_name
+from probative.results import LabelExample
+from probative.wording import counted, metric_name, pvalue
 from probative.wording.verdict import STRENGTHS, no_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reporting.document import Drawing
-    from probative.results import Comparison, Comparisons, Example, GateVerdict
+    from probative.results import Comparison, Comparisons, Example, GateVerdict, SystemScore
 
-__all__ = ["label_differences", "page_content"]
+__all__ = ["bucket_tables", "label_differences", "page_content"]
 
 _PAIRS = 6  # pairs that are shown at once; the others unfold
-_CONFUSIONS = 12
+_CONFUSED = 10  # labels of a heat map; more do not fit on a phone
 
 
 def page_content(
@@ -34,6 +35,7 @@ def page_content(
         for c in first
         if not c.identical and no_verdict(c) is None
     ]
+    kind = "labels" if result.task == "labels" else "spans"
     by_label = [label_differences(c) for c in first if c.by_label]
     return {
         "verdicts": result.verdicts[:_PAIRS],
@@ -49,10 +51,20 @@ def page_content(
         "more_pairs": drawn[_PAIRS:],
         "label_tables": by_label[:_PAIRS],
         "more_label_tables": by_label[_PAIRS:],
-        "confusion_tables": _confusion_tables(result),
+        **_bucket_content(result, first),
+        "confusions": _confusions(result),
+        "confusion_words": _CONFUSION_WORDS[kind],
         "examples": [_show(example) for example in result.examples],
+        "example_words": _EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
         "methods": _methods(result),
     }
+
+
+def _of_which_pairs(result: Comparisons, first: Sequence[Comparison]) -> str:
+    """Which pairs the examples are of, if not of all."""
+    shown = len({(example.a, example.b) for example in result.examples})
+    more = len([c for c in first if not c.identical]) - shown
+    return f" Of {counted(shown, 'pair')}; those of {more:,} more are left out." if more > 0 else ""
 
 
 def _facts(result: Comparisons) -> str:
@@ -76,8 +88,11 @@ def _score_forest(result: Comparisons, metric: str) -> Drawing:
     return forest(
         bars,
         axis=f"{name}, points",
-        title=f"{name} with {100 * result.level:g} % intervals; the baseline in orange.",
+        title=f"{name[:1].upper()}{name[1:]} with {100 * result.level:g} % intervals; the "
+        f"baseline, {bars[0].name}, in orange.",
         description=f"{name} of each system: {description}",
+        reading="The dot is the score on this test set. The line shows which true scores, those on "
+        "endless data like these, go well with it.",
     )
 
 
@@ -91,10 +106,11 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
     return forest(
         bars,
         axis=f"difference in {metric}, points",
-        title=f"Differences in {metric} with {100 * comparisons[0].level:g} % intervals; right of "
-        f"the dashed line the first-named system is better.",
+        title=f"Differences in {metric} with {100 * comparisons[0].level:g} % intervals.",
         description=f"Differences in {metric}: {description}",
         zero=True,
+        reading="Right of the dashed line the system that is named first is better, left of it the "
+        "other. A line that crosses it leaves open which is.",
     )
 
 
@@ -114,11 +130,14 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
                 [float(x) for x in c.null.edges],
                 [float(p) for p in c.null.probabilities],
                 observed=c.difference,
-                axis="difference if A and B were exchangeable, points",
-                title=f"Null distribution of the {c.test} test by {c.by}; orange: at least as "
-                f"extreme as observed.",
+                axis="difference by chance alone, points",
+                title=f"Null distribution of the {c.test} test by {c.by}.",
                 description=f"Null distribution of the difference in {metric}; observed "
                 f"{points(c.difference)}, p = {c.pvalue:.4g}",
+                reading=f"How large differences would be if it did not matter which system said "
+                f"what: their outputs change places at random, {c.by} by {c.by}. Purple: at least "
+                f"as large as the observed one, on either side; its share is p = "
+                f"{pvalue(c.pvalue)}.",
             )
         )
     return drawings
@@ -145,8 +164,64 @@ def label_differences(c: Comparison) -> Table:
             for entry in c.by_label
         ),
         title=f"{c.b} against {c.a}, {_label_metric(c)} by label in points",
-        notes=(f"{100 * c.level:g} % intervals, each on its own: not adjusted for their number.",),
+        notes=(_each_on_its_own(c.level),),
+        tracks=Tracks.of([(e.difference, e.low, e.high) for e in c.by_label], zero=True),
     )
+
+
+def _each_on_its_own(level: float) -> str:
+    return f"{100 * level:g} % intervals, each on its own: not adjusted for their number."
+
+
+def bucket_tables(found: Comparisons, c: Comparison) -> list[Table]:
+    """The scores of two systems and their difference on items of each kind, a table per kind."""
+    kinds = dict.fromkeys(bucket.kind for bucket in found.buckets or ())
+    return [_bucket_table(found, c, kind) for kind in kinds]
+
+
+def _bucket_table(found: Comparisons, c: Comparison, kind: str) -> Table:
+    rows, limits = [], []
+    metric = c.metric
+    for bucket in (b for b in found.buckets or () if b.kind == kind):
+        own = {score.system: score for score in bucket.scores}
+        gap = next(d for d in bucket.differences if (d.a, d.b) == (c.a, c.b))
+        metric = gap.metric
+        limits.append((gap.difference, gap.low, gap.high))
+        rows.append(
+            (
+                bucket.bucket,
+                f"{bucket.items:,}",
+                *(cell for name in (c.a, c.b) for cell in _with_limits(own[name])),
+                points(gap.difference),
+                f"{points(gap.low, 1)} to {points(gap.high, 1)}",
+            )
+        )
+    level = f"{100 * found.level:g} %"
+    return Table(
+        (kind, "items", c.a, level, c.b, level, "difference", level),
+        tuple(rows),
+        title=f"{c.b} against {c.a}, {metric_name(metric)} by {kind} in points",
+        notes=(_each_on_its_own(found.level),),
+        tracks=Tracks.of(limits, zero=True),
+    )
+
+
+def _with_limits(score: SystemScore) -> tuple[str, str]:
+    return points(score.estimate), f"{points(score.low, 1)} to {points(score.high, 1)}"
+
+
+def _bucket_content(found: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:
+    """The kinds of items of the first pairs, and of the others, which unfold."""
+    tables = [bucket_tables(found, c) for c in first]
+    shown, more = tables[:1], [own for own in tables[1:] if own]
+    return {
+        "bucket_tables": [table for own in shown for table in own],
+        "more_bucket_tables": [table for own in more for table in own],
+        "more_bucket_pairs": len(more),
+        "bucket_words": _BUCKET_WORDS.format(
+            length="characters" if found.task == "segmentation" else "tokens"
+        ),
+    }
 
 
 def _label_metric(c: Comparison) -> str:
@@ -154,25 +229,78 @@ def _label_metric(c: Comparison) -> str:
     return metric_name(label_metric(c.metric.removeprefix("macro_")))
 
 
-def _confusion_tables(result: Comparisons) -> list[Table]:
-    tables = []
-    for system, rows in zip(result.systems, result.confusions, strict=False):
-        if not rows:
-            continue
-        shown = tuple(
-            (right or "(nothing)", given or "(nothing)", f"{n:,}")
-            for right, given, n in rows[:_CONFUSIONS]
-        )
-        notes: tuple[str, ...] = ()
-        if len(rows) > _CONFUSIONS:
-            notes = (f"The {_CONFUSIONS} most frequent of {len(rows):,}.",)
-        tables.append(
-            Table(("answer", "given", "times"), shown, system.name, notes, text_columns=2)
-        )
-    return tables
+def _confusions(result: Comparisons) -> list[dict[str, Any]]:
+    """The confusions of each system as a heat map of the labels that are confused most."""
+    systems = [
+        (system, rows)
+        for system, rows in zip(result.systems, result.confusions, strict=False)
+        if rows
+    ]
+    times: dict[str, int] = {}
+    for _, rows in systems:
+        for right, given, n in rows:
+            for label in (right, given):
+                if label is not None:
+                    times[label] = times.get(label, 0) + n
+    most = sorted(times, key=lambda label: (-times[label], label))[:_CONFUSED]
+    labels: list[str | None] = [*sorted(most)]
+    if any(None in row[:2] for _, rows in systems for row in rows):
+        labels.append(None)
+    return [_heat_map(system.name, rows, labels) for system, rows in systems]
 
 
-def _show(example: Example) -> dict[str, Any]:
+def _heat_map(
+    name: str, rows: Sequence[tuple[str | None, str | None, int]], labels: Sequence[str | None]
+) -> dict[str, Any]:
+    times = {(right, given): n for right, given, n in rows}
+    largest = max(n for right, given, n in rows)
+    shown = sum(n for (right, given), n in times.items() if right in labels and given in labels)
+    total = sum(times.values())
+    note = ""
+    if shown < total:
+        note = (
+            f"{shown:,} of {total:,} confusions: those of the {len(labels) - (None in labels)} "
+            f"labels that all systems together confuse most."
+        )
+
+    def cell(right: str | None, given: str | None) -> dict[str, Any] | None:
+        if right == given:
+            return None
+        n = times.get((right, given), 0)
+        return {
+            "times": f"{n}" if n < 10_000 else f"{n // 1000:,}k",
+            "share": f"{0.08 + 0.82 * n / largest:.2f}" if n else "0",
+            "dark": n / largest > 0.6,
+            "words": f"{_said(right)} taken for {_said(given)}: {n:,}",
+        }
+
+    return {
+        "title": name,
+        "note": note,
+        "given": [_said(label) for label in labels],
+        "rows": [(_said(right), [cell(right, given) for given in labels]) for right in labels],
+    }
+
+
+def _said(label: str | None) -> str:
+    return "(nothing)" if label is None else label
+
+
+def _show(example: Example | LabelExample) -> dict[str, Any]:
+    if isinstance(example, LabelExample):
+        given = (
+            ("answer", example.gold),
+            (example.a, example.label_a),
+            (example.b, example.label_b),
+        )
+        return {
+            "head": f"Item {example.item:,}",
+            "text": example.text,
+            "lines": [
+                (who, [{"text": label, "kind": "right" if label == example.gold else "wrong"}])
+                for who, label in given
+            ],
+        }
     right = set(example.gold)
     lines = [("answer", _mark(example, example.gold, right))]
     lines.append((example.a, _mark(example, example.spans_a, right)))
@@ -228,6 +356,25 @@ def _methods(result: Comparisons) -> list[tuple[str, str]]:
     return [(term, text.format(**filled)) for term, text in words.items()]
 
 
+_EXAMPLE_WORDS = {
+    "spans": "Spans are shaded. A green line below one: the answer has it, too. A red line: the "
+    "answer does not have it.",
+    "labels": "Texts on which only one of the two is right. A green line: the right label. A red "
+    "line: a wrong one.",
+}
+_CONFUSION_WORDS = {
+    "spans": "How often a span of the answer (row) was given another label (column). Row "
+    "“(nothing)”: spans that the answer does not have, false alarms. Column “(nothing)”: spans of "
+    "the answer that the system has not, misses; one whose limits are wrong counts in both. The "
+    "darker, the more often; right ones are not counted.",
+    "labels": "How often an item of one class (row) was given another (column). The darker, the "
+    "more often; right ones are not counted.",
+}
+_BUCKET_WORDS = (
+    "The same scores on parts of the data. Lengths are in {length}; an item counts in the bucket "
+    "of its own length (sentence, words, label), also one that only a system has. “items” is how "
+    "many the answer has there; the dot and line are the difference and its interval."
+)
 _SCORES = {
     "Scores": "Precision, recall and accuracy with {level} intervals by Wilson's method; F1 by "
     "way of tp / (tp + fp + fn), of which it is an increasing function.",
@@ -248,8 +395,8 @@ _VERDICT = {
     "drawn independently of each other. Not other training runs, and not other domains.",
 }
 _PAIRED = {
-    "Differences": "B minus A, with {level} intervals that combine the two single ones and the "
-    "correlation of the systems on the same items (MOVER).",
+    "Differences": "The system named first (B) minus the other (A), with {level} intervals that "
+    "combine the two single ones and the correlation of the systems on the same items (MOVER).",
     "p-values": "Two-sided randomisation test by {by}, {test}: the probability of a difference at "
     "least this large if the outputs of A and B on each {by} were exchangeable. It is not the "
     "probability that the systems are equally good.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.compare_page import label_differences, page_content
+from probative.reporting.compare_page import bucket_tables, label_differences, page_content
 from probative.reporting.document import (
     Document,
     Strong,
@@ -29,6 +29,7 @@ def compare_document(
     result: Comparisons,
     *,
     by_label: bool = False,
+    buckets: bool = False,
     gates: Sequence[GateVerdict] = (),
 ) -> Document:
     """Show scores, differences and verdicts.
@@ -39,6 +40,8 @@ def compare_document(
         The comparison.
     by_label
         Whether to print a table for each label, too; JSON and the page always have it.
+    buckets
+        Whether to print the scores of different kinds of items, where they were computed.
     gates
         What the gate said that was asked for.
     """
@@ -52,6 +55,10 @@ def compare_document(
     if by_label:
         tables += [label_table(result, system) for system in result.systems if system.by_label]
         tables += [label_differences(c) for c in result.comparisons if c.by_label]
+    if buckets:
+        main = result.comparisons[0].metric
+        first = [c for c in result.comparisons if c.metric == main]
+        tables += [table for c in first for table in bucket_tables(result, c)]
     names = [system.name for system in result.systems]
     return Document(
         title=_listed(names),
@@ -92,17 +99,20 @@ def _scores(result: Comparisons) -> Table:
             cells.append(f"{points(score.low, 1)} to {points(score.high, 1)}")
         rows.append((system.name, *cells))
     level = f"{100 * result.level:g} %"
-    notes = [
-        f"{result.task.capitalize()}, {counted(result.units, result.unit)}. The best is in bold."
-    ]
+    notes = [f"{result.task.capitalize()}, {counted(result.units, result.unit)}."]
     if any(metric in metrics for _, metric in marked):
         notes.append(f"† differs from {result.systems[0].name}, {_significance(result)}.")
     notes += oddities(result)
+    compared = {c.metric for c in result.comparisons}
+    beside = [i for i, metric in enumerate(metrics) if metric not in compared]
     return Table(
         ("system", *(head for m in metrics for head in (metric_words(m), level))),
         tuple(rows),
         title="Scores in points",
         notes=tuple(notes),
+        # the intervals of scores that are not compared, then those scores
+        droppable=(*(2 * i + 2 for i in beside), *(2 * i + 1 for i in beside)),
+        bold_note="The best is in bold.",
     )
 
 
@@ -142,9 +152,9 @@ def _differences(result: Comparisons) -> Table:
         "high",
         "p",
         *(("p adjusted",) if several else ()),
-        "P(A better)",
+        "P(worse)",
         *equivalent,
-        "P(B better)",
+        "P(better)",
         *(("note",) if has_notes else ()),
     )
     rows = tuple(
@@ -162,15 +172,25 @@ def _differences(result: Comparisons) -> Table:
         for c in result.comparisons
     )
     c = result.comparisons[0]
+    spare: tuple[str, ...] = () if rope > 0 else ("P(worse)",)
+    spare += ("score",) if len({c.metric for c in result.comparisons}) == 1 else ()
+    alone = len({(c.a, c.b) for c in result.comparisons}) == 1
+    who = (
+        f"{c.b} is worse or better than {c.a}"
+        if alone
+        else "the system named first is worse or better"
+    )
     note = (
-        f"A is the second name of a comparison, B the first. p: {c.test} two-sided randomisation "
-        f"test by {c.by}; it is not the probability that the systems are equally good."
+        f"p: {c.test} two-sided randomisation test by {c.by}; it is not the probability that the "
+        f"systems are equally good. P(worse), P(better): posterior probabilities that {who}."
     )
     return Table(
         columns,
         rows,
         title=f"Differences in points with {100 * result.level:g} % intervals",
         notes=(note, *(f"Note: {same}." for same in notes if same and not has_notes)),
+        # without a region of equivalence the one probability tells the other
+        droppable=tuple(columns.index(name) for name in spare),
         text_columns=2,
         closing_words=has_notes,
     )

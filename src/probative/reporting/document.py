@@ -6,16 +6,16 @@ CSV or HTML.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from probative._version import __version__
 from probative.wording import number, points
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["Document", "Drawing", "Strong", "Table", "number", "payload", "points"]
+__all__ = ["Document", "Drawing", "Strong", "Table", "Tracks", "number", "payload", "points"]
 
 
 class Strong(str):
@@ -25,11 +25,46 @@ class Strong(str):
 
 
 @dataclass(frozen=True)
+class Tracks:
+    """Intervals drawn in the rows of a table, all on one scale from `low` to `high`.
+
+    `rows` hold the estimate and the limits of each row, None where it has none; `zero` draws the
+    line of no difference, `marked` rows have the colour of the baseline.
+    """
+
+    rows: tuple[tuple[float, float, float] | None, ...]
+    low: float
+    high: float
+    zero: bool = False
+    marked: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        rows: Sequence[tuple[float, float, float]],
+        *,
+        zero: bool = False,
+        marked: Iterable[int] = (),
+    ) -> Tracks:
+        """Put these estimates and limits on one scale; what is undefined is not drawn."""
+        defined = tuple(row if row[0] == row[0] else None for row in rows)
+        values = [value for row in defined if row for value in row] + [0.0] * zero
+        low, high = min(values, default=0.0), max(values, default=1.0)
+        return cls(defined, low, high if high > low else low + 0.01, zero, frozenset(marked))
+
+    def place(self, value: float) -> str:
+        """Where a value lies on the scale, in percent."""
+        return f"{100 * (value - self.low) / (self.high - self.low):.1f}%"
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows of ready-made text under column heads.
 
     The first `text_columns` hold words, and so does the last one where `closing_words`; the others
-    hold numbers.
+    hold numbers. Where there are `tracks`, the page draws each row's interval in it. Where there
+    is no room for all columns, the `droppable` ones are left out, the first of them first.
+    `bold_note` says what bold text means, where the form shows any.
     """
 
     columns: tuple[str, ...]
@@ -38,20 +73,47 @@ class Table:
     notes: tuple[str, ...] = ()
     text_columns: int = 1
     closing_words: bool = False
+    tracks: Tracks | None = None
+    droppable: tuple[int, ...] = ()
+    bold_note: str = ""
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """The notes of a form that shows what stands out."""
+        shown = self.bold_note and any(
+            isinstance(cell, Strong) for row in self.rows for cell in row
+        )
+        return (*self.notes, self.bold_note) if shown else self.notes
 
     def holds_words(self, column: int) -> bool:
         """Whether a column is to be read from the left, and may be broken into lines."""
         last = column == len(self.columns) - 1
         return column < self.text_columns or (last and self.closing_words)
 
+    def without(self, column: int) -> Table:
+        """The same table without a column."""
+        kept = [i for i in range(len(self.columns)) if i != column]
+        return replace(
+            self,
+            columns=tuple(self.columns[i] for i in kept),
+            rows=tuple(tuple(row[i] for i in kept) for row in self.rows),
+            text_columns=sum(i < self.text_columns for i in kept),
+            closing_words=self.closing_words and column != len(self.columns) - 1,
+            droppable=tuple(i - (i > column) for i in self.droppable if i != column),
+        )
+
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure as SVG, with its words for those who cannot see it."""
+    """A figure as SVG, with its words for those who cannot see it.
+
+    `title` says what it shows, `reading` in plain words how to read it.
+    """
 
     svg: str
     title: str
     description: str
+    reading: str = ""
 
 
 @dataclass(frozen=True)

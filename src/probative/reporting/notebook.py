@@ -33,7 +33,7 @@ def document_html(document: Document) -> str:
             f"<table><caption>{_cell(table.title)}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{rows}</tbody></table>"
         )
-        parts += [f"<p>{_cell(note)}</p>" for note in table.notes]
+        parts += [f"<p>{_cell(note)}</p>" for note in table.all_notes]
     return "".join([*parts, *(f"<p>{_cell(note)}</p>" for note in document.notes)])
 
 

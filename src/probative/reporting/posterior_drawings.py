@@ -9,7 +9,7 @@ import numpy as np
 from probative.reporting.curves import density_curve
 from probative.reporting.document import points
 from probative.reporting.svg import Curve, densities, density
-from probative.wording import metric_name, probability
+from probative.wording import metric_name, probability, region
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,17 +85,27 @@ def difference_drawing(
     if curve is None:
         return None
     name = metric_name(metric)
+    a, b = models
     p_a, p_equivalent, p_b = map(probability, probabilities)
-    shares = (f"P(A better) {p_a}", f"P(B better) {p_b}")
-    who = "" if models == ("A", "B") else f"; A is {models[0]}, B is {models[1]}"
-    title = f"Posterior of the difference B − A{who}."
+    reading = (
+        "The higher the curve, the more plausible is that true difference, given these data. "
+        f"The area right of the dashed line is the probability that {b} is better, {p_b}; the area "
+        f"left of it that {a} is, {p_a}."
+    )
     if rope > 0:
-        title += f" Shaded: equivalence, with probability {p_equivalent}."
+        reading = (
+            "The higher the curve, the more plausible is that true difference, given these data. "
+            f"The coloured areas are the probabilities that {b} ({p_b}) or {a} ({p_a}) is better "
+            f"by more than {region(rope)}; between them the two count as equivalent "
+            f"({p_equivalent})."
+        )
     return density(
         *curve,
         rope=rope,
-        shares=shares,
+        sides=((a, f"better: {p_a}"), (b, f"better: {p_b}")),
         axis=f"difference in {name}, points",
-        title=title,
-        description=f"{title} Density of the difference in {name}; {', '.join(shares)}",
+        title=f"Posterior of the difference {b} − {a}.",
+        description=f"Density of the difference in {name}; P({a} better) {p_a}, "
+        f"P({b} better) {p_b}",
+        reading=reading,
     )

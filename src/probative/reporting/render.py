@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from probative._validation import one_of
 from probative.metrics import TABLE
 from probative.reporting import escape
-from probative.reporting.document import Strong
+from probative.reporting.document import Strong, points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from jinja2 import Environment
+    from rich.console import Console
+    from rich.table import Table as RichTable
 
     from probative.reporting.document import Document, Table
 
@@ -61,48 +63,73 @@ def _as_plain_text(document: Document) -> str | None:
 
 
 def _as_rich_text(document: Document, *, colour: bool, width: int) -> str:
-    from rich import box
-    from rich.cells import cell_len
     from rich.console import Console
-    from rich.table import Table as RichTable
     from rich.text import Text
 
     console = Console(
         file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False
     )
+
+    def tell(note: str) -> None:
+        console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
+
     for table in document.tables:
-        grid = RichTable(
-            title=Text(escape.plain(table.title), style="bold") if table.title else None,
-            title_justify="left",
-            box=box.SIMPLE_HEAD,
-            pad_edge=False,
-        )
-        for i, head in enumerate(table.columns):
-            cells = [escape.plain(text) for text in (head, *(row[i] for row in table.rows))]
-            words = table.holds_words(i)
-            # numbers are never broken or cut: a table that needs more room than there is takes it
-            whole = cells if not words else [word for cell in cells for word in cell.split()[:1]]
-            grid.add_column(
-                Text(cells[0]),
-                justify="left" if words else "right",
-                min_width=min(max(map(cell_len, whole), default=0), 40),
-            )
-        for row in table.rows:
-            grid.add_row(
-                *(
-                    Text(escape.plain(cell), style="bold" if isinstance(cell, Strong) else "")
-                    for cell in row
-                )
-            )
-        needed = console.measure(grid, options=console.options.update(width=10_000)).minimum
-        console.print(grid, width=max(width, needed), crop=False)
-        for note in table.notes:
-            console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
+        left_out = _print_table(table, console, width)
+        for note in table.all_notes if colour else table.notes:
+            tell(note)
+        if left_out:
+            tell(f"Columns left out for want of room: {', '.join(dict.fromkeys(left_out))}.")
         console.print()
     for note in document.notes:
-        console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
+        tell(note)
         console.print()
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]  # the StringIO above
+
+
+def _print_table(table: Table, console: Console, width: int) -> list[str]:
+    """Print a table, and return the columns for which there was no room."""
+    left_out: list[str] = []
+    while True:
+        grid = _rich_table(table)
+        needed = console.measure(grid, options=console.options.update(width=10_000)).minimum
+        if needed <= width or not table.droppable:
+            break
+        left_out.append(table.columns[table.droppable[0]])
+        table = table.without(table.droppable[0])
+    console.print(grid, width=max(width, needed), crop=False)
+    return left_out
+
+
+def _rich_table(table: Table) -> RichTable:
+    from rich import box
+    from rich.cells import cell_len
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    grid = RichTable(
+        title=Text(escape.plain(table.title), style="bold") if table.title else None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for i, head in enumerate(table.columns):
+        cells = [escape.plain(text) for text in (head, *(row[i] for row in table.rows))]
+        words = table.holds_words(i)
+        # numbers are never broken or cut: a table that needs more room than there is takes it
+        whole = cells if not words else [word for cell in cells for word in cell.split()]
+        grid.add_column(
+            Text(cells[0]),
+            justify="left" if words else "right",
+            min_width=min(max(map(cell_len, whole), default=0), 40),
+        )
+    for row in table.rows:
+        grid.add_row(
+            *(
+                Text(escape.plain(cell), style="bold" if isinstance(cell, Strong) else "")
+                for cell in row
+            )
+        )
+    return grid
 
 
 def as_json(document: Document) -> str:
@@ -131,7 +158,7 @@ def as_markdown(document: Document) -> str:
         head, *body = ([_markdown(cell) for cell in row] for row in (table.columns, *table.rows))
         lines += ["| " + " | ".join(cells) + " |" for cells in (head, ruler, *body)]
         parts.append("\n".join(lines))
-        parts.extend(escape.markdown(note) for note in table.notes)
+        parts.extend(escape.markdown(note) for note in table.all_notes)
     parts.extend(escape.markdown(note) for note in document.notes)
     return "\n\n".join(parts) + "\n"
 
@@ -145,7 +172,7 @@ def as_latex(document: Document) -> str:
 
 def _latex_table(table: Table) -> str:
     aligned = "".join("l" if table.holds_words(i) else "r" for i in range(len(table.columns)))
-    caption = " ".join([f"{table.title}." if table.title else "", *table.notes]).strip()
+    caption = " ".join([f"{table.title}." if table.title else "", *table.all_notes]).strip()
     lines = [
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",
@@ -186,7 +213,7 @@ def _latex(cell: str) -> str:
 
 
 def as_html(document: Document) -> str:
-    """One page, nothing loaded from anywhere, no script."""
+    """One page, nothing loaded from anywhere; a script only where there is something to choose."""
     template = _templates().get_template(document.page)
     return template.render(document=document, **document.content())
 
@@ -214,8 +241,17 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["plain"] = escape.plain
+    environment.filters["points"] = lambda value: points(value, 1)
+    environment.filters["plain_value"] = _sort_value
     environment.tests["strong"] = lambda cell: isinstance(cell, Strong)
     return environment
+
+
+def _sort_value(value: str | float) -> str:
+    """What a column is sorted by, as an attribute; an undefined number is empty."""
+    if isinstance(value, str):
+        return escape.plain(value)
+    return "" if value != value else repr(value)
 
 
 _RENDERERS = {"json": as_json, "markdown": as_markdown, "latex": as_latex, "csv": as_csv}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ _HALF = 400.0  # of one that shares it
 _MARGIN = 14.0
 _ROW = 26.0
 _NAME = 20.0  # of a name that stands above its row
-_BESIDE = 170.0  # names up to this width stand beside their rows
+_BESIDE = 200.0  # names up to this width stand beside their rows
 _AXIS = 40.0  # room for ticks and the name of the axis
 
 
@@ -40,7 +41,13 @@ class Bar:
 
 
 def forest(
-    bars: Sequence[Bar], *, axis: str, title: str, description: str, zero: bool = False
+    bars: Sequence[Bar],
+    *,
+    axis: str,
+    title: str,
+    description: str,
+    zero: bool = False,
+    reading: str = "",
 ) -> Drawing:
     """Estimates with their limits, one per row; `zero` draws the line of no difference."""
     defined = [bar for bar in bars if bar.estimate == bar.estimate]
@@ -67,7 +74,7 @@ def forest(
         parts.append(
             f'<circle class="estimate{kind}" cx="{scale(bar.estimate):.1f}" cy="{y:.1f}" r="4.5"/>'
         )
-    return _drawing(parts, bottom + _AXIS, title, description)
+    return _drawing(parts, bottom + _AXIS, title, description, reading=reading)
 
 
 def density(
@@ -75,15 +82,20 @@ def density(
     y: Sequence[float],
     *,
     rope: float,
-    shares: tuple[str, str],
+    sides: tuple[tuple[str, str], tuple[str, str]],
     axis: str,
     title: str,
     description: str,
+    reading: str = "",
 ) -> Drawing:
-    """A posterior of the difference, the region of equivalence shaded, a share on either side."""
+    """A posterior of the difference, the region of equivalence shaded.
+
+    `sides` hold what is said left and right of it, in the colours of the baseline and of the
+    challenger: a name, and a line below it.
+    """
     height = 130.0
     scale = _Scale.around([*x, 0.0], _MARGIN, _HALF - _MARGIN)
-    top, bottom = _MARGIN + 18, _MARGIN + 18 + height
+    top, bottom = _MARGIN + 34, _MARGIN + 34 + height
     peak = max(y) or 1.0
     parts = scale.axis(bottom, axis)
     if rope > 0:
@@ -92,16 +104,36 @@ def density(
             f'<rect class="rope" x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" '
             f'height="{height:.1f}"/>'
         )
-    path = " ".join(
-        f"{scale(a):.1f},{bottom - height * b / peak:.1f}" for a, b in zip(x, y, strict=True)
-    )
-    ends = f"{scale(x[0]):.1f},{bottom:.1f}", f"{scale(x[-1]):.1f},{bottom:.1f}"
-    parts.append(f'<polygon class="area" points="{ends[0]} {path} {ends[1]}"/>')
+    curve = [(a, bottom - height * b / peak) for a, b in zip(x, y, strict=True)]
+    for kind, part in (
+        ("area baseline", _clipped(curve, scale.low, -rope)),
+        ("area", _clipped(curve, rope, scale.high)),
+    ):
+        if part:
+            path = " ".join(f"{scale(a):.1f},{b:.1f}" for a, b in part)
+            ends = [f"{scale(part[k][0]):.1f},{bottom:.1f}" for k in (0, -1)]
+            parts.append(f'<polygon class="{kind}" points="{ends[0]} {path} {ends[1]}"/>')
+    path = " ".join(f"{scale(a):.1f},{b:.1f}" for a, b in curve)
     parts.append(f'<polyline class="curve" points="{path}"/>')
     parts.append(_line(scale(0), top - 4, scale(0), bottom, "zero"))
-    parts.append(_text(_MARGIN, _MARGIN + 4, shares[0], "share", "start"))
-    parts.append(_text(_HALF - _MARGIN, _MARGIN + 4, shares[1], "share", "end"))
-    return _drawing(parts, bottom + _AXIS, title, description, _HALF)
+    places = ((_MARGIN, "start", "share baseline"), (_HALF - _MARGIN, "end", "share challenger"))
+    for (place, anchor, kind), lines in zip(places, sides, strict=True):
+        for row, words in enumerate(lines):
+            shown = _short(words, _HALF / 2 - 2 * _MARGIN)
+            parts.append(_text(place, _MARGIN + 4 + 17 * row, shown, kind, anchor))
+    return _drawing(parts, bottom + _AXIS, title, description, _HALF, reading)
+
+
+def _clipped(
+    curve: Sequence[tuple[float, float]], low: float, high: float
+) -> list[tuple[float, float]]:
+    """The part of a curve between two places, its ends interpolated."""
+    inside = [point for point in curve if low <= point[0] <= high]
+    for edge in (low, high):
+        for (a, y_a), (b, y_b) in pairwise(curve):
+            if a < edge < b:
+                inside.append((edge, y_a + (y_b - y_a) * (edge - a) / (b - a)))
+    return sorted(inside) if len(inside) > 1 else []
 
 
 @dataclass(frozen=True)
@@ -129,7 +161,7 @@ def densities(curves: Sequence[Curve], *, axis: str, title: str, description: st
         name = _short(curve.name, _HALF - 2 * _MARGIN)
         parts.append(_text(_MARGIN, _MARGIN + 4 + _NAME * row, name, kind, "start"))
     for curve in curves:
-        kind = f"curve{' marked' * curve.marked}{' dashed' * curve.dashed}"
+        kind = f"curve model{' marked' * curve.marked}{' dashed' * curve.dashed}"
         path = " ".join(
             f"{scale(a):.1f},{bottom - (height - 4) * b / peak:.1f}"
             for a, b in zip(curve.x, curve.y, strict=True)
@@ -146,6 +178,7 @@ def histogram(
     axis: str,
     title: str,
     description: str,
+    reading: str = "",
 ) -> Drawing:
     """A null distribution with the observed difference marked; what is as extreme is coloured."""
     height = 120.0
@@ -158,8 +191,8 @@ def histogram(
     peak = max(heights, default=1.0) or 1.0
     parts = scale.axis(bottom, axis)
     for value, a, b in zip(heights, edges[:-1], edges[1:], strict=True):
-        nearest = 0.0 if a < 0 < b else min(abs(a), abs(b))
-        extreme = nearest >= abs(observed) * (1 - 1e-9)
+        # an edge parts what is as extreme from what is not
+        extreme = max(abs(a), abs(b)) > abs(observed) * (1 + 1e-9)
         size = height * value / peak
         parts.append(
             f'<rect class="{"bin extreme" if extreme else "bin"}" x="{scale(a):.1f}" '
@@ -171,7 +204,7 @@ def histogram(
     parts.append(
         _text(scale(observed), _MARGIN + 4, f"observed {points(observed)}", "share", anchor)
     )
-    return _drawing(parts, bottom + _AXIS, title, description, _HALF)
+    return _drawing(parts, bottom + _AXIS, title, description, _HALF, reading)
 
 
 @dataclass(frozen=True)
@@ -242,7 +275,7 @@ class _Scale:
     def __call__(self, value: float) -> float:
         return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
 
-    def ticks(self, unit: int = 100, room: float = 60) -> list[tuple[float, str]]:
+    def ticks(self, unit: int = 100, room: float = 75) -> list[tuple[float, str]]:
         """Round values, and what they are called: in points, or as they are with a unit of 1."""
         step = _round_step((self.high - self.low) / abs(self.right - self.left) * room)
         first, last = ceil(self.low / step), floor(self.high / step)
@@ -280,11 +313,11 @@ def _text(x: float, y: float, words: str, kind: str, anchor: str) -> str:
 
 def _text_width(words: str) -> float:
     """About how wide words are at the size they have on a phone; wide characters count double."""
-    return sum(16.0 if ord(c) > 0x2E80 else 8.6 for c in plain(words))
+    return sum(20.0 if ord(c) > 0x2E80 else 10.8 for c in plain(words))
 
 
 def _short(words: str, room: float = _WIDTH - 4 * _MARGIN) -> str:
-    """As much of the words as a row holds."""
+    """As much of the words as there is room for, by default in a row."""
     shown = words
     while _text_width(shown) > room:
         shown = shown[: len(shown) * 9 // 10]
@@ -292,7 +325,12 @@ def _short(words: str, room: float = _WIDTH - 4 * _MARGIN) -> str:
 
 
 def _drawing(
-    parts: list[Any], height: float, title: str, description: str, width: float = _WIDTH
+    parts: list[Any],
+    height: float,
+    title: str,
+    description: str,
+    width: float = _WIDTH,
+    reading: str = "",
 ) -> Drawing:
     kind = "wide" if width == _WIDTH else "half"
     head = (
@@ -300,4 +338,4 @@ def _drawing(
         f'viewBox="0 0 {width:g} {height:g}" role="img" '
         f'aria-label="{escape(plain(description), quote=True)}">'
     )
-    return Drawing(head + "".join(parts) + "</svg>", title, description)
+    return Drawing(head + "".join(parts) + "</svg>", title, description, reading)

@@ -13,7 +13,16 @@ from probative._lazy import names_on_demand
 if TYPE_CHECKING:
     from probative.results.base import Interval, Result, jsonable
     from probative.results.bayes import BayesTest
-    from probative.results.comparisons import Comparison, Comparisons, Example, LabelDifference
+    from probative.results.comparisons import (
+        Bucket,
+        BucketDifference,
+        Comparison,
+        Comparisons,
+        Example,
+        LabelDifference,
+        LabelExample,
+        SystemScore,
+    )
     from probative.results.crossval import (
         FoldCounts,
         ModelComparison,
@@ -23,6 +32,7 @@ if TYPE_CHECKING:
     from probative.results.gates import GateVerdict
     from probative.results.plans import Plan
     from probative.results.posteriors import DifferencePosterior, ScorePosterior
+    from probative.results.ranking import RankedPair, RankedSystem, Ranking
     from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
     from probative.results.segmentation import (
         BestCut,
@@ -42,6 +52,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BayesTest",
     "BestCut",
+    "Bucket",
+    "BucketDifference",
     "Comparison",
     "Comparisons",
     "CurvePoint",
@@ -53,11 +65,15 @@ __all__ = [
     "GateVerdict",
     "Interval",
     "LabelDifference",
+    "LabelExample",
     "LabelScores",
     "ModelComparison",
     "NullDistribution",
     "Plan",
     "RandomizationTest",
+    "RankedPair",
+    "RankedSystem",
+    "Ranking",
     "Result",
     "Reversal",
     "ScorePosterior",
@@ -68,6 +84,7 @@ __all__ = [
     "SegmenterRun",
     "SignificanceTest",
     "SplitBalance",
+    "SystemScore",
     "SystemScores",
     "jsonable",
 ]
@@ -77,11 +94,21 @@ __getattr__, __dir__ = names_on_demand(
     {
         "base": ("Interval", "Result", "jsonable"),
         "bayes": ("BayesTest",),
-        "comparisons": ("Comparison", "Comparisons", "Example", "LabelDifference"),
+        "comparisons": (
+            "Bucket",
+            "BucketDifference",
+            "Comparison",
+            "Comparisons",
+            "Example",
+            "LabelDifference",
+            "LabelExample",
+            "SystemScore",
+        ),
         "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),
         "gates": ("GateVerdict",),
         "plans": ("Plan",),
         "posteriors": ("DifferencePosterior", "ScorePosterior"),
+        "ranking": ("RankedPair", "RankedSystem", "Ranking"),
         "scores": ("FileCheck", "LabelScores", "Scores", "SystemScores"),
         "segmentation": (
             "BestCut",

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from probative.results.posteriors import DifferencePosterior
     from probative.results.tests import NullDistribution
 
-__all__ = ["Comparison", "Comparisons", "Example", "LabelDifference"]
+__all__ = [
+    "Bucket",
+    "BucketDifference",
+    "Comparison",
+    "Comparisons",
+    "Example",
+    "LabelDifference",
+    "LabelExample",
+    "SystemScore",
+]
 
 # the right label, the one given instead, and how often; None is no span at all
 Confusion: TypeAlias = tuple[str | None, str | None, int]
@@ -43,6 +52,79 @@ class LabelDifference(Result):
             f"{self.label}: {self.score_b:.4f} against {self.score_a:.4f}, "
             f"{self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}]"
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemScore(Result):
+    """The score of one system with its interval, where several stand side by side."""
+
+    system: str
+    metric: str
+    estimate: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.system}: {self.metric} {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BucketDifference(Result):
+    """The difference of two systems on the items of a bucket, B minus A, with its interval."""
+
+    a: str
+    b: str
+    metric: str
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def estimate(self) -> float:
+        """The difference, by the name that all results have for what they estimate."""
+        return self.difference
+
+    def __str__(self) -> str:
+        return (
+            f"{self.metric}, {self.b} - {self.a}: {self.difference:+.4f} "
+            f"[{self.low:+.4f}, {self.high:+.4f}]"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bucket(Result):
+    """What systems score on items of one kind: short ones, say, or those of rare labels.
+
+    An item belongs to the bucket of its own length (sentence, words, label), whether the answer has
+    it or only a system does.
+
+    Attributes
+    ----------
+    kind, bucket
+        What the items were parted by, and which part this is.
+    items, units
+        How many items the answer has in it, and in how many units.
+    scores
+        A `SystemScore` for each system.
+    differences
+        A `BucketDifference` for each pair that is compared. Their intervals stand each for itself:
+        they are not adjusted for their number.
+    """
+
+    kind: str
+    bucket: str
+    items: int
+    units: int
+    scores: tuple[SystemScore, ...]
+    differences: tuple[BucketDifference, ...]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each score and each difference."""
+        head = {name: getattr(self, name) for name in ("kind", "bucket", "items", "units")}
+        return [{**head, **entry.to_dict()} for entry in (*self.scores, *self.differences)]
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.bucket}: {'; '.join(map(str, self.differences))}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,6 +263,31 @@ class Example:
     errors_b: int
 
 
+@dataclass(frozen=True)
+class LabelExample:
+    """A text on which one of two systems is right.
+
+    Attributes
+    ----------
+    a, b
+        The systems.
+    item
+        Its number, from 1.
+    text
+        What it says; of a long one the beginning.
+    gold, label_a, label_b
+        The right label, and those that the systems gave.
+    """
+
+    a: str
+    b: str
+    item: int
+    text: str
+    gold: str
+    label_a: str
+    label_b: str
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Scores):
     """The scores of several systems, and what is known of their differences.
@@ -192,16 +299,19 @@ class Comparisons(Scores):
     verdicts
         One sentence per pair, on the first metric.
     examples
-        Sentences on which systems differ most.
+        Sentences on which systems differ most; of labels, texts on which one of two is right.
     confusions
         For each system: the right label, the one given instead, and how often; None stands for no
         span at all.
+    buckets
+        Where they were asked for: a `Bucket` for each kind of items, such as long entities.
     """
 
     comparisons: tuple[Comparison, ...] = ()
     verdicts: tuple[str, ...] = ()
-    examples: tuple[Example, ...] = field(default=(), repr=False)
+    examples: tuple[Example | LabelExample, ...] = field(default=(), repr=False)
     confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
+    buckets: tuple[Bucket, ...] | None = None
 
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per comparison."""

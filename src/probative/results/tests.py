@@ -20,7 +20,8 @@ class NullDistribution(Result):
     Attributes
     ----------
     edges
-        The limits of the bins, symmetric about 0; the observed difference is one of them.
+        The limits of the bins, symmetric about 0. The observed difference is one of them; where
+        differences come in equal steps, one lies half a step nearer to 0, and none on an edge.
     probabilities
         The probability of each bin. A difference that falls on an edge belongs to the bin further
         from 0, as a tie counts as extreme; the outermost bins hold what lies beyond them, too.

@@ -1,0 +1,283 @@
+"""Everything that is known of the order of many systems, from what is known of each pair.
+
+The pairs that the tests decide give rank sets, tiers and letters; the covariance of the scores over
+the units gives limits for all differences at once; draws over the units give the probability of
+being best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from probative.counts import PairedCounts
+from probative.inference.differences import difference
+from probative.inference.multiplicity import adjust_pvalues
+from probative.inference.pair_tests import pair_tests
+from probative.inference.ranks import (
+    N_BOOTSTRAP,
+    N_NORMAL,
+    best_and_mean_rank,
+    jackknife_covariance,
+    kish_freedom,
+    pair_errors,
+    rank_sets,
+    simultaneous_quantile,
+    simultaneous_reach,
+    tiers,
+)
+from probative.inference.tie_letters import tie_letters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from probative.inference.unit_table import UnitTable
+
+    Array = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+    Limits = tuple[Array, Array]
+
+__all__ = ["ADJUSTMENTS", "Evidence", "Leaderboard", "evidence_of_units", "leaderboard"]
+
+ADJUSTMENTS = ("holm", "shaffer")
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of the scores of several systems, before they are put in order.
+
+    Attributes
+    ----------
+    estimates
+        The scores; NaN where one is undefined.
+    judged
+        Which systems there is evidence of: those with a score that rests on two units or more.
+    identical
+        Which pairs no unit tells apart.
+    pvalues
+        Of all pairs, two-sided.
+    sampled
+        How many of them were sampled.
+    covariance
+        Of the scores of the judged systems.
+    limits
+        Turns a normal quantile into the limits of all differences of judged systems, those of the
+        row minus those of the column.
+    scores
+        Turns weights of the kinds of units into scores of the judged systems: one row per draw.
+    number
+        How many units there are of each kind.
+    """
+
+    estimates: Array
+    judged: Mask
+    identical: Mask
+    pvalues: Array
+    sampled: int
+    covariance: Array
+    limits: Callable[[float], Limits]
+    scores: Callable[[Array], Array]
+    number: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """Systems in order, best first, and what is known of each and of every pair.
+
+    Attributes
+    ----------
+    order
+        The number of the system in every place, as given.
+    rank_low, rank_high, tier, letters, p_best, expected_rank
+        What is known of the system in every place; NaN where there is no evidence.
+    difference, low, high
+        The score of the row's place minus that of the column's, and its simultaneous limits.
+    pvalue, p_adjusted, decided, p_ahead, identical
+        Of every pair of places; `p_ahead` is the probability that the row's system is better.
+    quantile
+        How many standard errors the limits reach, with many units; NaN without a pair.
+    """
+
+    order: NDArray[np.intp]
+    rank_low: NDArray[np.int64]
+    rank_high: NDArray[np.int64]
+    tier: NDArray[np.int64]
+    letters: list[str]
+    p_best: Array
+    expected_rank: Array
+    difference: Array
+    low: Array
+    high: Array
+    pvalue: Array
+    p_adjusted: Array
+    decided: Mask
+    p_ahead: Array
+    identical: Mask
+    quantile: float
+
+
+def leaderboard(
+    evidence: Evidence,
+    *,
+    level: float = 0.95,
+    adjust: str = "holm",
+    rng: np.random.Generator | None = None,
+    n_normal: int = N_NORMAL,
+    n_bootstrap: int = N_BOOTSTRAP,
+) -> Leaderboard:
+    """Put systems in order, and say how sure that is.
+
+    Parameters
+    ----------
+    evidence
+        What is known of their scores.
+    level
+        The confidence with which all decided pairs, and so all rank sets, are right at once; and
+        that of the limits of all differences.
+    adjust
+        How p-values are adjusted for the number of pairs: "holm" or "shaffer".
+    rng
+        A generator for the quantile of the limits, and for the probabilities of being best.
+    n_normal, n_bootstrap
+        How many draws each of them rests on; without any of the latter there are none.
+    """
+    generator = np.random.default_rng(0) if rng is None else rng
+    estimates, judged = evidence.estimates, evidence.judged
+    k = len(estimates)
+    # undefined scores last; equal ones in the order given
+    order = np.lexsort((np.arange(k), -np.where(np.isnan(estimates), -np.inf, estimates)))
+    known = np.flatnonzero(judged)
+    pairs = np.ix_(known, known)
+
+    pvalue, p_adjusted = evidence.pvalues.copy(), np.full((k, k), np.nan)
+    pvalue[np.isnan(np.add.outer(estimates, estimates))] = np.nan
+    p_adjusted[pairs] = _adjusted(pvalue[pairs], adjust)
+    with np.errstate(invalid="ignore"):
+        difference = np.subtract.outer(estimates, estimates)
+        decided = p_adjusted <= (1 - level) * (1 + 1e-12)
+        better = decided & (difference > 0)
+
+    low, high = np.full((k, k), -1.0), np.full((k, k), 1.0)
+    quantile = simultaneous_quantile(evidence.covariance, level, generator, n_normal)
+    reach = float(special.ndtri((1 + level) / 2)) if np.isnan(quantile) else quantile
+    low[pairs], high[pairs] = evidence.limits(reach)
+
+    best, expected, ahead = np.full(k, np.nan), np.full(k, np.nan), np.full((k, k), np.nan)
+    if len(known) and n_bootstrap:
+        best[known], expected[known], ahead[pairs] = best_and_mean_rank(
+            evidence.scores, evidence.number, generator, n_bootstrap
+        )
+
+    places = np.ix_(order, order)
+    better, decided = better[places], (better | better.T)[places]
+    rank_low, rank_high = rank_sets(better)
+    return Leaderboard(
+        order=order,
+        rank_low=rank_low,
+        rank_high=rank_high,
+        tier=tiers(better),
+        letters=tie_letters(decided),
+        p_best=best[order],
+        expected_rank=expected[order],
+        difference=difference[places],
+        low=low[places],
+        high=high[places],
+        pvalue=pvalue[places],
+        p_adjusted=p_adjusted[places],
+        decided=decided,
+        p_ahead=ahead[places],
+        identical=evidence.identical[places],
+        quantile=quantile,
+    )
+
+
+def _adjusted(pvalues: Array, method: str) -> Array:
+    """The p-values of a symmetric table, adjusted for the number of pairs."""
+    adjusted = np.ones_like(pvalues)
+    upper = np.triu_indices(len(pvalues), 1)
+    adjusted[upper] = adjust_pvalues(pvalues[upper], method)
+    return np.minimum(adjusted, adjusted.T)
+
+
+def evidence_of_units(
+    table: UnitTable,
+    metric: str = "f1",
+    *,
+    beta: float = 1.0,
+    anything_to_find: bool = True,
+    seed: int = 0,
+    n_jobs: int | None = -1,
+    report: Callable[[int, int], None] | None = None,
+) -> Evidence:
+    """What the units of a test set tell of scores that are ratios of sums over them.
+
+    Parameters
+    ----------
+    table
+        The counts of the systems.
+    metric, beta
+        The score.
+    anything_to_find
+        Whether the answer holds what the score is about; without that nothing is known.
+    seed, n_jobs, report
+        As for `pair_tests`.
+    """
+    tests = pair_tests(table, metric, beta=beta, seed=seed, n_jobs=n_jobs, report=report)
+    units = table.grouped()
+    x, y = units.contributions(metric, beta=beta)
+    there = np.any(y > 0, axis=0)  # units in which nothing counts are not there
+    x, y, number = x[:, there], y[:, there], units.number[there]
+    with np.errstate(invalid="ignore"):
+        estimates = (x @ number) / (y @ number)
+    judged = ((y > 0) @ number > 1) & anything_to_find
+    _, kind = table.distinct()
+    known = np.flatnonzero(judged)
+    x, y = x[known], y[known]
+    covariance = jackknife_covariance(x, y, number)
+    errors, freedom = pair_errors(covariance), kish_freedom(y, number)
+    gaps = np.subtract.outer(estimates[known], estimates[known])
+
+    def limits(quantile: float) -> Limits:
+        reach = simultaneous_reach(quantile, freedom) * errors
+        low, high = gaps - reach, gaps + reach
+        level = float(special.erf(quantile / np.sqrt(2)))
+        for i in np.flatnonzero(np.bincount(kind[known], minlength=len(kind))[kind[known]] > 1):
+            same = kind[known] == kind[known[i]]
+            low[i, same], high[i, same] = _limits_of_copies(units, known[i], metric, level, beta)
+        return np.maximum(low, -1.0), np.minimum(high, 1.0)
+
+    def scores(weights: Array) -> Array:
+        return np.asarray((weights @ x.T) / (weights @ y.T))
+
+    return Evidence(
+        estimates=estimates,
+        judged=judged,
+        identical=kind[:, None] == kind,
+        pvalues=tests.pvalues,
+        sampled=tests.sampled,
+        covariance=covariance,
+        limits=limits,
+        scores=scores,
+        number=number,
+    )
+
+
+def _limits_of_copies(
+    units: UnitTable, system: int, metric: str, level: float, beta: float
+) -> tuple[float, float]:
+    """The limits of the difference of two systems that no unit tells apart.
+
+    That nothing differs here does not show that nothing would elsewhere.
+    """
+    counts = units.counts()
+    parts = [counts.tp, counts.fp, counts.fn, *([] if counts.tn is None else [counts.tn])]
+    agreed = np.stack([np.asarray(part)[system] for part in parts], axis=1)
+    cases = np.concatenate([np.zeros((len(agreed), 4)), agreed], axis=1)
+    paired = PairedCounts(cases, units.number)
+    found = difference(paired.total() if units.by_item else paired, metric, level=level, beta=beta)
+    return found.low, found.high

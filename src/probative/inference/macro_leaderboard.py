@@ -1,0 +1,195 @@
+"""What the units of a test set tell of the macro averages of many systems.
+
+Nothing about a macro average is exact: its tests are sampled, and the limits of a difference come
+from the posterior that `macro_difference` has for two systems.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse, special
+
+from probative.inference.label_dependence import kinds_of_items
+from probative.inference.leaderboard import Evidence
+from probative.inference.macro import macro_evidence, shifts
+from probative.inference.macro_difference import macro_difference
+from probative.inference.macro_test import macro_test
+from probative.inference.ranks import covariance_of_moves
+from probative.metrics import ratio
+from probative.workers import in_processes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.label_counts import LabelCounts
+
+    Array = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+__all__ = ["evidence_of_labels", "n_exchanges"]
+
+_FEWEST, _MOST = 10_000, 100_000
+_BELOW = 20  # how many times a p-value should be able to fall below what the first pair must reach
+_ENOUGH = 20  # pairs from which on other processes are worth their start
+
+
+def n_exchanges(n_pairs: int, level: float) -> int:
+    """How many exchanges a sampled test of one of so many pairs needs: a sampled p is never 0."""
+    return min(_MOST, max(_FEWEST, ceil(_BELOW * n_pairs / (1 - level))))
+
+
+def evidence_of_labels(
+    cells: Sequence[LabelCounts],
+    metric: str = "f1",
+    *,
+    labels: Mask,
+    answered: Mask,
+    own_labels: bool = False,
+    level: float = 0.95,
+    beta: float = 1.0,
+    seed: int = 0,
+    n_jobs: int | None = -1,
+    report: Callable[[int, int], None] | None = None,
+) -> Evidence:
+    """What the units tell of the macro averages of several systems.
+
+    Parameters
+    ----------
+    cells
+        The counts of every system in the same cells of units and labels.
+    metric, beta
+        The score.
+    labels
+        Which labels count for each system: one row per system.
+    answered, own_labels
+        Which labels count whatever is exchanged, and whether those that an output uses count for
+        it, too; as for `macro_test`.
+    level
+        What the p-values will be compared with, which tells how many exchanges they need.
+    seed, n_jobs, report
+        As for `probative.inference.pair_tests.pair_tests`.
+    """
+    known = [
+        macro_evidence(own.only(mask), metric, beta=beta)
+        for own, mask in zip(cells, labels, strict=True)
+    ]
+    k = len(cells)
+    judged = np.array([one.posterior is not None for one in known])
+    kind = _kinds(cells)
+    pairs = [(i, j) for i, j in combinations(range(k), 2) if kind[i] != kind[j]]
+    jobs = n_jobs if len(pairs) >= _ENOUGH else 1
+    exchanges = n_exchanges(k * (k - 1) // 2, level)
+    how = {"labels": answered, "own_labels": own_labels, "beta": beta, "n_resamples": exchanges}
+    test = partial(_pvalue, cells, metric, seed, how)
+    tell = report or (lambda done, total: None)
+    pvalues = np.ones((k, k))
+    tell(0, len(pairs))
+    for done, ((i, j), p) in enumerate(in_processes(test, pairs, jobs), 1):
+        pvalues[i, j] = pvalues[j, i] = p
+        tell(done, len(pairs))
+
+    there: list[int] = np.flatnonzero(judged).tolist()
+    moves = [_moves(cells[i], labels[i], metric, beta) for i in there]
+    n_units = cells[0].n_units
+    number = np.ones(n_units, dtype=np.int64)
+    busy = np.any([own != 0 for own in moves], axis=0) if moves else np.zeros(n_units, dtype=bool)
+    covariance = covariance_of_moves(
+        np.reshape(moves, (len(there), n_units))[:, busy], number[busy]
+    )
+    weighers = [_sums(cells[i], metric, beta) for i in there]
+
+    def limits(quantile: float) -> tuple[Array, Array]:
+        reach = float(special.erf(quantile / np.sqrt(2)))
+        wanted = list(combinations(there, 2))
+        find = partial(_limits, cells, labels, metric, reach, beta)
+        place = {i: at for at, i in enumerate(there)}
+        low, high = np.zeros((len(there), len(there))), np.zeros((len(there), len(there)))
+        for (i, j), (least, most) in in_processes(find, wanted, jobs):
+            # of the row minus the column
+            a, b = place[i], place[j]
+            low[b, a], high[b, a], low[a, b], high[a, b] = least, most, -most, -least
+        return low, high
+
+    def scores(weights: Array) -> Array:
+        columns = [
+            _weighted_mean(weights, *sums, labels[i])
+            for i, sums in zip(there, weighers, strict=True)
+        ]
+        return np.stack(columns, axis=1)
+
+    return Evidence(
+        estimates=np.array([one.estimate for one in known]),
+        judged=judged,
+        identical=kind[:, None] == kind,
+        pvalues=pvalues,
+        sampled=k * (k - 1) // 2,
+        covariance=covariance,
+        limits=limits,
+        scores=scores,
+        number=number,
+    )
+
+
+def _kinds(cells: Sequence[LabelCounts]) -> NDArray[np.intp]:
+    """The kind of every system: copies are of one kind."""
+    kinds: dict[bytes, int] = {}
+    keys = (np.stack([c.counts.tp, c.counts.fp]).tobytes() for c in cells)
+    return np.array([kinds.setdefault(key, len(kinds)) for key in keys], dtype=np.intp)
+
+
+def _pvalue(
+    cells: Sequence[LabelCounts],
+    metric: str,
+    seed: int,
+    how: dict[str, Any],
+    pair: tuple[int, int],
+) -> float:
+    rng = np.random.default_rng((seed, *pair))
+    return float(macro_test(cells[pair[0]], cells[pair[1]], metric, rng=rng, **how).pvalue)
+
+
+def _limits(
+    cells: Sequence[LabelCounts],
+    labels: Mask,
+    metric: str,
+    level: float,
+    beta: float,
+    pair: tuple[int, int],
+) -> tuple[float, float]:
+    i, j = pair
+    chosen = (labels[i], labels[j])
+    found, _ = macro_difference(cells[i], cells[j], metric, level=level, beta=beta, labels=chosen)
+    return float(found.low), float(found.high)
+
+
+def _moves(cells: LabelCounts, mask: Mask, metric: str, beta: float) -> Array:
+    """How far every unit moves the average of a system."""
+    totals = cells.by_label()
+    _, added = kinds_of_items(totals, metric, beta)
+    of_cells, _ = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)
+    share = cells.n_labels / max(1, mask.sum())
+    return np.asarray(cells.sum_by_unit(of_cells * mask[cells.label]) * share)
+
+
+def _sums(cells: LabelCounts, metric: str, beta: float) -> tuple[Any, Any]:
+    """Numerator and denominator of every label's score, as a table of units by labels each."""
+    shape = (cells.n_units, cells.n_labels)
+    x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
+    top, bottom = (
+        sparse.coo_array((part, (cells.unit, cells.label)), shape=shape).tocsc() for part in (x, y)
+    )
+    return top, bottom
+
+
+def _weighted_mean(weights: Array, x: Any, y: Any, mask: Mask) -> Array:
+    """The macro average under weights of the units; an undefined score counts as 0."""
+    top, bottom = (np.asarray((part.T @ weights.T).T)[:, mask] for part in (x, y))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(bottom > 0, top / bottom, 0.0).mean(axis=1))

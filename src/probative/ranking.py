@@ -1,0 +1,406 @@
+"""From inputs to a leaderboard: read, match, count, test every pair, put in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from math import isnan
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from probative._validation import one_of, open_probability, positive, random_generator, shown
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.evaluation import (
+    AVERAGES,
+    by_name,
+    compared_metrics,
+    facts_of_reading,
+    scored_as,
+    scores_of,
+    unit_of,
+)
+from probative.inference.intervals import interval
+from probative.inference.leaderboard import ADJUSTMENTS, evidence_of_units, leaderboard
+from probative.inference.macro_leaderboard import evidence_of_labels, n_exchanges
+from probative.inference.ranks import N_BOOTSTRAP
+from probative.inference.unit_table import UnitTable
+from probative.matching.matched import match_inputs
+from probative.metrics import METRICS
+from probative.options import RankOptions, ScoreOptions
+from probative.results import RankedPair, RankedSystem, Ranking, Scores, SystemScores
+from probative.wording.ranking import ranking_summary
+from probative.workers import check_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._types import RNG, Input, Systems
+    from probative.inference.leaderboard import Evidence, Leaderboard
+    from probative.matching.matched import Matched
+    from probative.options import ReadingKeywords
+
+__all__ = ["rank"]
+
+_USUAL = ("precision", "recall", "f1")
+_WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
+
+
+def rank(
+    gold: Input | Mapping[str, Counts],
+    systems: Systems | None = None,
+    *more: Input,
+    names: Sequence[str] | None = None,
+    metric: str | None = None,
+    average: str = "micro",
+    by: str | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    adjust: str = "holm",
+    rng: RNG | None = 0,
+    n_jobs: int | None = -1,
+    report: Callable[[int, int], None] | None = None,
+    **reading: Unpack[ReadingKeywords],
+) -> Ranking:
+    """Rank many systems on one test set: rank sets, tiers, ties and the probability of being best.
+
+    Every pair is tested by the exact randomisation test, and the p-values are adjusted for the
+    number of pairs. Whatever the leaderboard says is decided is right, for all pairs at once, with
+    the confidence `level`; the rest is a tie.
+
+    Parameters
+    ----------
+    gold
+        The right answer, in any form that `score` takes. Without systems: a file or a data frame
+        that holds answer and systems in its columns; or a dictionary of `Counts` by the names of
+        the systems, one row per unit, the same units in each.
+    systems, more
+        A dictionary of outputs by the names of their systems; or the outputs, one after the other.
+    names
+        What the systems are called; by default after their files.
+    metric
+        What to rank by, as for `compare`: one of precision, recall, f1, fbeta, jaccard, accuracy,
+        specificity and npv.
+    average
+        "micro" pools all labels. "macro" takes the mean over the labels of the answer, or over
+        `labels`; its tests are sampled and its intervals approximate.
+    by
+        What is exchanged and resampled: sentence, document, unit or item, as for `compare`.
+    level
+        The level of the intervals, and the confidence of the whole leaderboard.
+    beta
+        The weight of recall in F-beta.
+    adjust
+        How p-values are adjusted for the number of pairs: "holm", whatever the hypotheses;
+        "shaffer", never weaker, because equal systems form groups.
+    rng
+        A seed or generator for what is drawn: the limits of the differences, the probabilities of
+        being best, the tests of macro averages.
+    n_jobs
+        How many processes test pairs at once, where there are many; -1 for all cores.
+    report
+        Is told how many pairs are done, and how many there are.
+    **reading
+        How to read and match, as for `score`.
+
+    Returns
+    -------
+    Ranking
+        The leaderboard in `ranking`, best first, every pair in `pairs`, and a `summary`.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> gold = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]] * 40
+    >>> old = [["B-PER", "O", "O"], ["O", "B-LOC", "O"]] * 25 + gold[:30]
+    >>> new = [["B-PER", "I-PER", "O"], ["O", "B-ORG", "O"]] * 5 + gold[:70]
+    >>> found = pv.rank(gold, {"old": old, "new": new, "newer": gold[:78] + old[:2]})
+    >>> [(system.name, system.rank_low, system.rank_high) for system in found.ranking]
+    [('newer', 1, 2), ('new', 1, 2), ('old', 3, 3)]
+    >>> [system.letters for system in found.ranking]
+    ['a', 'a', 'b']
+    """
+    options = RankOptions.of(
+        {
+            "metric": metric,
+            "average": one_of("average", average, AVERAGES),
+            "by": by,
+            "level": open_probability("level", level),
+            "beta": positive("beta", beta),
+            "adjust": one_of("adjust", adjust, ADJUSTMENTS),
+            "rng": rng,
+            **reading,
+        },
+        beside=("names", "n_jobs", "report"),
+    )
+    if metric is not None:
+        one_of("metric", metric, METRICS)
+    check_jobs(n_jobs)
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
+    how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
+    if systems is None and isinstance(gold, Mapping):
+        return _rank_counts(gold, options, how)
+    given, names = by_name([s for s in (systems, *more) if s is not None], names)
+    looking = average != "macro"
+    matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
+    return _rank_matched(matched, options, how)
+
+
+def _rank_matched(matched: Matched, options: RankOptions, how: dict[str, Any]) -> Ranking:
+    """Rank the systems of what has been read and matched."""
+    unit = unit_of(matched, options.by)
+    (metric,) = compared_metrics(matched, options.metric, options.average)
+    generator = random_generator(options.rng)
+    how = {**how, "beta": options.beta, "seed": _seed(generator)}
+    if options.average == "macro":
+        evidence = _macro_evidence(matched, unit, metric, options.level, how)
+        metric = f"macro_{metric}"
+    else:
+        findable = bool(matched.items.answer.any()) or metric in _WITHOUT_POSITIVES
+        evidence = evidence_of_units(
+            _unit_table(matched, unit),
+            scored_as(matched, metric),
+            anything_to_find=findable,
+            **how,
+        )
+    board = leaderboard(evidence, level=options.level, adjust=options.adjust, rng=generator)
+    usual = ScoreOptions(level=options.level, by=unit, beta=options.beta)
+    scores = scores_of(matched, usual, also=[metric])
+    return _ranking(scores, metric, board, evidence, options, facts_of_reading(matched, options))
+
+
+def _macro_evidence(
+    matched: Matched, unit: str, metric: str, level: float, how: dict[str, Any]
+) -> Evidence:
+    """What is known of means over labels."""
+    # a datum's own label and the one that it was given instead belong together
+    by = "sentence" if unit == matched.unit else unit
+    return evidence_of_labels(
+        [matched.items.by_unit_and_label(i, by=by) for i in range(len(matched.names))],
+        metric,
+        labels=matched.averaged,
+        answered=matched.items.uses() if matched.own_labels else matched.averaged[0],
+        own_labels=matched.own_labels,
+        level=level,
+        **how,
+    )
+
+
+def _unit_table(matched: Matched, unit: str) -> UnitTable:
+    """The counts of every system on each unit, as the tests of pairs exchange them."""
+    items = matched.items
+    datum = matched.unit == "item" and len(items.labels) > 1 and not matched.all_classes
+    if unit == "item" and not datum:
+        return _item_table(matched)
+    by = "document" if unit == "document" else "sentence"
+    counts = [items.counts(i, by=by) for i in range(len(matched.names))]
+    if matched.all_classes:  # what was given instead of the right label is no item of its own
+        counts = [Counts(c.tp, np.zeros_like(c.fp), c.fn) for c in counts]
+    return UnitTable.of_counts(counts)
+
+
+def _item_table(matched: Matched) -> UnitTable:
+    """The same with every item for a unit."""
+    items = matched.items
+    kept = items.answer if matched.all_classes else np.ones(len(items.answer), dtype=bool)
+    says, answer = items.says[:, kept], items.answer[kept]
+    negatives = None
+    number = np.ones(len(answer), dtype=np.int64)
+    if items.universe is not None and len(items.labels) == 1:
+        # what nobody proposes, and the answer does not have
+        says = np.concatenate([says, np.zeros((len(says), 1), dtype=bool)], axis=1)
+        answer = np.append(answer, False)
+        number = np.append(number, int(items.universe.sum()) - len(number))
+        negatives = (~answer).astype(np.int32)
+    return UnitTable(
+        (says & answer).astype(np.int32),
+        (says & ~answer).astype(np.int32),
+        answer.astype(np.int32),
+        negatives,
+        number,
+        by_item=True,
+    )
+
+
+def _rank_counts(
+    systems: Mapping[str, Counts], options: RankOptions, how: dict[str, Any]
+) -> Ranking:
+    """Rank systems of which only the counts by unit are known."""
+    usual = RankOptions()
+    for entry in fields(options):
+        known = entry.name in ("metric", "level", "beta", "adjust", "rng")
+        if not known and getattr(options, entry.name) != getattr(usual, entry.name):
+            raise InputError(f"{entry.name}: means nothing for counts; expected it left out")
+    names, counts = _counts_by_name(systems)
+    metric = options.metric or "f1"
+    level, beta = options.level, options.beta
+    generator = random_generator(options.rng)
+    table = UnitTable.of_counts(counts)
+    evidence = evidence_of_units(
+        table,
+        metric,
+        beta=beta,
+        anything_to_find=bool(table.positives.any()) or metric in _WITHOUT_POSITIVES,
+        seed=_seed(generator),
+        **how,
+    )
+    board = leaderboard(evidence, level=level, adjust=options.adjust, rng=generator)
+    metrics = dict.fromkeys((*_USUAL, metric))
+    scored = tuple(
+        SystemScores(
+            name,
+            own.sum(),
+            tuple(interval(own, m, level=level, beta=beta, clustered=True) for m in metrics),
+        )
+        for name, own in zip(names, counts, strict=True)
+    )
+    scores = Scores("counts", scored, level, len(table.number), "unit", by="unit")
+    return _ranking(scores, metric, board, evidence, options, ("counts",))
+
+
+def _counts_by_name(systems: Mapping[str, Counts]) -> tuple[list[str], list[Counts]]:
+    """The names and counts of systems, if these were counted on the same units."""
+    names, counts = [str(name) for name in systems], list(systems.values())
+    if not counts:
+        raise InputError("systems: none; expected at least one")
+    for name, own in zip(names, counts, strict=True):
+        if not isinstance(own, Counts):
+            raise InputError(f"{name}: {shown(own)}; expected Counts, one row per unit")
+        if len(own.shape) != 1:
+            raise InputError(f"{name}: shape {own.shape}; expected one row per unit")
+        if own.shape != counts[0].shape:
+            raise InputError(
+                f"{name}: {own.shape[0]} units, but {names[0]} has {counts[0].shape[0]}"
+            )
+        if (own.tn is None) != (counts[0].tn is None):
+            raise InputError(f"{name}: tn is there for some systems only; expected all or none")
+        _check_same_answer(names[0], counts[0], name, own)
+    return names, counts
+
+
+def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> None:
+    """Refuse counts of two systems that cannot be those of one answer."""
+    sides: list[tuple[str, Any, Any]] = [("positives", one.positives, other.positives)]
+    if one.tn is not None and other.tn is not None:
+        sides.append(("negatives", one.fp + one.tn, other.fp + other.tn))
+    for what, here, there in sides:
+        wrong = np.flatnonzero(np.asarray(here) != np.asarray(there))
+        if len(wrong):
+            unit = wrong[0]
+            raise InputError(
+                f"{name}: {there[unit]:g} {what} in unit {unit + 1}, but {first} has "
+                f"{here[unit]:g}; expected counts against the same answer"
+            )
+
+
+def _seed(generator: np.random.Generator) -> int:
+    return int(generator.integers(2**63))
+
+
+def _ranking(
+    scores: Scores,
+    metric: str,
+    board: Leaderboard,
+    evidence: Evidence,
+    options: RankOptions,
+    facts: tuple[str, ...],
+) -> Ranking:
+    """The result, without and then with its sentence."""
+    by_place = [scores.systems[i] for i in board.order]
+    rows = []
+    for place, system in enumerate(by_place):
+        own = system[metric]
+        rows.append(
+            RankedSystem(
+                name=system.name,
+                metric=metric,
+                estimate=float(own.estimate),
+                low=float(own.low),
+                high=float(own.high),
+                rank_low=int(board.rank_low[place]),
+                rank_high=int(board.rank_high[place]),
+                tier=int(board.tier[place]),
+                letters=board.letters[place],
+                p_best=float(board.p_best[place]),
+                expected_rank=float(board.expected_rank[place]),
+                note=None if own.note is None else str(own.note),
+            )
+        )
+    test = "sampled" if evidence.sampled else "exact"
+    notes = (*scores.notes, *_remarks(metric, board, evidence, options))
+    found = Ranking(
+        **{field.name: getattr(scores, field.name) for field in fields(scores)},
+        metric=metric,
+        ranking=tuple(rows),
+        pairs=_pairs([row.name for row in rows], metric, board),
+        test=test,
+        adjustment=options.adjust,
+        quantile=board.quantile,
+        n_draws=0 if all(isnan(row.p_best) for row in rows) else N_BOOTSTRAP,
+    )
+    signature = options.signature(
+        "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, "bayesian-bootstrap"
+    )
+    return replace(found, notes=tuple(notes), summary=ranking_summary(found), signature=signature)
+
+
+def _remarks(
+    metric: str, board: Leaderboard, evidence: Evidence, options: RankOptions
+) -> list[str]:
+    """What must be said about how the pairs were judged."""
+    said = []
+    n_pairs = len(evidence.estimates) * (len(evidence.estimates) - 1) // 2
+    if metric.startswith("macro_") and n_pairs:
+        exchanges = n_exchanges(n_pairs, options.level)
+        said.append(
+            f"macro average: the tests are sampled ({exchanges:,} exchanges each), intervals are "
+            f"approximations"
+        )
+        if n_pairs / (exchanges + 1) > 1 - options.level:
+            said.append(
+                f"{n_pairs:,} pairs are too many for sampled tests: none can be decided at this "
+                f"level; expected fewer systems"
+            )
+    elif evidence.sampled:
+        said.append(
+            f"{evidence.sampled:,} of {n_pairs:,} tests are sampled, because the exact ones would "
+            f"not fit into memory"
+        )
+    upper = np.triu_indices(len(board.order), 1)
+    apart = ((board.low > 0) | (board.high < 0))[upper]
+    decided = board.decided[upper]
+    for number, what in (
+        (np.count_nonzero(apart & ~decided), "not decided, but the limits leave out 0"),
+        (np.count_nonzero(decided & ~apart), "decided, but the limits include 0"),
+    ):
+        if number:
+            said.append(
+                f"interval and test disagree on {number:,} of {n_pairs:,} pairs: {what}; the "
+                f"leaderboard goes by the test"
+            )
+    return said
+
+
+def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPair, ...]:
+    """Every pair, in the order of the leaderboard; b stands above a."""
+    columns: list[NDArray[Any]] = [
+        board.difference,
+        board.low,
+        board.high,
+        board.pvalue,
+        board.p_adjusted,
+        board.decided,
+        board.identical,
+        board.p_ahead,
+    ]
+    upper = np.triu_indices(len(names), 1)
+    values = zip(*(column[upper].tolist() for column in columns), strict=True)
+    places = zip(*(side.tolist() for side in upper), strict=True)
+    return tuple(
+        RankedPair(names[below], names[above], metric, *row)
+        for (above, below), row in zip(places, values, strict=True)
+    )

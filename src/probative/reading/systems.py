@@ -1,0 +1,69 @@
+"""The systems that words of a command line stand for: files, folders, patterns, names."""
+
+from __future__ import annotations
+
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["SystemFile", "find_systems"]
+
+
+class SystemFile(NamedTuple):
+    """The output of a system; without a name of its own it is called after its file."""
+
+    path: str
+    name: str | None = None
+
+
+def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[SystemFile]:
+    """The files that the words stand for, in their order, those of a folder by name.
+
+    Parameters
+    ----------
+    words
+        Each a file, a folder (all files in it), a pattern such as ``runs/*.conll``, or
+        ``name=file``.
+    beside
+        A file that is no system, though a folder or pattern may hold it: the answer.
+    """
+    found = []
+    for word in words:
+        several = [file for file in _files_of(word) if file.path == word or not _same(file, beside)]
+        if not several:
+            raise InputError("no file but the answer; expected outputs of systems", word)
+        found += several
+    return found
+
+
+def _files_of(word: str) -> Iterator[SystemFile]:
+    if word == "-" or Path(word).is_file():
+        yield SystemFile(word)
+    elif Path(word).is_dir():
+        inside = sorted(p for p in Path(word).iterdir() if p.is_file() and p.name[0] != ".")
+        if not inside:
+            raise InputError("the folder holds no files; expected outputs of systems", word)
+        yield from (SystemFile(str(path)) for path in inside)
+    elif "=" in word:
+        name, _, path = word.partition("=")
+        if not name.strip() or not path:
+            raise InputError(f"{word!r}: expected NAME=FILE")
+        yield SystemFile(path, name.strip())
+    elif has_magic(word):
+        matches = sorted(path for path in glob(word) if Path(path).is_file())  # noqa: PTH207  # anywhere
+        if not matches:
+            raise InputError("no file matches this pattern", word)
+        yield from map(SystemFile, matches)
+    else:
+        yield SystemFile(word)
+
+
+def _same(file: SystemFile, other: str | None) -> bool:
+    if other is None or other == "-" or not Path(other).exists() or not Path(file.path).exists():
+        return False
+    return Path(file.path).samefile(other)

@@ -1,0 +1,123 @@
+"""A leaderboard as a document."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from probative.reporting.document import Document, Strong, Table, number, payload, points
+from probative.reporting.rank_page import ranking_content
+from probative.reporting.score_report import oddities
+from probative.wording import counted, metric_words, probability, pvalue
+
+if TYPE_CHECKING:
+    from probative.results import RankedSystem, Ranking
+
+__all__ = ["leaderboard_table", "pair_table", "rank_document"]
+
+_SHOWN = 28  # pairs of a table that people read: those of eight systems
+
+
+def rank_document(found: Ranking) -> Document:
+    """Show a leaderboard, the pairs where they are few, and the sentences that sum it up."""
+    content = found.to_dict()
+    del content["level"]
+    board = leaderboard_table(found)
+    pairs = pair_table(found) if 0 < len(found.pairs) <= _SHOWN else None
+    tables = [board] if pairs is None else [board, pairs]
+    many = len(found.pairs) > _SHOWN
+    unseen = (f"JSON and CSV hold all {len(found.pairs):,} pairs.",) if many else ()
+    return Document(
+        title=f"Leaderboard of {counted(len(found.ranking), 'system')}",
+        payload=payload("rank", found.signature, **content),
+        tables=tuple(tables),
+        records=tuple(_records(found)),
+        notes=(found.summary, *unseen, found.signature),
+        page="ranking.html",
+        content=lambda: ranking_content(found, board, pairs),
+    )
+
+
+def leaderboard_table(found: Ranking) -> Table:
+    """The systems, best first; those that may be the best of all in bold."""
+    level = f"{100 * found.level:g} %"
+    rows = tuple(
+        (
+            Strong(system.name) if _may_lead(found, system) else system.name,
+            points(system.estimate),
+            f"{points(system.low, 1)} to {points(system.high, 1)}",
+            _rank_set(system),
+            str(system.tier),
+            system.letters,
+            "–" if isnan(system.p_best) else probability(system.p_best),
+            number(system.expected_rank, 2),
+        )
+        for system in found.ranking
+    )
+    return Table(
+        ("system", metric_words(found.metric), level, "rank", "tier", "ties", "P(best)", "E(rank)"),
+        rows,
+        title=f"Leaderboard, {metric_words(found.metric)} in points",
+        notes=tuple(_leaderboard_notes(found)),
+        bold_note="Systems that may rank first are in bold.",
+        droppable=(7, 4, 6, 2, 5),
+    )
+
+
+def _may_lead(found: Ranking, system: RankedSystem) -> bool:
+    return len(found.ranking) > 1 and system.rank_low == 1
+
+
+def _rank_set(system: RankedSystem) -> str:
+    if system.rank_low == system.rank_high:
+        return str(system.rank_low)
+    return f"{system.rank_low}–{system.rank_high}"
+
+
+def _leaderboard_notes(found: Ranking) -> list[str]:
+    task = f"{found.task.capitalize()}, {counted(found.units, found.unit)}."
+    if len(found.ranking) < 2:
+        return [task, *oddities(found)]
+    how = f"{found.adjustment.capitalize()}-adjusted p of the {found.test} randomisation test"
+    ties = (
+        f"Systems that share a letter (ties) are not told apart at the level {found.level:g} "
+        f"({how} by {found.by}, all {counted(len(found.pairs), 'pair')}); rank: the ranks that a "
+        f"system may have, for all systems at once."
+    )
+    notes = [task, ties]
+    if found.n_draws:
+        notes.append(
+            f"P(best), E(rank): probability of being best and expected rank, from "
+            f"{found.n_draws:,} draws over the {found.by}s."
+        )
+    return [*notes, *oddities(found)]
+
+
+def pair_table(found: Ranking) -> Table:
+    """Every pair: the difference, its simultaneous limits, the p-values."""
+    rows = tuple(
+        (
+            f"{pair.b} − {pair.a}",
+            points(pair.difference),
+            f"{points(pair.low)} to {points(pair.high)}",
+            _p(pair.pvalue),
+            _p(pair.p_adjusted),
+            "yes" if pair.decided else "no",
+        )
+        for pair in found.pairs
+    )
+    return Table(
+        ("pair", "difference", "limits", "p", "p adjusted", "decided"),
+        rows,
+        title=f"All pairs, with {100 * found.level:g} % limits that hold for all at once",
+        droppable=(3, 2),
+    )
+
+
+def _p(value: float) -> str:
+    return "–" if isnan(value) else pvalue(value)
+
+
+def _records(found: Ranking) -> list[dict[str, Any]]:
+    systems = [{"kind": "system", **system.to_dict()} for system in found.ranking]
+    return systems + [{"kind": "pair", **pair.to_dict()} for pair in found.pairs]

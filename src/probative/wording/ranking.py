@@ -1,0 +1,165 @@
+"""The sentences that sum up a leaderboard: built from its decided pairs, never stronger.
+
+A system is called better only where the pair is decided. Systems tie where none of their pairs is;
+a tier in which some are decided is called a tier.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, groupby
+from math import isnan
+from typing import TYPE_CHECKING
+
+from probative.wording.numbers import metric_name, number, points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.results import RankedPair, RankedSystem, Ranking
+
+__all__ = ["ranking_summary"]
+
+_NUMBERS = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+_ORDINALS = (
+    *("", "first", "second", "third", "fourth", "fifth", "sixth"),
+    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
+)
+_NAMED = 3  # names written out before they are only counted
+_TOLD = 3  # tiers told before the rest is only counted
+
+
+def ranking_summary(found: Ranking) -> str:
+    """Say in plain words who leads, who is not told apart, and who follows."""
+    if len(found.ranking) < 2:
+        return f"{found.ranking[0].name} is the only system: there is nothing to rank it against."
+    if all(isnan(system.p_best) for system in found.ranking):
+        return f"No verdict: {_without_evidence(found)}."
+    sentences = [_leader(found), *_followers(found), *_unknown(found)]
+    return " ".join(sentences)
+
+
+def _without_evidence(found: Ranking) -> str:
+    if all(isnan(system.estimate) for system in found.ranking):
+        return f"{metric_name(found.metric)} is undefined for all of them"
+    if not any(system.counts.positives for system in found.systems):
+        return "the answer holds nothing to be found"
+    return f"the scores rest on one {found.by} alone, and one is no evidence of how others come out"
+
+
+def _leader(found: Ranking) -> str:
+    first = found.ranking[0]
+    others = [found.pair(first.name, system.name) for system in found.ranking[1:]]
+    score = f"({metric_name(found.metric)} {points(first.estimate)})"
+    still_open = [pair for pair in others if not pair.decided]
+    if not still_open:
+        largest = max(pair.p_adjusted for pair in others)
+        behind = others[0].a if len(others) == 1 else f"all {_count(len(others))} others"
+        return f"{first.name} leads {score} and is better than {behind} ({_p(found, largest)})."
+    equal = [pair for pair in still_open if pair.difference == 0]
+    if not equal:
+        return f"{first.name} leads {score}; it is not separable from {_from(found, still_open)}."
+    names = [first.name, *(pair.a for pair in equal)]
+    same = "counts" if all(pair.identical for pair in equal) else "score"
+    who = _listed(names) if len(names) <= _NAMED else f"{_count(len(names)).capitalize()} systems"
+    sentence = f"{who} lead {score} with the same {same}"
+    rest = [pair for pair in still_open if pair.difference != 0]
+    if rest:
+        sentence += f"; {first.name} is not separable from {_from(found, rest)}"
+    return f"{sentence}."
+
+
+def _from(found: Ranking, pairs: Sequence[RankedPair]) -> str:
+    """The systems that a leader is not separable from, and how nearly it is."""
+    smallest = min((pair.p_adjusted for pair in pairs if not isnan(pair.p_adjusted)), default=None)
+    if smallest is None:
+        return _listed([pair.a for pair in pairs])
+    if len(pairs) == 1:
+        return f"{pairs[0].a} ({_p(found, smallest)})"
+    named = len(pairs) <= _NAMED
+    who = _listed([pair.a for pair in pairs]) if named else f"{_count(len(pairs))} others"
+    return f"{who} (smallest {_p(found, smallest)})"
+
+
+def _followers(found: Ranking) -> list[str]:
+    """What is known of the tiers below the first; of two systems all has been said."""
+    if len(found.ranking) == 2:
+        return []
+    tiers = [list(group) for _, group in groupby(found.ranking, key=lambda system: system.tier)]
+    if len(tiers) == 1:
+        return ["No system is decided to be behind all those above it."]
+    above = len(tiers[0])
+    sentences = []
+    for tier in tiers[1 : 1 + _TOLD]:
+        sentences.append(_follow(found, tier, above))
+        above += len(tier)
+    rest = tiers[1 + _TOLD :]
+    if rest:
+        systems = sum(map(len, rest))
+        into = f"{_count(len(rest))} further tier{'' if len(rest) == 1 else 's'}"
+        verb = "follows" if systems == 1 else "follow"
+        sentences.append(f"{_count(systems, 'system').capitalize()} {verb} in {into}.")
+    return sentences
+
+
+def _follow(found: Ranking, tier: Sequence[RankedSystem], above: int) -> str:
+    """One tier, behind so many systems of the tiers above."""
+    place = _ordinal(above + 1)
+    if len(tier) == 1:
+        low, high = tier[0].rank_low, tier[0].rank_high
+        if low < high:
+            return f"{tier[0].name} follows (rank {low} to {high})."
+        head = f"{tier[0].name} is {place}"
+    elif _undecided_among(found, tier):
+        names = _listed([s.name for s in tier]) if len(tier) <= _NAMED else ""
+        head = f"{names or _count(len(tier), 'system').capitalize()} tie for {place}"
+    else:
+        head = f"{_count(len(tier), 'system').capitalize()} share the tier from {place} place on"
+    behind = all(
+        found.pair(better.name, system.name).decided
+        for better in found.ranking[:above]
+        for system in tier
+    )
+    them = "it is" if len(tier) == 1 else "they are"
+    return f"{head}." if behind else f"{head}, though {them} not all decided to be behind."
+
+
+def _undecided_among(found: Ranking, tier: Sequence[RankedSystem]) -> bool:
+    return not any(found.pair(a.name, b.name).decided for a, b in combinations(tier, 2))
+
+
+def _unknown(found: Ranking) -> list[str]:
+    """Systems that nothing is known of."""
+    names = [system.name for system in found.ranking if isnan(system.p_best)]
+    if not names:
+        return []
+    listed = _listed(names) if len(names) <= _NAMED else f"{_count(len(names))} systems"
+    return [f"Nothing can be said of {listed}: no score that rests on more than one {found.by}."]
+
+
+def _p(found: Ranking, value: float) -> str:
+    """An adjusted p-value: as many decimals as tell it from the limit that decides."""
+    if value < 0.001:
+        return "adjusted p < 0.001"
+    limit = 1 - found.level
+    texts = [number(value, digits) for digits in range(2 if value >= 0.1 else 3, 8)]
+    apart = (text for text in texts if (float(text) <= limit) == (value <= limit))
+    return f"adjusted p = {next(apart, texts[-1])}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _count(value: int, thing: str = "") -> str:
+    word = _NUMBERS[value] if value < len(_NUMBERS) else f"{value:,}"
+    return f"{word} {thing}{'' if value == 1 else 's'}" if thing else word
+
+
+def _ordinal(value: int) -> str:
+    if value < len(_ORDINALS):
+        return _ORDINALS[value]
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
+    return f"{value}{'th' if value % 100 in (11, 12, 13) else ending}"
