@@ -68,9 +68,9 @@ def rank(
 
     inputs, called = _inputs(files, names, counts=counts)
     with progress("testing pairs", quiet=out.quiet) as report:
-        found = find_ranking(*inputs, names=called, n_jobs=jobs, report=report, **vars(given))
-    out.remark(*found.notes)
-    out.emit(rank_document(found), lambda: rank_figure(found))
+        ranking = find_ranking(*inputs, names=called, n_jobs=jobs, report=report, **vars(given))
+    out.remark(*ranking.notes)
+    out.emit(rank_document(ranking), lambda: rank_figure(ranking))
 
 
 def _inputs(
@@ -82,11 +82,11 @@ def _inputs(
     from probative.reading.systems import find_systems
 
     gold, words = (None, files) if counts else (files[0], files[1:])
-    found = find_systems(words, beside=gold)
-    named = any(file.name is not None for file in found)
+    systems = find_systems(words, beside=gold)
+    named = any(file.name is not None for file in systems)
     if named and names:
         raise InputError("names: the systems have names already; expected none")
-    called = [file.name or short_name(file.path) for file in found] if named else names
+    called = [file.name or short_name(file.path) for file in systems] if named else names
     if not counts:
-        return [gold, *(file.path for file in found)], None if called is None else list(called)
-    return [read_systems([file.path for file in found], called)], None
+        return [gold, *(file.path for file in systems)], None if called is None else list(called)
+    return [read_systems([file.path for file in systems], called)], None
