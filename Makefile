@@ -7,6 +7,8 @@ BIN    := $(VENV)/bin
 LOWEST := .venv-lowest
 STAMPS := .make
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
+# one process per core, each taking over tests of the others when it has none left
+PARALLEL := -n auto --dist worksteal
 SOURCES := $(shell find src -name '*.py' -o -name '*.json' -o -name '*.html' -o -name '*.csv') pyproject.toml README.md
 
 .PHONY: demo test test-extras test-lowest coverage check docs bench wheel clean
@@ -50,7 +52,7 @@ $(STAMPS)/wheel: $(STAMPS)/dev $(SOURCES)
 	@touch $@
 
 test: check
-	$(BIN)/python -m pytest -q -m 'not (neural or cluster or browser)'
+	$(BIN)/python -m pytest -q $(PARALLEL) -m 'not (neural or cluster or browser)'
 	$(MAKE) --no-print-directory docs wheel
 
 # What needs PyTorch, Dask or a browser. Nothing skips here: what is missing is a failure, and so is
@@ -69,11 +71,11 @@ $(STAMPS)/lowest: $(STAMPS)/python pyproject.toml .ci/lowest.py
 	$(PYTHON) -m venv $(LOWEST)
 	$(PYTHON) .ci/lowest.py > $(STAMPS)/lowest.txt
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check -q install -c $(STAMPS)/lowest.txt \
-	  -e '.[crf]' conlleval hypothesis mpmath 'pandas<3' polars 'pyarrow<20' pytest scikit-learn seqeval
+	  -e '.[crf]' conlleval hypothesis mpmath 'pandas<3' polars 'pyarrow<20' pytest pytest-xdist scikit-learn seqeval
 	@touch $@
 
 test-lowest: $(STAMPS)/lowest
-	$(LOWEST)/bin/python -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning \
+	$(LOWEST)/bin/python -m pytest -q $(PARALLEL) -p no:cacheprovider -W ignore::DeprecationWarning \
 	  -m 'not (neural or cluster or browser)' -k 'not huge_counts_stay_sane' \
 	  tests/cli tests/matching tests/reading tests/reporting tests/test_compare.py tests/test_counts.py \
 	  tests/test_gates.py tests/test_imports.py tests/test_metrics.py tests/test_score.py \
