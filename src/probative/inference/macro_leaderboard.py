@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse, special
 
-from probative.inference.leaderboard import Evidence
 from probative.inference.label_dependence import kinds_of_items
+from probative.inference.leaderboard import Evidence
 from probative.inference.macro import macro_evidence, shifts
 from probative.inference.macro_difference import macro_difference
 from probative.inference.macro_test import macro_test
