@@ -16,10 +16,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "figure_bytes", "figure_format", "new_figure", "save_figure", "to_drawing"]
+__all__ = [
+    "BASELINE",
+    "CHALLENGER",
+    "COLOURS",
+    "figure_bytes",
+    "figure_format",
+    "new_figure",
+    "save_figure",
+    "to_drawing",
+]
 
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+BASELINE, CHALLENGER = COLOURS[1], COLOURS[0]  # orange and blue, as on every page
 FIGURE_FORMATS = ("png", "svg", "pdf")
 
 

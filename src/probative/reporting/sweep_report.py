@@ -155,10 +155,20 @@ def sweep_figure(
     axis.set_xlabel("λ, share of positions accepted as boundaries")
     axis.set_xlim(-0.02, 1.02)
     axis.set_ylim(-2, 102)
-    axis.legend(fontsize=9, frameon=False, loc="best")
-    if title:
-        axis.set_title(title, fontsize=10)
+    figure.legend(loc="outside lower center", ncols=len(sweep.scores), fontsize=9, frameon=False)
+    if title or not _has_intervals(sweep):
+        said = "" if _has_intervals(sweep) else "no intervals: a single sentence tells none"
+        axis.set_title(": ".join(filter(None, (title, said))), fontsize=10)
     return figure
+
+
+def _has_intervals(sweep: SegmentationSweep) -> bool:
+    return any(_tells_something(score) for score in sweep.scores)
+
+
+def _tells_something(score: Any) -> bool:
+    """Whether any interval is narrower than all that there is."""
+    return any(high - low < 1 for low, high in zip(score.low, score.high, strict=True))
 
 
 def draw_scores(axis: Axes, x: Any, scores: Mapping[str, Any]) -> None:
@@ -175,6 +185,8 @@ def draw_scores(axis: Axes, x: Any, scores: Mapping[str, Any]) -> None:
             linewidth=1.4,
             label=NAMES[metric],
         )
+        if not _tells_something(score):
+            continue
         low, high = ([100 * value for value in side] for side in (score.low, score.high))
         axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
     axis.set_ylabel("score in points")
