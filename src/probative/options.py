@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ALWAYS",
     "BayesOptions",
+    "BoardOptions",
     "CheckOptions",
     "CompareOptions",
     "CorpusOptions",
@@ -262,6 +263,22 @@ class RankOptions(ReadingOptions):
 
     # how p-values were adjusted is told beside the test
     told = ReadingOptions.told | {"metric", "by", "adjust"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardOptions(RankOptions):
+    """The choices of a board.
+
+    Attributes
+    ----------
+    show_gold
+        Whether the site may show what stands in the answer.
+    max_size
+        The most MiB that a submission may have.
+    """
+
+    show_gold: bool = False
+    max_size: float = 64.0
 
 
 @dataclass(frozen=True, kw_only=True)

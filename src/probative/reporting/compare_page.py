@@ -53,7 +53,7 @@ def page_content(
         **_bucket_content(found, first),
         "confusions": _confusions(found),
         "confusion_words": _CONFUSION_WORDS[kind],
-        "examples": [_shown(example) for example in found.examples],
+        "examples": [shown_example(example) for example in found.examples],
         "example_words": _EXAMPLE_WORDS[kind],
         "methods": _methods(found),
     }
@@ -299,7 +299,7 @@ def _said(label: str | None) -> str:
     return "(nothing)" if label is None else label
 
 
-def _shown(example: Example | LabelExample) -> dict[str, Any]:
+def shown_example(example: Example | LabelExample) -> dict[str, Any]:
     if isinstance(example, LabelExample):
         given = (
             ("answer", example.gold),
