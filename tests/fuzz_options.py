@@ -319,6 +319,7 @@ def systems(command, rng, inputs, places):
     usual = {
         "score": (tags, [str(inputs / "both.conll")], [str(inputs / "labels.txt")] * 2),
         "compare": ([*tags, tags[0]], [tags[0], tags[1], tags[1], tags[0]]),
+        "rank": ([*tags, tags[0]], [tags[0], f"x={tags[1]}", tags[0]], [tags[0], str(inputs)]),
         "plan": ([*tags, tags[0]],),
     }[command]
     if rng.random() < 0.7:

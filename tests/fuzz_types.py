@@ -131,6 +131,13 @@ CALLS = {
          "by": "sentence",
          "power": 0.8, "prior": 1.0, "beta": 1.0, "task": "entities"},
     ),
+    "rank": (
+        pv.rank, (TAGS, TAGS, TAGS),
+        {"names": ["a", "b"], "level": 0.9, "rng": 0, "metric": "f1", "average": "micro",
+         "by": "sentence", "beta": 1.0, "adjust": "holm", "n_jobs": 1, "report": None,
+         "task": "entities"},
+    ),
+    "rank counts": (pv.rank, ({"a": pv.Counts([1, 2], [0, 1], [1, 0])},), {"metric": "f1"}),
     "gate": (
         pv.gate, (pv.compare(TAGS, TAGS, TAGS), "require-better"),
         {"margin": 0.01, "confidence": 0.9},

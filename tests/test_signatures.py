@@ -41,7 +41,7 @@ WITHOUT_EFFECT = {
     "confidence": "of the gate",
 }
 # what is read is no choice: other data give other numbers
-INPUTS = {"tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
+INPUTS = {"counts", "tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
 INPUTS |= {"train", "dev", "test", "cws", "ner"}
 # of these commands an option does something else
 WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
@@ -113,6 +113,17 @@ CALLS = {
     "compare:labels": (TABLE, {"positive": ["--positive", "yes"],
         "unit_column": ["--unit-column", "doc"]}),
     "compare:words": (["words.txt", "cut.txt", "words.txt"],
+        {"train_words": ["--train-words", "lexicon.txt"]}),
+    "rank": (["gold.conll", "old.conll", "new.conll"], SPANS | {
+        "average": ["--average", "macro"],
+        "adjust": ["--adjust", "shaffer"],
+        "rng": ["--seed", "3"],
+    }),
+    "rank:one file": (["both.conll", "--columns", "3,4"],
+        {"gold_column": ["--gold-column", "3"], "columns": ["--columns", "4"]}),
+    "rank:labels": (TABLE, {"positive": ["--positive", "yes"],
+        "unit_column": ["--unit-column", "doc"]}),
+    "rank:words": (["words.txt", "cut.txt", "words.txt"],
         {"train_words": ["--train-words", "lexicon.txt"]}),
     "plan": (["gold.conll", "old.conll", "new.conll"], SPANS | {
         "difference": ["--difference", "0.05"],
@@ -338,6 +349,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study macro", "macro.macro_coverage"),
         ("study training", "training.training_study"),
         ("study gates", "gates.gate_study"),
+        ("study ranks", "ranks.rank_study"),
         ("study tests", "tests.size_and_power"),
         ("study chunking", "chunking.chunking_study"),
     ],

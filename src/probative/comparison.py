@@ -56,6 +56,10 @@ if TYPE_CHECKING:
 __all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
 
 
+_FEW = 3  # systems that comparisons one by one still tell about
+_MANY = "{} systems: rank orders them all, with ties and the probability of being best"
+
+
 @dataclass(frozen=True)
 class _Choices:
     """What all pairs of a comparison have in common."""
@@ -228,6 +232,8 @@ def compare_matched(
     scores = replace(
         scores_of(matched, usual, also=also), signature=_signature(matched, options, comparisons)
     )
+    if last > _FEW:
+        scores = replace(scores, notes=(*scores.notes, _MANY.format(last)))
     return Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),

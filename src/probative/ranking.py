@@ -31,6 +31,7 @@ from probative.metrics import METRICS
 from probative.options import RankOptions, ScoreOptions
 from probative.results import RankedPair, RankedSystem, Ranking, Scores, SystemScores
 from probative.wording.ranking import ranking_summary
+from probative.workers import check_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -138,6 +139,9 @@ def rank(
     )
     if metric is not None:
         one_of("metric", metric, METRICS)
+    check_jobs(n_jobs)
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
     if systems is None and isinstance(gold, Mapping):
         return _rank_counts(gold, options, how)

@@ -5,15 +5,28 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from probative.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["in_processes", "interrupts_waiting"]
+__all__ = ["check_jobs", "in_processes", "interrupts_waiting"]
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what is no number of jobs."""
+    if n_jobs is not None and (
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0
+    ):
+        raise InputError(
+            f"n_jobs: {n_jobs!r}; expected a whole number >= 1, or -1 for all cores, -2 for all "
+            f"but one, …"
+        )
 
 
 def in_processes(

@@ -27,6 +27,11 @@ def compared(**how):
     return pv.compare(GOLD, OLD, NEW, metric="recall", names=["old", "new"], **how)
 
 
+@cache
+def ranked():
+    return pv.rank(GOLD, {"old": OLD, "new": NEW, "again": NEW})
+
+
 def study():
     """What the study of word segmentation returns, without its training."""
     words, other = [["ab", "c"], ["d", "e"]] * 9, [["a", "bc"], ["de"]] * 9
@@ -90,6 +95,9 @@ RESULTS = {
     "NullDistribution": lambda: pv.randomization_test(UNITS, null=True).null,
     "Plan": lambda: pv.plan(PAIRED),
     "RandomizationTest": lambda: pv.randomization_test(UNITS, null=True),
+    "RankedPair": lambda: ranked().pairs[0],
+    "RankedSystem": lambda: ranked().ranking[0],
+    "Ranking": lambda: ranked(),
     "Reversal": lambda: study().reversals[0],
     "ScorePosteriors": lambda: models().scores[0],
     "Scores": lambda: pv.score(GOLD, OLD, NEW),

@@ -42,6 +42,7 @@ STUDIES = (
     "macro",
     "gates",
     "training",
+    "ranks",
 )
 
 

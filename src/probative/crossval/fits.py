@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
-from probative.workers import interrupts_waiting
+from probative.workers import check_jobs, interrupts_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,17 +40,6 @@ def check_model(parameter: str, model: Any) -> None:
                 f"{parameter}: {type(model).__name__} has no {method}; expected an object with "
                 f"fit and predict"
             )
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """Refuse what is no number of jobs."""
-    if n_jobs is not None and (
-        isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0
-    ):
-        raise InputError(
-            f"n_jobs: {n_jobs!r}; expected a whole number >= 1, or -1 for all cores, -2 for all "
-            f"but one, …"
-        )
 
 
 @dataclass(frozen=True)

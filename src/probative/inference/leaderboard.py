@@ -18,6 +18,8 @@ from probative.inference.differences import difference
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.pair_tests import pair_tests
 from probative.inference.ranks import (
+    N_BOOTSTRAP,
+    N_NORMAL,
     best_and_mean_rank,
     jackknife_covariance,
     kish_freedom,
@@ -125,6 +127,8 @@ def leaderboard(
     level: float = 0.95,
     adjust: str = "holm",
     rng: np.random.Generator | None = None,
+    n_normal: int = N_NORMAL,
+    n_bootstrap: int = N_BOOTSTRAP,
 ) -> Leaderboard:
     """Put systems in order, and say how sure that is.
 
@@ -139,6 +143,8 @@ def leaderboard(
         How p-values are adjusted for the number of pairs: "holm" or "shaffer".
     rng
         A generator for the quantile of the limits, and for the probabilities of being best.
+    n_normal, n_bootstrap
+        How many draws each of them rests on; without any of the latter there are none.
     """
     generator = np.random.default_rng(0) if rng is None else rng
     estimates, judged = evidence.estimates, evidence.judged
@@ -157,14 +163,14 @@ def leaderboard(
         better = decided & (difference > 0)
 
     low, high = np.full((k, k), -1.0), np.full((k, k), 1.0)
-    quantile = simultaneous_quantile(evidence.covariance, level, generator)
+    quantile = simultaneous_quantile(evidence.covariance, level, generator, n_normal)
     reach = float(special.ndtri((1 + level) / 2)) if np.isnan(quantile) else quantile
     low[pairs], high[pairs] = evidence.limits(reach)
 
     best, expected = np.full(k, np.nan), np.full(k, np.nan)
-    if len(known):
+    if len(known) and n_bootstrap:
         best[known], expected[known] = best_and_mean_rank(
-            evidence.scores, evidence.number, generator
+            evidence.scores, evidence.number, generator, n_bootstrap
         )
 
     places = np.ix_(order, order)

@@ -100,7 +100,7 @@ def jackknife_covariance(x: Array, y: Array, number: NDArray[Any]) -> Array:
 
 def covariance_of_moves(moved: Array, number: NDArray[Any]) -> Array:
     """The jackknife's covariance, given how far leaving out each unit moves every score."""
-    n = number.sum()
+    n = max(1, number.sum())  # without units nobody is judged
     centred = moved - (moved @ number / n)[:, None]
     return np.asarray((n - 1) / n * (centred * number) @ centred.T)
 

@@ -80,11 +80,11 @@ def _score_forest(found: Comparisons, metric: str) -> Drawing:
     return forest(
         bars,
         axis=f"{name}, points",
-        title=f"{name[:1].upper()}{name[1:]} with {100 * found.level:g} % intervals; the baseline, {bars[0].name}, in "
-        f"orange.",
+        title=f"{name[:1].upper()}{name[1:]} with {100 * found.level:g} % intervals; the "
+        f"baseline, {bars[0].name}, in orange.",
         description=f"{name} of each system: {said}",
-        reading="The dot is the score on this test set. The line shows which true scores, on any "
-        "amount of such data, would not be surprising after it.",
+        reading="The dot is the score on this test set. The line shows which true scores, those on "
+        "endless data like these, go well with it.",
     )
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "MacroOptions",
     "PairingOptions",
     "PlanningOptions",
+    "RanksOptions",
     "SegmentationOptions",
     "TestsOptions",
     "TrainingOptions",
@@ -165,3 +166,11 @@ class SegmentationOptions(Options):
     level: float = field(default=0.95, metadata=ALWAYS)
 
     told = frozenset({"systems"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RanksOptions(SimulationOptions):
+    """Of `probative.studies.ranks.rank_study`."""
+
+    systems: Sequence[int] = field(default=(5, 20), metadata=ALWAYS)
+    adjust: str = "holm"

@@ -53,35 +53,40 @@ def _leader(found: Ranking) -> str:
     first = found.ranking[0]
     others = [found.pair(first.name, system.name) for system in found.ranking[1:]]
     score = f"({metric_name(found.metric)} {points(first.estimate)})"
-    if all(pair.decided for pair in others):
+    still_open = [pair for pair in others if not pair.decided]
+    if not still_open:
         largest = max(pair.p_adjusted for pair in others)
-        everybody = "the other" if len(others) == 1 else f"all {_count(len(others))} others"
-        if len(others) == 1:
-            everybody = others[0].a
-        return f"{first.name} leads {score} and is better than {everybody} ({_p(largest)})."
-    open_pairs = [pair for pair in others if not pair.decided]
-    equal = [pair for pair in open_pairs if pair.difference == 0]
-    if len(equal) == len(open_pairs):
-        names = _listed([first.name, *(pair.a for pair in equal)])
-        copies = all(pair.identical for pair in equal)
-        why = "the same counts everywhere" if copies else "the same score"
-        return f"{names} lead {score} with {why}."
-    return f"{first.name} leads {score}; it is not separable from {_not_separable(open_pairs)}."
+        behind = others[0].a if len(others) == 1 else f"all {_count(len(others))} others"
+        return f"{first.name} leads {score} and is better than {behind} ({_p(found, largest)})."
+    equal = [pair for pair in still_open if pair.difference == 0]
+    if not equal:
+        return f"{first.name} leads {score}; it is not separable from {_from(found, still_open)}."
+    names = [first.name, *(pair.a for pair in equal)]
+    same = "counts" if all(pair.identical for pair in equal) else "score"
+    who = _listed(names) if len(names) <= _NAMED else f"{_count(len(names)).capitalize()} systems"
+    sentence = f"{who} lead {score} with the same {same}"
+    rest = [pair for pair in still_open if pair.difference != 0]
+    if rest:
+        sentence += f"; {first.name} is not separable from {_from(found, rest)}"
+    return f"{sentence}."
 
 
-def _not_separable(pairs: Sequence[RankedPair]) -> str:
-    known = [pair for pair in pairs if not isnan(pair.p_adjusted)]
-    smallest = min((pair.p_adjusted for pair in known), default=1.0)
+def _from(found: Ranking, pairs: Sequence[RankedPair]) -> str:
+    """The systems that a leader is not separable from, and how nearly it is."""
+    smallest = min((pair.p_adjusted for pair in pairs if not isnan(pair.p_adjusted)), default=None)
+    if smallest is None:
+        return _listed([pair.a for pair in pairs])
     if len(pairs) == 1:
-        return f"{pairs[0].a} ({_p(smallest)})"
-    which = "smallest adjusted p = " + number(smallest, 2 if smallest >= 0.1 else 3)
-    if len(pairs) <= _NAMED:
-        return f"{_listed([pair.a for pair in pairs])} ({which})"
-    return f"{_count(len(pairs))} others ({which})"
+        return f"{pairs[0].a} ({_p(found, smallest)})"
+    named = len(pairs) <= _NAMED
+    who = _listed([pair.a for pair in pairs]) if named else f"{_count(len(pairs))} others"
+    return f"{who} (smallest {_p(found, smallest)})"
 
 
 def _followers(found: Ranking) -> list[str]:
-    """What is known of the tiers below the first."""
+    """What is known of the tiers below the first; of two systems all has been said."""
+    if len(found.ranking) == 2:
+        return []
     tiers = [list(group) for _, group in groupby(found.ranking, key=lambda system: system.tier)]
     if len(tiers) == 1:
         return ["No system is decided to be behind all those above it."]
@@ -134,11 +139,14 @@ def _unknown(found: Ranking) -> list[str]:
     return [f"Nothing can be said of {listed}: no score that rests on more than one {found.by}."]
 
 
-def _p(value: float) -> str:
-    """An adjusted p-value: two decimals where nothing depends on more."""
+def _p(found: Ranking, value: float) -> str:
+    """An adjusted p-value: as many decimals as tell it from the limit that decides."""
     if value < 0.001:
         return "adjusted p < 0.001"
-    return f"adjusted p = {number(value, 2 if value >= 0.1 else 3)}"
+    limit = 1 - found.level
+    texts = [number(value, digits) for digits in range(2 if value >= 0.1 else 3, 8)]
+    apart = (text for text in texts if (float(text) <= limit) == (value <= limit))
+    return f"adjusted p = {next(apart, texts[-1])}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,0 +1,179 @@
+"""``probative rank``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+import probative as pv
+
+ANN, YORK = "Ann\tB-PER\nlives\tO\n\n", "in\tO\nYork\tB-LOC\n\n"
+GOLD = (ANN + YORK) * 15
+OLD = (ANN.replace("B-PER", "O") + YORK) * 10 + (ANN + YORK.replace("B-LOC", "O")) * 5
+NEW = (ANN + YORK) * 13 + (ANN + YORK.replace("LOC", "GPE")) * 2
+FORMATS = ("text", "json", "markdown", "latex", "csv")
+
+
+@pytest.fixture
+def files(write, tmp_path):
+    (tmp_path / "systems").mkdir()
+    gold = write(GOLD, "gold.conll")
+    return gold, write(OLD, "systems/old.conll"), write(NEW, "systems/new.conll")
+
+
+def ranking(outcome):
+    assert outcome.status == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def names(outcome):
+    return [system["name"] for system in ranking(outcome)["ranking"]]
+
+
+def test_json_contract(run, files):
+    answer = ranking(run("rank", *files, "-f", "json"))
+    assert answer["command"] == "rank"
+    assert answer["version"] == pv.__version__
+    assert answer["signature"] == (
+        f"probative:{pv.__version__}|rank|entities|iob2|conlleval|f1|exact-by-sentence|holm|"
+        f"bayesian-bootstrap|level:0.95|seed:0"
+    )
+    assert [system["name"] for system in answer["systems"]] == ["old", "new"]
+    (pair,) = answer["pairs"]
+    assert (pair["a"], pair["b"], pair["decided"]) == ("old", "new", True)
+    assert answer["summary"] == "new leads (F1 93.33) and is better than old (adjusted p = 0.001)."
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format(run, files, form):
+    outcome = run("rank", *files, "-f", form, "-q")
+    assert outcome.status == 0
+    assert outcome.err == ""
+    assert "new" in outcome.out
+    if form == "csv":
+        rows = list(csv.DictReader(io.StringIO(outcome.out)))
+        assert [row["kind"] for row in rows] == ["system", "system", "pair"]
+
+
+def test_bold_is_explained_only_where_something_is_bold(run, files):
+    assert "bold" not in run("rank", *files).out
+    assert "bold" not in run("compare", *files, "--metric", "recall").out
+    for form in ("markdown", "latex"):
+        assert "in bold" in run("rank", *files, "-f", form).out
+        assert "The best is in bold" in run("compare", *files, "--metric", "recall", "-f", form).out
+
+
+def test_names_folders_and_patterns(run, files, tmp_path):
+    gold, old, new = files
+    folder = tmp_path / "systems"
+    by_name = run("rank", gold, f"base={old}", new, "-f", "json")
+    assert names(by_name) == ["new", "base"]
+    assert names(run("rank", gold, folder, "-f", "json")) == ["new", "old"]
+    assert names(run("rank", gold, folder / "*.conll", "-f", "json")) == ["new", "old"]
+    assert names(run("rank", gold, old, new, "--names", "x,y", "-f", "json")) == ["y", "x"]
+    # the answer is no system, though it lies beside them
+    (folder / "gold.conll").write_text(GOLD)
+    among = run("rank", folder / "gold.conll", folder, "-f", "json")
+    assert names(among) == ["new", "old"]
+    (folder / ".hidden").write_text("no system")
+    assert names(run("rank", folder / "gold.conll", folder, "-f", "json")) == ["new", "old"]
+
+
+def test_a_table_with_columns(run, write):
+    rows = "yes,yes,no\nno,no,no\nyes,yes,yes\nno,no,yes\n" * 10
+    table = write("gold,one,two\n" + rows, "table.csv")
+    answer = ranking(
+        run("rank", table, "--gold-column", "gold", "--columns", "one,two", "-f", "json")
+    )
+    assert [system["name"] for system in answer["ranking"]] == ["one", "two"]
+    assert answer["task"] == "labels"
+
+
+def test_counts(run, write):
+    one = write("tp,fp,fn\n" + "2,0,1\n1,1,0\n" * 10, "one.csv")
+    two = write("tp,fp,fn\n" + "1,2,2\n0,1,1\n" * 10, "two.csv")
+    answer = ranking(run("rank", "--counts", one, two, "-f", "json"))
+    assert [system["name"] for system in answer["ranking"]] == ["one", "two"]
+    assert answer["task"] == "counts"
+    assert names(run("rank", "--counts", f"x={one}", two, "-f", "json")) == ["x", "two"]
+    both = write("model,tp,fp,fn\n" + "a,2,0,1\na,1,1,0\nb,1,2,2\nb,0,1,1\n" * 10, "both.csv")
+    again = ranking(run("rank", "--counts", both, "-f", "json"))
+    assert [system["name"] for system in again["ranking"]] == ["a", "b"]
+    assert again["pairs"][0]["pvalue"] == answer["pairs"][0]["pvalue"]
+
+
+def test_bad_input(refused, files, write, tmp_path):
+    gold, old, new = files
+    (tmp_path / "empty").mkdir()
+    assert "the folder holds no files" in refused("rank", gold, tmp_path / "empty")
+    assert "no file matches this pattern" in refused("rank", gold, tmp_path / "x*.conll")
+    assert "expected NAME=FILE" in refused("rank", gold, f"={old}")
+    assert "no file but the answer" in refused("rank", gold, tmp_path / "gold*")
+    assert "--names" in refused("rank", gold, f"a={old}", new, "--names", "x,y")
+    assert "'a' twice" in refused("rank", gold, f"a={old}", f"a={new}")
+    assert "--metric" in refused("rank", gold, old, new, "--metric", "f2")
+    assert "--adjust" in refused("rank", gold, old, new, "--adjust", "none")
+    assert "--by: means nothing for counts" in refused(
+        "rank", "--counts", write("tp,fp,fn\n1,1,1\n2,2,2\n", "c.csv"), "--by", "item"
+    )
+    (tmp_path / "d").mkdir()
+    again = write("tp,fp,fn\n1,1,1\n2,2,2\n", "d/c.csv")
+    assert "'c' for the second time" in refused("rank", "--counts", tmp_path / "c.csv", again)
+
+
+def test_no_input_is_written_over(refused, files):
+    gold, old, new = files
+    page = old.with_suffix(".html")
+    page.write_bytes(old.read_bytes())
+    assert "is an input" in refused("rank", gold, f"x={page}", new, "--html", page)
+
+
+@pytest.mark.parametrize("width", [80, 60, 44, 30])
+def test_narrow_terminals_lose_columns_in_order(run, files, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = run("rank", *files, "-q").out
+    table = out.split("Entities")[0].splitlines()
+    assert all(len(line) <= width for line in table)
+    head = table[2].split()
+    assert head[:2] == ["system", "f1"]
+    kept = [name for name in ("rank", "ties", "95", "P(best)", "tier", "E(rank)") if name in head]
+    order = ["rank", "ties", "95", "P(best)", "tier", "E(rank)"]
+    # what goes first is at the end
+    assert kept == order[: len(kept)]
+    if len(kept) < len(order):
+        assert "Columns left out for want of room" in " ".join(out.split())
+
+
+def test_two_systems_fit_eighty_columns(run, files, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = run("compare", *files, "-q", "--metric", "recall").out
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_many_systems_are_pointed_to_rank(run, files):
+    gold, old, new = files
+    several = [gold, old, new, gold, old]
+    outcome = run("compare", *several, "--metric", "recall", "-f", "json")
+    assert "4 systems: rank orders them all" in outcome.err
+    answer = json.loads(outcome.out)
+    # each against the baseline, nothing left out
+    assert len(answer["comparisons"]) == len(answer["verdicts"]) == 3
+    few = run("compare", gold, old, new, gold, "--metric", "recall", "-f", "json")
+    assert "rank orders" not in few.err
+
+
+def test_a_figure_and_a_page(run, files, tmp_path):
+    figure, page = tmp_path / "board.svg", tmp_path / "board.html"
+    assert run("rank", *files, "--figure", figure, "--html", page).status == 0
+    assert "<svg" in figure.read_text()
+    assert "new leads" in page.read_text()
+
+
+def test_study(run):
+    outcome = run("study", "ranks", "--systems", "2", "--replicates", "2", "-f", "json", "-q")
+    conditions = json.loads(outcome.out)["conditions"]
+    assert len(conditions) == 6
+    assert {"rank_sets", "limits", "decided"} <= conditions[0].keys()

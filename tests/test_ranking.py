@@ -1,0 +1,421 @@
+"""``pv.rank``: from inputs to a leaderboard, and the sentences that sum it up."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import fields
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inference.test_ranks import draw_systems
+
+import probative as pv
+from probative.inference.ranks import rank_sets, tiers
+from probative.inference.tie_letters import tie_letters
+from probative.results import RankedPair, RankedSystem, Ranking, SystemScores
+from probative.wording.ranking import ranking_summary
+
+GOLD = [["B-PER", "O", "B-LOC"], ["B-LOC", "O", "O"]] * 30
+OLD = [["B-PER", "O", "O"], ["O", "O", "B-PER"]] * 18 + GOLD[:24]
+NEW = [["B-PER", "O", "B-ORG"], ["B-LOC", "O", "O"]] * 8 + GOLD[:44]
+NONE = [["O"] * 3] * 60
+SYSTEMS = {"old": OLD, "new": NEW, "again": NEW, "none": NONE}
+
+
+@pytest.fixture(scope="module")
+def wnut(shared):
+    folder = shared / "data" / "wnut17"
+    names = ("arcada", "drexel_cci", "flytxt", "sjtu_adapt.txt", "spinningbytes.txt", "uh_ritual")
+    return pv.rank(
+        folder / "emerging.test.annotated",
+        {name.removesuffix(".txt"): folder / "submissions" / name for name in names},
+    )
+
+
+def test_six_systems_of_wnut(wnut):
+    names = [system.name for system in wnut.ranking]
+    assert names == ["uh_ritual", "spinningbytes", "sjtu_adapt", "arcada", "flytxt", "drexel_cci"]
+    assert wnut.pair("flytxt", "uh_ritual").p_adjusted == pytest.approx(0.1171, abs=5e-5)
+    assert [(s.rank_low, s.rank_high) for s in wnut.ranking] == [(1, 5)] * 5 + [(6, 6)]
+    assert [s.tier for s in wnut.ranking] == [1] * 5 + [2]
+    assert [s.letters for s in wnut.ranking] == ["a"] * 5 + ["b"]
+    expected = {
+        "uh_ritual": (0.664, 1.46),
+        "spinningbytes": (0.218, 2.52),
+        "sjtu_adapt": (0.074, 2.89),
+        "arcada": (0.043, 3.35),
+        "flytxt": (0.001, 4.78),
+        "drexel_cci": (0.0, 6.0),
+    }
+    for system in wnut.ranking:
+        best, rank = expected[system.name]
+        assert system.p_best == pytest.approx(best, abs=0.01)
+        assert system.expected_rank == pytest.approx(rank, abs=0.03)
+    assert wnut.quantile == pytest.approx(2.84, abs=0.015)
+    assert wnut.summary == (
+        "uh_ritual leads (F1 41.86); it is not separable from four others (smallest adjusted p = "
+        "0.12). drexel_cci is sixth."
+    )
+
+
+def test_pairs_are_those_of_compare(shared, wnut):
+    folder = shared / "data" / "wnut17"
+    systems = {s: folder / "submissions" / s for s in ("arcada", "flytxt", "uh_ritual")}
+    compared = pv.compare(
+        folder / "emerging.test.annotated", systems, all_pairs=True, examples=False
+    )
+    for c in compared.comparisons:
+        pair = wnut.pair(c.a, c.b)
+        assert pair.pvalue == pytest.approx(c.pvalue, rel=1e-9)
+        assert pair.difference == pytest.approx(abs(c.difference), rel=1e-12)
+        # simultaneous limits are wider
+        assert pair.high - pair.low > c.high - c.low
+
+
+def test_what_a_ranking_holds():
+    found = pv.rank(GOLD, SYSTEMS)
+    assert [s.name for s in found.systems] == list(SYSTEMS)  # as given
+    assert [s.name for s in found.ranking] == ["new", "again", "old", "none"]
+    assert len(found.pairs) == 6
+    for pair in found.pairs:
+        assert found.pair(pair.a, pair.b) is found.pair(pair.b, pair.a) is pair
+        assert pair.difference >= 0
+        assert pair.low <= pair.difference <= pair.high
+    copies = found.pair("new", "again")
+    assert copies.identical
+    assert (copies.difference, copies.pvalue, copies.p_adjusted) == (0, 1, 1)
+    assert found.ranking[0].p_best == found.ranking[1].p_best
+    with pytest.raises(KeyError):
+        found.pair("new", "new")
+    assert str(found) == found.summary
+    assert list(found.to_frame()["name"]) == ["new", "again", "old", "none"]
+    assert "new" in found.to_html()
+    assert "new" in found._repr_html_()
+
+
+def test_json_keeps_the_contract():
+    content = json.loads(json.dumps(pv.rank(GOLD, SYSTEMS).to_dict()))
+    assert {"task", "systems", "ranking", "pairs", "summary"} <= content.keys()
+    assert list(content["ranking"][0])[:11] == [
+        *("name", "metric", "estimate", "low", "high", "rank_low", "rank_high", "tier", "letters"),
+        *("p_best", "expected_rank"),
+    ]
+    first = ("a", "b", "metric", "difference", "low", "high", "pvalue", "p_adjusted", "decided")
+    assert list(content["pairs"][0])[:9] == list(first)
+
+
+def test_undefined_scores_are_null_and_say_why():
+    found = pv.rank(GOLD, SYSTEMS, metric="precision")
+    last = found.ranking[-1]
+    assert last.name == "none"
+    assert math.isnan(last.estimate)
+    content = last.to_dict()
+    assert content["estimate"] is content["p_best"] is content["expected_rank"] is None
+    assert (last.low, last.high, last.rank_low, last.rank_high) == (0, 1, 1, 4)
+    pair = found.pair("none", "new").to_dict()
+    assert pair["difference"] is pair["pvalue"] is pair["p_adjusted"] is None
+    assert (pair["low"], pair["high"], pair["decided"]) == (-1, 1, False)
+    assert "Nothing can be said of none" in found.summary
+    assert "is better than" not in found.summary
+
+
+def test_one_system_one_sentence_nothing_to_find():
+    alone = pv.rank(GOLD, {"new": NEW})
+    assert alone.summary == "new is the only system: there is nothing to rank it against."
+    assert alone.pairs == ()
+    assert (alone.ranking[0].rank_low, alone.ranking[0].rank_high) == (1, 1)
+    short = pv.rank(GOLD[:1], {"old": OLD[:1], "new": NEW[:1]})
+    assert short.summary.startswith("No verdict: the scores rest on one sentence alone")
+    assert [(s.rank_low, s.rank_high) for s in short.ranking] == [(1, 2)] * 2
+    assert all(math.isnan(s.p_best) for s in short.ranking)
+    empty = pv.rank(NONE, {"old": OLD, "new": NEW})
+    assert empty.summary == "No verdict: the answer holds nothing to be found."
+    assert not any(pair.decided for pair in empty.pairs)
+    nothing = pv.rank(NONE, {"a": NONE, "b": NONE})
+    assert nothing.summary == "No verdict: F1 is undefined for all of them."
+    for result in (alone, short, empty, nothing):
+        assert result.to_markdown()
+        assert result.to_latex()
+        json.dumps(result.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("metric", ["precision", "recall", "f1", "fbeta", "jaccard"])
+@pytest.mark.parametrize("by", ["sentence", "item"])
+def test_every_metric_by_sentence_and_item(metric, by):
+    how = {"metric": metric, "by": by, "beta": 2.0 if metric == "fbeta" else 1.0}
+    found = pv.rank(GOLD, {"old": OLD, "new": NEW}, **how)
+    (compared,) = pv.compare(GOLD, {"old": OLD, "new": NEW}, **how).comparisons
+    assert found.pairs[0].pvalue == pytest.approx(compared.pvalue, rel=1e-9)
+    assert found.pairs[0].difference == pytest.approx(abs(compared.difference))
+    assert found.metric == metric
+    assert found.by == by
+
+
+LABELS = {
+    "y": ["a", "b", "c", "a", "b", "a"] * 20,
+    "one": ["a", "b", "b", "a", "b", "c"] * 20,
+    "two": ["a", "b", "c", "a", "c", "a"] * 20,
+    "doc": [i // 4 for i in range(120)],
+}
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"positive": "a"},
+        {"positive": "a", "metric": "accuracy"},
+        {"positive": "a", "metric": "npv"},
+        {"only": ["a", "b"]},
+        {"unit_column": "doc"},
+        {"unit_column": "doc", "positive": "b", "metric": "specificity"},
+        {"unit_column": "doc", "only": ["a"], "by": "item"},
+    ],
+)
+def test_labels_in_the_columns_of_a_frame(how):
+    frame = pd.DataFrame(LABELS)
+    columns = {"gold_column": "y", "columns": ["one", "two"]}
+    found = pv.rank(frame, **columns, **how)
+    (compared,) = pv.compare(frame, **columns, **how).comparisons
+    assert found.task == "labels"
+    assert found.metric == compared.metric
+    assert found.pairs[0].pvalue == pytest.approx(compared.pvalue, rel=1e-9)
+    assert found.pairs[0].difference == pytest.approx(abs(compared.difference))
+
+
+def test_documents_and_segmentation(tmp_path):
+    gold = [["to", "be", "or"], ["not", "to", "be"]] * 20
+    cut = [["tobe", "or"], ["not", "to", "be"]] * 20
+    found = pv.rank(gold, {"cut": cut, "right": gold}, task="segmentation")
+    assert found.metric == "recall"
+    assert found.ranking[0].name == "right"
+    lines = "".join(
+        ("-DOCSTART- O\n\n" if i % 6 == 0 else "") + "".join(f"w {t}\n" for t in tags) + "\n"
+        for i, tags in enumerate(GOLD)
+    )
+    path = tmp_path / "gold.conll"
+    path.write_text(lines)
+    other = tmp_path / "old.conll"
+    other.write_text(lines.replace("B-LOC", "O", 40))
+    by_document = pv.rank(path, other, path, by="document", names=["old", "new"])
+    assert (by_document.units, by_document.unit) == (10, "document")
+
+
+def test_macro_averages_say_that_they_are_sampled():
+    found = pv.rank(GOLD, SYSTEMS, average="macro")
+    assert found.metric == "macro_f1"
+    assert found.test == "sampled"
+    assert any("the tests are sampled (10,000 exchanges each)" in note for note in found.notes)
+    compared = pv.compare(GOLD, {"old": OLD, "new": NEW}, average="macro").comparisons[0]
+    pair = found.pair("old", "new")
+    assert pair.difference == pytest.approx(abs(compared.difference))
+    assert pair.pvalue == pytest.approx(compared.pvalue, abs=0.02)
+    assert found.pair("new", "again").identical
+    again = pv.rank(GOLD, SYSTEMS, average="macro")
+    assert again.to_dict() == found.to_dict()
+    other = pv.rank(GOLD, SYSTEMS, average="macro", labels=["PER"])
+    assert other.pair("old", "new").difference != pair.difference
+
+
+def test_macro_averages_without_evidence():
+    short = pv.rank(GOLD[:1], {"old": OLD[:1], "new": NEW[:1]}, average="macro")
+    assert all(math.isnan(s.p_best) for s in short.ranking)
+    assert not short.pairs[0].decided
+
+
+def test_counts_by_unit():
+    systems = {f"s{i}": own for i, own in enumerate(draw_systems(4, 80, 1))}
+    found = pv.rank(systems, rng=3)
+    assert found.task == "counts"
+    assert len(found.pairs) == 6
+    for a, b in combinations(systems, 2):
+        pair = found.pair(a, b)
+        gap = abs(pv.metrics.f1(systems[a].sum()) - pv.metrics.f1(systems[b].sum()))
+        assert pair.difference == pytest.approx(gap)
+    assert found.ranking[0].low < found.ranking[0].estimate < found.ranking[0].high
+    assert pv.rank(systems, rng=3, metric="recall").metric == "recall"
+
+
+ONE = pv.Counts([1, 2], [0, 1], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pv.rank({}), "systems: none; expected at least one"),
+        (lambda: pv.rank({"a": [1, 2]}), r"a: \[1, 2\]; expected Counts, one row per unit"),
+        (lambda: pv.rank({"a": pv.Counts(1, 2, 3)}), r"a: shape \(\); expected one row per unit"),
+        (
+            lambda: pv.rank({"a": ONE, "b": pv.Counts([1], [1], [1])}),
+            "b: 1 units, but a has 2",
+        ),
+        (
+            lambda: pv.rank({"a": ONE, "b": pv.Counts([1, 2], [0, 1], [1, 1])}),
+            "b: 3 positives in unit 2, but a has 2; expected counts against the same answer",
+        ),
+        (
+            lambda: pv.rank({"a": ONE, "b": pv.Counts([1, 2], [0, 1], [1, 0], [4, 4])}),
+            "b: tn is there for some systems only",
+        ),
+        (lambda: pv.rank({"a": ONE}, by="sentence"), "by: means nothing for counts"),
+        (lambda: pv.rank({"a": ONE}, metric="accuracy"), "metric: accuracy needs tn"),
+        (lambda: pv.rank(GOLD, SYSTEMS, metric=["f1", "recall"]), "metric: unknown"),
+        (lambda: pv.rank(GOLD, SYSTEMS, adjust="bonferroni"), "adjust: unknown 'bonferroni'"),
+        (lambda: pv.rank(GOLD, SYSTEMS, n_jobs=0), "n_jobs: 0"),
+        (lambda: pv.rank(GOLD, SYSTEMS, report=3), "report: 3; expected a function"),
+        (lambda: pv.rank(GOLD, SYSTEMS, lvel=0.9), "lvel: there is no such option.*level"),
+        (lambda: pv.rank(GOLD, SYSTEMS, names=["a"]), "names: the systems have names already"),
+    ],
+)
+def test_bad_input_is_one_line(call, message):
+    with pytest.raises(pv.InputError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_the_leaderboard_explains_its_letters_in_every_form():
+    found = pv.rank(GOLD, SYSTEMS)
+    caption = re.search(r"\\caption\{(.*)\}", found.to_latex())[1]
+    assert "Systems that share a letter (ties) are not told apart" in caption
+    assert r"\textbf{new}" in found.to_latex()
+    assert "in bold" in caption
+    assert "in bold" in found.to_markdown()
+
+
+def test_a_figure_joins_what_ties():
+    axes = pv.rank(GOLD, SYSTEMS).plot()
+    assert len(axes) == 2
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == [
+        *("new", "again", "old", "none")
+    ]
+
+
+# the sentences
+
+
+def made(k, share, seed, *, copies=False):
+    """A leaderboard with decided pairs drawn at random, and p-values to match."""
+    rng = np.random.default_rng(seed)
+    scores = np.sort(np.round(rng.random(k), 1 if copies else 6))[::-1]
+    p = np.triu(
+        np.where(rng.random((k, k)) < share, rng.random((k, k)) / 20, rng.random((k, k))), 1
+    )
+    p = p + p.T + np.eye(k)
+    gaps = np.subtract.outer(scores, scores)
+    p[gaps == 0] = 1.0
+    decided = p <= 0.05
+    better = decided & (gaps > 0)
+    low, high = rank_sets(better)
+    tier, letters = tiers(better), tie_letters(decided)
+    names = [f"S{i:02d}" for i in range(k)]
+    rows = tuple(
+        RankedSystem(
+            names[i], "f1", scores[i], 0, 1, low[i], high[i], tier[i], letters[i], 0.5, 2.0
+        )
+        for i in range(k)
+    )
+    pairs = tuple(
+        RankedPair(
+            names[j], names[i], "f1", gaps[i, j], -1, 1, p[i, j], p[i, j], bool(decided[i, j])
+        )
+        for i, j in combinations(range(k), 2)
+    )
+    systems = tuple(SystemScores(name, pv.Counts(1, 1, 1), ()) for name in names)
+    return Ranking(
+        "entities", systems, 0.95, 100, "sentence", "sentence", ranking=rows, pairs=pairs
+    )
+
+
+COUNTS = dict(
+    zip(
+        ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+        range(11),
+        strict=True,
+    ),
+    eleven=11,
+    twelve=12,
+)
+PLACES = dict(
+    zip(
+        ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
+        range(1, 10),
+        strict=True,
+    ),
+    tenth=10,
+    eleventh=11,
+    twelfth=12,
+)
+
+
+def count_of(word):
+    return COUNTS.get(word.lower()) or int(word)
+
+
+def place_of(word):
+    return PLACES.get(word) or int(word[:-2])
+
+
+@given(st.integers(2, 16), st.floats(0, 1), st.integers(0, 2**32 - 1), st.booleans())
+def test_no_sentence_is_stronger_than_the_decided_pairs(k, share, seed, copies):
+    found = made(k, share, seed, copies=copies)
+    names = [system.name for system in found.ranking]
+    decided = {frozenset((p.a, p.b)): p.decided for p in found.pairs}
+    summary = ranking_summary(found)
+    first, *rest = [part + "." for part in re.split(r"\.(?: |$)", summary) if part]
+    leader = names[0]
+    undecided = [n for n in names[1:] if not decided[frozenset((leader, n))]]
+    assert ("is better than" in first) == (not undecided)
+    if "not separable" in first:
+        told = first.split("not separable from ")[1]
+        if told.split()[1] == "others":
+            equal = sum(found.pair(leader, n).difference == 0 for n in undecided)
+            assert count_of(told.split()[0]) == len(undecided) - equal
+        else:
+            for name in re.findall(r"S\d\d", told):
+                assert name in undecided
+    if "lead (" in first:  # several, with the same score
+        for name in re.findall(r"S\d\d", first.split(" lead ")[0]):
+            assert found.pair(leader, name).difference == 0 if name != leader else True
+    for sentence in rest:
+        said = re.findall(r"S\d\d", sentence)
+        if " tie for " in sentence:
+            at = place_of(re.search(r"tie for (\w+)", sentence)[1]) - 1
+            size = len(said) or count_of(sentence.split()[0])
+            tied = names[at : at + size]
+            assert not said or said == tied
+            assert not any(decided[frozenset(pair)] for pair in combinations(tied, 2))
+            behind = all(decided[frozenset((a, b))] for a in names[:at] for b in tied)
+            assert behind != ("not all decided" in sentence)
+        elif re.search(r" is \w+(\.|,)", sentence):
+            (name,) = said
+            at = place_of(re.search(r" is (\w+)", sentence)[1])
+            system = found.ranking[names.index(name)]
+            assert (system.rank_low, system.rank_high) == (at, at)
+        elif " follows (rank " in sentence:
+            (name,) = said
+            low, high = map(int, re.search(r"rank (\d+) to (\d+)", sentence).groups())
+            system = found.ranking[names.index(name)]
+            assert (system.rank_low, system.rank_high) == (low, high)
+        elif "share the tier" in sentence:
+            at = place_of(re.search(r"from (\w+) place", sentence)[1]) - 1
+            tied = names[at : at + count_of(sentence.split()[0])]
+            assert any(decided[frozenset(pair)] for pair in combinations(tied, 2))
+        elif "No system is decided to be behind all" in sentence:
+            assert {system.tier for system in found.ranking} == {1}
+        else:
+            assert re.search(r"follows? in \w+ further tiers?", sentence), sentence
+
+
+def test_a_p_value_just_above_the_limit_does_not_look_like_it():
+    found = made(2, 0, 1)
+    (pair,) = found.pairs
+    values = {entry.name: getattr(pair, entry.name) for entry in fields(pair)}
+    near = RankedPair(**values | {"p_adjusted": 0.05003, "decided": False})
+    object.__setattr__(found, "pairs", (near,))
+    assert "adjusted p = 0.05003" in ranking_summary(found)
