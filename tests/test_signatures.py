@@ -107,6 +107,7 @@ CALLS = {
         "prior": ["--prior", "0.5"],
         "rng": ["--average", "macro", "--seed", "3"],
         "all_pairs": ["--all-pairs"],
+        "train": ["--train", "old.conll"],
     }),
     "compare:one file": (["both.conll", "--columns", "3,4"],
         {"gold_column": ["--gold-column", "3"], "columns": ["--columns", "4,3"]}),

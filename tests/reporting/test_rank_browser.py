@@ -174,6 +174,9 @@ def test_a_click_opens_the_pair(browser, pages):
     assert f"+{100 * data['pairs']['d'][k]:.2f}" in text
     for label in data["labels"]:
         assert label in text
+    chance = data["pairs"]["better"][k]
+    told = "> 0.999" if chance >= 0.9995 else f"{chance:.3f}"
+    assert f"P({data['names'][1]} better)\n{told}" in text
     click(browser, *square(browser, 4, 1, 6))  # the other way round
     text = browser.ask("document.getElementById('details').innerText")
     assert f"{data['names'][4]} against {data['names'][1]}" in text

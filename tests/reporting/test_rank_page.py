@@ -164,6 +164,7 @@ def test_the_numbers_of_the_script_are_those_of_the_json(found, page):
             assert data["pairs"][short][k] == pytest.approx(pair[key], abs=1e-6)
         assert data["pairs"]["p"][k] == pytest.approx(pair["pvalue"], rel=1e-3)
         assert data["pairs"]["adjusted"][k] == pytest.approx(pair["p_adjusted"], rel=1e-3)
+        assert data["pairs"]["better"][k] == pytest.approx(pair["p_b_better"], abs=1e-6)
         assert bool(data["pairs"]["decided"][k]) == pair["decided"]
     # the place of a pair, as the script computes it
     names, n = data["names"], len(data["names"])
@@ -240,7 +241,7 @@ def test_two_hundred_systems_fit_into_a_page():
 
 def test_the_limits_keep_a_page_below_ten_megabytes():
     """From what a pair and a score by label take at most."""
-    pair = len("-0.123456,") * 3 + len("1.234e-300,") * 2 + 2 * len("0,")
+    pair = len("-0.123456,") * 4 + len("1.234e-300,") * 2 + 2 * len("0,")
     score = len('"1000":[0.123456,0.123456,0.123456],')
     assert pair * rank_page._PAIRS + score * rank_page._SCORES_BY_LABEL < 9e6
     assert math.comb(200, 2) <= rank_page._PAIRS

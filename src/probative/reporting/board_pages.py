@@ -10,9 +10,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.board_report import board_payload, refused_table
-from probative.reporting.compare_page import shown_example
+from probative.reporting.compare_page import EXAMPLE_WORDS, shown_example
 from probative.reporting.document import Document, Strong, Table, Tracks, payload, points
-from probative.reporting.rank_report import leaderboard_table
+from probative.reporting.rank_report import rank_document
 from probative.reporting.render import as_csv, as_html, as_json
 from probative.reporting.score_report import label_table
 from probative.wording import counted, metric_words, probability, pvalue
@@ -120,28 +120,20 @@ class _Site:
 
     def index(self) -> str:
         """The leaderboard."""
-        ranking = self.board.ranking
-        tables = []
-        if ranking is not None:
-            rows = [(own.estimate, own.low, own.high) for own in ranking.ranking]
-            tables.append(
-                replace(
-                    leaderboard_table(ranking),
-                    tracks=Tracks.of(rows),
-                    links=tuple(
-                        f"systems/{self.address[own.name]}.html" for own in ranking.ranking
-                    ),
-                )
-            )
-        tables += [refused_table(self.board)] if self.board.refused else []
-        empty = "No submission could be scored." if self.board.refused else "No submissions yet."
-        return self._page(
-            f"Leaderboard of {counted(0 if ranking is None else len(ranking.ranking), 'system')}",
-            [empty if ranking is None else ranking.summary],
-            tables,
-            notes=() if ranking is None else ranking.notes,
-            downloads=_DOWNLOADS,
-        )
+        if self.board.ranking is None:
+            tables = [refused_table(self.board)] if self.board.refused else []
+            why = "No submission could be scored." if tables else "No submissions yet."
+            return self._page("Leaderboard", why, tables, downloads=_DOWNLOADS)
+        document = rank_document(self.board.ranking)
+        shown = document.content()
+        links = [f"systems/{self.address[own.name]}.html" for own in self.board.ranking.ranking]
+        content = {
+            **shown,
+            "board": replace(shown["board"], links=tuple(links)),
+            "refused": refused_table(self.board) if self.board.refused else None,
+            "downloads": _DOWNLOADS,
+        }
+        return as_html(replace(document, page="leaderboard.html", content=lambda: content))
 
     def downloads(self) -> dict[str, str]:
         """The files to download."""
@@ -167,7 +159,7 @@ class _Site:
             tables.append(replace(label_table(ranking, scores), title="By label"))
         if len(ranking.ranking) > 1:
             tables.append(self._rivals(own.name))
-        return self._page(own.name, [_place(ranking, own)], tables, home="../index.html")
+        return self._page(own.name, _place(ranking, own), tables, home="../index.html")
 
     def _rivals(self, name: str) -> Table:
         """One system against every other, in the order of the leaderboard."""
@@ -229,31 +221,19 @@ class _Site:
         tables += _labels_of_both(above, below, ranking.metric)
         return self._page(
             f"{pair.b} and {pair.a}",
-            [_pair_words(pair, ranking)],
+            _pair_words(pair, ranking),
             tables,
             home="../index.html",
             examples=[shown_example(example) for example in examples],
+            example_words=EXAMPLE_WORDS["labels" if ranking.task == "labels" else "spans"],
         )
 
-    def _page(
-        self,
-        title: str,
-        lead: Sequence[str],
-        tables: Sequence[Table],
-        notes: Sequence[str] = (),
-        **more: Any,
-    ) -> str:
+    def _page(self, title: str, lead: str, tables: Sequence[Table], **more: Any) -> str:
         content = {"home": "", "downloads": (), "examples": (), **more, "lead": lead}
         signed = payload("board", self.board.signature)
         return as_html(
             Document(
-                title,
-                signed,
-                tuple(tables),
-                (),
-                tuple(notes),
-                page="board.html",
-                content=lambda: content,
+                title, signed, tuple(tables), (), page="board.html", content=lambda: content
             )
         )
 
@@ -277,7 +257,7 @@ def _place(ranking: Ranking, own: RankedSystem) -> str:
         else f"between rank {own.rank_low} and rank {own.rank_high}"
     )
     best = (
-        "" if isnan(own.p_best) else f"; it is the best with probability {probability(own.p_best)}"
+        "" if isnan(own.p_best) else f"; P(best) = {probability(own.p_best)}"
     )
     return (
         f"{metric_words(ranking.metric)} {points(own.estimate)} ({points(own.low)} to "

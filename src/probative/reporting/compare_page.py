@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from probative.reporting.document import Drawing
     from probative.results import Comparison, Comparisons, Example, GateVerdict, SystemScore
 
-__all__ = ["bucket_tables", "label_differences", "page_content"]
+__all__ = [
+    "EXAMPLE_WORDS",
+    "bucket_tables",
+    "label_differences",
+    "page_content",
+    "shown_example",
+]
 
 _PAIRS = 6  # pairs that are shown at once; the others unfold
 _CONFUSED = 10  # labels of a heat map; more do not fit on a phone
@@ -54,9 +60,16 @@ def page_content(
         "confusions": _confusions(found),
         "confusion_words": _CONFUSION_WORDS[kind],
         "examples": [shown_example(example) for example in found.examples],
-        "example_words": _EXAMPLE_WORDS[kind],
+        "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(found, first),
         "methods": _methods(found),
     }
+
+
+def _of_which_pairs(found: Comparisons, first: Sequence[Comparison]) -> str:
+    """Which pairs the examples are of, if not of all."""
+    shown = len({(example.a, example.b) for example in found.examples})
+    more = len([c for c in first if not c.identical]) - shown
+    return f" Of {counted(shown, 'pair')}; those of {more:,} more are left out." if more > 0 else ""
 
 
 def _facts(found: Comparisons) -> str:
@@ -369,7 +382,7 @@ def _methods(found: Comparisons) -> list[tuple[str, str]]:
     return [(term, text.format(**filled)) for term, text in words.items()]
 
 
-_EXAMPLE_WORDS = {
+EXAMPLE_WORDS = {
     "spans": "Spans are shaded. A green line below one: the answer has it, too. A red line: the "
     "answer does not have it.",
     "labels": "Texts on which only one of the two is right. A green line: the right label. A red "

@@ -92,6 +92,11 @@ class Table:
         last = column == len(self.columns) - 1
         return column < self.text_columns or (last and self.closing_words)
 
+    @property
+    def word_columns(self) -> tuple[bool, ...]:
+        """Of every column, whether it is to be read from the left."""
+        return tuple(self.holds_words(i) for i in range(len(self.columns)))
+
     def without(self, column: int) -> Table:
         """The same table without a column."""
         kept = [i for i in range(len(self.columns)) if i != column]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from math import isfinite, isnan
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Table, Tracks, points
 from probative.reporting.escape import plain
-from probative.wording import counted, metric_name, probability
+from probative.wording import counted, metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +119,6 @@ def page_data(found: Ranking, labels: Sequence[str], *, pairs: bool) -> str:
     content: dict[str, Any] = {
         "names": [plain(system.name) for system in found.ranking],
         "scores": [_limits(system) for system in found.ranking],
-        "best": ["–" if isnan(s.p_best) else probability(s.p_best) for s in found.ranking],
         "labels": [plain(label) for label in labels],
         "byLabel": [_by_label(own[s.name].by_label, place, metric) for s in found.ranking],
         "level": found.level,
@@ -131,6 +130,7 @@ def page_data(found: Ranking, labels: Sequence[str], *, pairs: bool) -> str:
             "high": [_rounded(pair.high) for pair in found.pairs],
             "p": [_digits(pair.pvalue) for pair in found.pairs],
             "adjusted": [_digits(pair.p_adjusted) for pair in found.pairs],
+            "better": [_rounded(pair.p_b_better) for pair in found.pairs],
             "decided": [int(pair.decided) for pair in found.pairs],
             "same": [int(pair.identical) for pair in found.pairs],
         }
@@ -183,5 +183,6 @@ def _words(found: Ranking) -> dict[str, str]:
         f"the two tie.{_narrow(found)}",
         "pair": f"The limits hold for all pairs at once with a confidence of {level}. p is of the "
         f"{found.test} randomisation test by {found.by}; adjusted, it allows for the number of "
-        f"pairs ({found.adjustment.capitalize()}).",
+        f"pairs ({found.adjustment.capitalize()}). P(better) is the probability, given these data "
+        f"and nothing else, that a system scores higher than the other on {found.by}s like these.",
     }

@@ -6,6 +6,7 @@ const n = data.names.length, board = $("board"), body = board.tBodies[0], rows =
 const points = (x, digits = 2) => x === null ? "–" : (100 * x).toFixed(digits).replace("-", "−").replace(/^−(0(\.0+)?)$/, "$1");
 const signed = x => x === null ? "–" : (x > 0 ? "+" : "") + points(x);
 const pvalue = p => p === null ? "–" : p < 1e-4 ? (p === 0 ? "< 1e−300" : p.toExponential(1).replace("-", "−")) : p.toFixed(4);
+const probability = p => p === null ? "–" : p < 0.0005 ? "< 0.001" : p >= 0.9995 ? "> 0.999" : p.toFixed(3);
 const make = (tag, text, parent, kind) => {
   const element = document.createElement(tag);
   if (text !== undefined) element.textContent = text;
@@ -114,6 +115,7 @@ function pairOf(i, j) {
     d: turn ? minus(pairs.d[k]) : pairs.d[k],
     low: turn ? minus(pairs.high[k]) : pairs.low[k],
     high: turn ? minus(pairs.low[k]) : pairs.high[k],
+    better: turn && pairs.better[k] !== null ? 1 - pairs.better[k] : pairs.better[k],
     p: pairs.p[k], adjusted: pairs.adjusted[k], decided: pairs.decided[k], same: pairs.same[k],
   };
 }
@@ -203,7 +205,7 @@ function open(i, j) {
   const tests = [
     ...names.map((name, k) => [name, limitsOf(data.scores[[i, j][k]])]),
     ["difference in points", `${signed(pair.d)} (${points(pair.low)} to ${points(pair.high)})`],
-    ["P(best)", [i, j].map(k => data.best[k]).join(" and ")],
+    [`P(${names[0]} better)`, probability(pair.better)],
     ["p", pvalue(pair.p)], ["p adjusted", pvalue(pair.adjusted)], ["decided", pair.decided ? "yes" : "no"],
   ];
   for (const [term, words] of tests) { make("dt", term, list); make("dd", words, list); }
