@@ -232,9 +232,7 @@ class _Site:
         content = {"home": "", "downloads": (), "examples": (), **more, "lead": lead}
         signed = payload("board", self.board.signature)
         return as_html(
-            Document(
-                title, signed, tuple(tables), (), page="board.html", content=lambda: content
-            )
+            Document(title, signed, tuple(tables), (), page="board.html", content=lambda: content)
         )
 
 
@@ -256,9 +254,7 @@ def _place(ranking: Ranking, own: RankedSystem) -> str:
         if own.rank_low == own.rank_high
         else f"between rank {own.rank_low} and rank {own.rank_high}"
     )
-    best = (
-        "" if isnan(own.p_best) else f"; P(best) = {probability(own.p_best)}"
-    )
+    best = "" if isnan(own.p_best) else f"; P(best) = {probability(own.p_best)}"
     return (
         f"{metric_words(ranking.metric)} {points(own.estimate)} ({points(own.low)} to "
         f"{points(own.high)}): {ranks} of {counted(len(ranking.ranking), 'system')}{best}."

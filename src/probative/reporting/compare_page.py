@@ -313,6 +313,7 @@ def _said(label: str | None) -> str:
 
 
 def shown_example(example: Example | LabelExample) -> dict[str, Any]:
+    """What the page tells of an example: a head, a text, and a line per side."""
     if isinstance(example, LabelExample):
         given = (
             ("answer", example.gold),
