@@ -15,7 +15,7 @@ from probative.reporting.document import Document, Strong, Table, Tracks, payloa
 from probative.reporting.rank_report import rank_document
 from probative.reporting.render import as_csv, as_html, as_json
 from probative.reporting.score_report import label_table
-from probative.wording import counted, metric_words, probability, pvalue
+from probative.wording import counted, metric_name, metric_words, probability, pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["board_pages"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+_HOME = (("../index.html", "Leaderboard"),)
 _DOWNLOADS = (
     ("board.json", "everything"),
     ("leaderboard.csv", "the leaderboard"),
@@ -159,7 +160,7 @@ class _Site:
             tables.append(replace(label_table(ranking, scores), title="By label"))
         if len(ranking.ranking) > 1:
             tables.append(self._rivals(own.name))
-        return self._page(own.name, _place(ranking, own), tables, home="../index.html")
+        return self._page(own.name, _place(ranking, own), tables, way=_HOME)
 
     def _rivals(self, name: str) -> Table:
         """One system against every other, in the order of the leaderboard."""
@@ -223,13 +224,16 @@ class _Site:
             f"{pair.b} and {pair.a}",
             _pair_words(pair, ranking),
             tables,
-            home="../index.html",
+            way=(
+                *_HOME,
+                *((f"../systems/{self.address[name]}.html", name) for name in names[::-1]),
+            ),
             examples=[shown_example(example) for example in examples],
             example_words=EXAMPLE_WORDS["labels" if ranking.task == "labels" else "spans"],
         )
 
     def _page(self, title: str, lead: str, tables: Sequence[Table], **more: Any) -> str:
-        content = {"home": "", "downloads": (), "examples": (), **more, "lead": lead}
+        content = {"way": (), "downloads": (), "examples": (), **more, "lead": lead}
         signed = payload("board", self.board.signature)
         return as_html(
             Document(title, signed, tuple(tables), (), page="board.html", content=lambda: content)
@@ -248,7 +252,7 @@ def _csv(records: Iterable[dict[str, Any]]) -> str:
 def _place(ranking: Ranking, own: RankedSystem) -> str:
     """Where a system stands, in a sentence."""
     if isnan(own.estimate):
-        return f"{own.name} has no {metric_words(ranking.metric)}: {own.note or 'undefined'}."
+        return f"{own.name} has no {metric_name(ranking.metric)}: {own.note or 'undefined'}."
     ranks = (
         f"rank {own.rank_low}"
         if own.rank_low == own.rank_high
@@ -256,7 +260,7 @@ def _place(ranking: Ranking, own: RankedSystem) -> str:
     )
     best = "" if isnan(own.p_best) else f"; P(best) = {probability(own.p_best)}"
     return (
-        f"{metric_words(ranking.metric)} {points(own.estimate)} ({points(own.low)} to "
+        f"{own.name}: {metric_name(ranking.metric)} {points(own.estimate)} ({points(own.low)} to "
         f"{points(own.high)}): {ranks} of {counted(len(ranking.ranking), 'system')}{best}."
     )
 
@@ -309,7 +313,7 @@ def _limits_words(ranking: Ranking) -> str:
     return (
         f"The limits of all {counted(len(ranking.pairs), 'pair')} hold at once with "
         f"{100 * ranking.level:g} % confidence; p adjusted allows for their number "
-        f"({ranking.adjustment})."
+        f"({ranking.adjustment.capitalize()})."
     )
 
 
