@@ -333,7 +333,7 @@ def test_labels_and_texts_of_a_table_are_not_told(tmp_path):
     assert _told(tmp_path, ["maybe"])
 
 
-# ------------------------------------------------------------------------------- whole or not at all
+# ----------------------------------------------------------------------------- whole or not at all
 
 
 _KILLED = """
@@ -499,7 +499,7 @@ def test_choices_that_do_not_fit_stop_the_board_before_anything_is_written(place
     assert _left(place) == ["in", "secret"]
 
 
-# --------------------------------------------------------------------------------------------- pages
+# ------------------------------------------------------------------------------------------- pages
 
 
 def test_pages_of_pairs(place):

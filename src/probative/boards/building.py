@@ -142,6 +142,8 @@ def board(
         beside=("cache", "pairs", "n_jobs", "report"),
     )
     one_of("pairs", pairs, PAIRS)
+    if len(options.columns) > 1:
+        raise InputError("columns: a submission has one; expected the name of that")
     if metric is not None:
         one_of("metric", metric, METRICS)
     places = _Places.of(gold, submissions, site, cache)

@@ -32,6 +32,8 @@ def real_site(path: Path | str) -> Path:
     site = Path(os.path.realpath(path))
     if not site.name:
         raise InputError("is no place for a site; expected a folder of its own", path)
+    if site == Path(os.path.realpath(".")):
+        raise InputError("is where this command runs; expected another folder", path)
     check_folder(site)
     return site
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 from probative.cli import options
 from probative.cli.output import progress
 from probative.cli.parameters import Argument, Option
+from probative.errors import InputError
 from probative.options import BoardOptions
 
 __all__ = ["board"]
@@ -86,6 +88,10 @@ def board(
     from probative.boards.building import board as build
     from probative.reporting.board_report import board_document
 
+    if out.html and Path(os.path.realpath(output)) in Path(os.path.realpath(out.html)).parents:
+        raise InputError(
+            "stands in the site, which is replaced whole; expected it elsewhere", out.html
+        )
     with progress("testing pairs", quiet=out.quiet) as report:
         found = build(
             gold,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Document, Table, payload
@@ -19,22 +20,21 @@ _NOTHING: dict[str, Any] = {"systems": [], "ranking": [], "pairs": [], "summary"
 
 def board_document(found: Board) -> Document:
     """Show the leaderboard, and which submissions are not on it and why."""
+    ranked = Document("", {}, (), ()) if found.ranking is None else rank_document(found.ranking)
     tables = [] if found.ranking is None else [leaderboard_table(found.ranking)]
     tables += [refused_table(found)] if found.refused else []
-    records = () if found.ranking is None else rank_document(found.ranking).records
-    summary = (found.ranking.summary,) if found.ranking is not None else ()
-    reused = counted(found.pairs_reused, "pair")
     done = (
         f"{counted(len(found.submissions), 'submission')}: {found}; "
-        f"{counted(found.pairs_tested, 'pair')} tested, {reused} reused."
+        f"{counted(found.pairs_tested, 'pair')} tested, {found.pairs_reused:,} reused."
     )
-    return Document(
+    return replace(
+        ranked,
         title=f"Board of {counted(len(found.submissions), 'submission')}",
         payload=board_payload(found)
         | {"pairs_tested": found.pairs_tested, "pairs_reused": found.pairs_reused},
         tables=tuple(tables),
-        records=(*({"kind": "submission", **one} for one in found.records()), *records),
-        notes=(*summary, done, found.signature),
+        records=(*({"kind": "submission", **one} for one in found.records()), *ranked.records),
+        notes=(*ranked.notes[:1], done, found.signature),
     )
 
 
