@@ -64,6 +64,8 @@ GOOD = {
     "seed": ("0", "7", "4294967295"),
     "metric": ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy", "specificity", "npv"),
     "average": ("micro", "macro"),
+    "pairs": ("top", "all", "none"),
+    "max_size": ("1", "0.001"),
     "by": ("sentence", "document", "unit", "item"),
     "rope": ("0", "0.01", "0.5"),
     "beta": ("0.5", "2"),
@@ -232,6 +234,8 @@ def a_file(rng, inputs, places, name):
         usual = "p.jsonl"
     elif name in ("gold", "cws", "train", "dev", "test"):
         usual = "words.txt"
+    elif name == "submissions":
+        usual = "."
     elif name == "counts_file":
         usual = rng.choice(("counts.csv", "models.csv"))
     else:
@@ -245,9 +249,10 @@ def a_file(rng, inputs, places, name):
 
 def a_value(parameter, rng, inputs, places):
     name, metavar = parameter.name, parameter.metavar
-    if name in ("html", "figure", "output", "resume"):
+    if name in ("html", "figure", "output", "resume", "cache"):
         if rng.random() < 0.5:
             usual = {"html": "new.html", "figure": "new.svg", "output": "made", "resume": "run"}
+            usual["cache"] = "kept"
             return places.get(usual[name], str(Path(places["made"]).parent / usual[name]))
         if rng.random() < 0.2:
             return AN_INPUT

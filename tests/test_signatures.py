@@ -36,6 +36,8 @@ WITHOUT_EFFECT = {
     "jobs": "the result does not depend on it",
     "resume": "continues the same run",
     "output": "where files go",
+    "cache": "where what is known is kept",
+    "pairs": "which pages are written",
     "force": "whether edited files are written over",
     "fail_if_worse": "a gate is told under its own name, with its margin and confidence",
     "require_not_worse": "likewise",
@@ -74,6 +76,11 @@ FILES = {
     "p.jsonl": "[0.1, 0.9, 0.2, 0.8, 0.3]\n[0.2, 0.1, 0.8, 0.1, 0.7, 0.6]\n" * 5,
     "a.csv": "tp,fp,fn\n30,5,9\n28,7,11\n33,4,6\n29,6,10\n",
     "b.csv": "tp,fp,fn\n32,4,7\n29,6,10\n35,4,4\n30,5,9\n",
+}
+FOLDERS = {
+    "submissions": ["old.conll", "new.conll"],
+    "tables": ["labels.csv"],
+    "segmented": ["cut.txt", "words.txt"],
 }
 SPANS = {
     "metric": ["--metric", "recall"],
@@ -129,6 +136,20 @@ CALLS = {
         "unit_column": ["--unit-column", "doc"]}),
     "rank:words": (["words.txt", "cut.txt", "words.txt"],
         {"train_words": ["--train-words", "lexicon.txt"]}),
+    "board": (["gold.conll", "submissions"], SPANS | {
+        "average": ["--average", "macro"],
+        "adjust": ["--adjust", "shaffer"],
+        "rng": ["--seed", "3"],
+        "show_gold": ["--show-gold"],
+        "max_size": ["--max-size", "0.0005"],
+    }),
+    "board:labels": (["labels.csv", "tables", "--gold-column", "gold", "--columns", "old"], {
+        "gold_column": ["--gold-column", "third"],
+        "columns": ["--columns", "new"],
+        "positive": ["--positive", "yes"],
+        "unit_column": ["--unit-column", "doc"],
+    }),
+    "board:words": (["words.txt", "segmented"], {"train_words": ["--train-words", "lexicon.txt"]}),
     "plan": (["gold.conll", "old.conll", "new.conll"], SPANS | {
         "difference": ["--difference", "0.05"],
         "power": ["--power", "0.9"],
@@ -262,6 +283,10 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("signatures")
     for name, content in FILES.items():
         (place / name).write_text(content)
+    for name, inside in FOLDERS.items():
+        (place / name).mkdir()
+        for file in inside:
+            (place / name / file).write_text(FILES[file])
     return place
 
 
@@ -274,7 +299,7 @@ def answer(folder, capsys, monkeypatch):
     def call(words, *arguments):
         capsys.readouterr()
         place = []
-        if words in ("split", "demo"):
+        if words in ("split", "demo", "board"):
             place = ["-o", f"{words}-{next(count)}-{id(count)}"]
         status = main([*words.split(), *arguments, *place, "-q", "-f", "json"])
         captured = capsys.readouterr()

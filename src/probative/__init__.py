@@ -8,6 +8,7 @@ from probative._version import __version__
 
 if TYPE_CHECKING:
     from probative import metrics, results
+    from probative.boards.building import board
     from probative.comparison import compare
     from probative.counts import Counts, PairedCounts
     from probative.crossval.runner import compare_models
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from probative.ranking import rank
     from probative.results import (
         BayesTest,
+        Board,
         Comparison,
         Comparisons,
         Difference,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
 # Where each name comes from; it is imported when it is first asked for, since nobody uses all.
 _HOMES = {
+    "boards.building": ("board",),
     "comparison": ("compare",),
     "counts": ("Counts", "PairedCounts"),
     "crossval.runner": ("compare_models",),
@@ -79,6 +82,7 @@ _HOMES = {
     "ranking": ("rank",),
     "results": (
         "BayesTest",
+        "Board",
         "Comparison",
         "Comparisons",
         "Difference",
@@ -101,6 +105,7 @@ _MODULES = ("metrics", "results")
 __all__ = [
     "BayesTest",
     "BlockRegularizedCV",
+    "Board",
     "Comparison",
     "Comparisons",
     "Counts",
@@ -122,6 +127,7 @@ __all__ = [
     "adjust_pvalues",
     "bayes_test",
     "block_regularized_t_test",
+    "board",
     "bootstrap_difference",
     "check",
     "compare",

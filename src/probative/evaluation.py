@@ -170,7 +170,12 @@ def by_name(
     return list(systems[0].values()), [str(name) for name in systems[0]]
 
 
-def scores_of(matched: Matched, options: ScoreOptions, also: Sequence[str] = ()) -> Scores:
+def scores_of(
+    matched: Matched,
+    options: ScoreOptions,
+    also: Sequence[str] = (),
+    known: Mapping[int, SystemScores] | None = None,
+) -> Scores:
     """Score what has been gathered, by the usual metrics or by those that were asked for.
 
     Parameters
@@ -181,6 +186,8 @@ def scores_of(matched: Matched, options: ScoreOptions, also: Sequence[str] = ())
         The choices.
     also
         Metrics on top of those.
+    known
+        What systems score by the same choices, by their numbers, where that is known already.
     """
     unit = unit_of(matched, options.by)
     if options.overlap and matched.task != "entities":
@@ -195,7 +202,11 @@ def scores_of(matched: Matched, options: ScoreOptions, also: Sequence[str] = ())
         options.overlap,
     )
     document = matched.items.document if unit == "document" else None
-    systems = tuple(_system(matched, i, choices) for i in range(len(matched.names)))
+    done = known or {}
+    systems = tuple(
+        replace(done[i], name=name) if i in done else _system(matched, i, choices)
+        for i, name in enumerate(matched.names)
+    )
     methods = dict.fromkeys(score.method for system in systems for score in system.scores)
     return Scores(
         task=matched.task,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -40,10 +40,11 @@ if TYPE_CHECKING:
 
     from probative._types import RNG, Input, Systems
     from probative.inference.leaderboard import Evidence, Leaderboard
+    from probative.inference.pair_tests import KnownTests
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
 
-__all__ = ["rank"]
+__all__ = ["Known", "rank", "rank_matched"]
 
 _USUAL = ("precision", "recall", "f1")
 _WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
@@ -147,15 +148,46 @@ def rank(
     given, names = by_name([s for s in (systems, *more) if s is not None], names)
     looking = average != "macro"
     matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
-    return _rank_matched(matched, options, how)
+    return rank_matched(matched, options, how)
 
 
-def _rank_matched(matched: Matched, options: RankOptions, how: dict[str, Any]) -> Ranking:
-    """Rank the systems of what has been read and matched."""
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What need not be computed, because it was before, by the same choices.
+
+    Attributes
+    ----------
+    scores
+        What systems score, by their numbers.
+    tests
+        As for `pair_tests`; what is found is added.
+    """
+
+    scores: Mapping[int, SystemScores] = field(default_factory=dict)
+    tests: KnownTests = field(default_factory=dict)
+
+
+def rank_matched(
+    matched: Matched, options: RankOptions, how: dict[str, Any], known: Known | None = None
+) -> Ranking:
+    """Rank the systems of what has been read and matched.
+
+    Parameters
+    ----------
+    matched
+        The systems.
+    options
+        The choices.
+    how
+        How the pairs are tested: `n_jobs` and `report`, as for `rank`.
+    known
+        What need not be computed.
+    """
+    known = Known() if known is None else known
     unit = unit_of(matched, options.by)
     (metric,) = compared_metrics(matched, options.metric, options.average)
     generator = random_generator(options.rng)
-    how = {**how, "beta": options.beta, "seed": _seed(generator)}
+    how = {**how, "beta": options.beta, "seed": _seed(generator), "tested": known.tests}
     if options.average == "macro":
         evidence = _macro_evidence(matched, unit, metric, options.level, how)
         metric = f"macro_{metric}"
@@ -169,7 +201,7 @@ def _rank_matched(matched: Matched, options: RankOptions, how: dict[str, Any]) -
         )
     board = leaderboard(evidence, level=options.level, adjust=options.adjust, rng=generator)
     usual = ScoreOptions(level=options.level, by=unit, beta=options.beta)
-    scores = scores_of(matched, usual, also=[metric])
+    scores = scores_of(matched, usual, also=[metric], known=known.scores)
     return _ranking(scores, metric, board, evidence, options, facts_of_reading(matched, options))
 
 

@@ -19,6 +19,7 @@ COMMANDS = (
     "score",
     "compare",
     "rank",
+    "board",
     "bayes",
     "crossval",
     "split",

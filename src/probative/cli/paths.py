@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["check_paths", "protect_code"]
 
 FILES = ("html", "figure")  # options that name a file to be written
-FOLDERS = ("output", "resume")  # options that name a folder to write to
+FOLDERS = ("output", "resume", "cache")  # options that name a folder to write to
 _ENDINGS = {"html": (".html", ".htm"), "figure": (".png", ".svg", ".pdf")}
 
 

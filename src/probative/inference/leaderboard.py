@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative.inference.pair_tests import KnownTests
     from probative.inference.unit_table import UnitTable
 
     Array = NDArray[np.float64]
@@ -213,6 +214,7 @@ def evidence_of_units(
     seed: int = 0,
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
+    tested: KnownTests | None = None,
 ) -> Evidence:
     """What the units of a test set tell of scores that are ratios of sums over them.
 
@@ -224,10 +226,12 @@ def evidence_of_units(
         The score.
     anything_to_find
         Whether the answer holds what the score is about; without that nothing is known.
-    seed, n_jobs, report
+    seed, n_jobs, report, tested
         As for `pair_tests`.
     """
-    tests = pair_tests(table, metric, beta=beta, seed=seed, n_jobs=n_jobs, report=report)
+    tests = pair_tests(
+        table, metric, beta=beta, seed=seed, n_jobs=n_jobs, report=report, tested=tested
+    )
     units = table.grouped()
     x, y = units.contributions(metric, beta=beta)
     there = np.any(y > 0, axis=0)  # units in which nothing counts are not there

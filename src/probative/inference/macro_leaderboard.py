@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative.inference.pair_tests import KnownTests
     from probative.label_counts import LabelCounts
 
     Array = NDArray[np.float64]
@@ -57,6 +58,7 @@ def evidence_of_labels(
     seed: int = 0,
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
+    tested: KnownTests | None = None,
 ) -> Evidence:
     """What the units tell of the macro averages of several systems.
 
@@ -73,27 +75,31 @@ def evidence_of_labels(
         it, too; as for `macro_test`.
     level
         What the p-values will be compared with, which tells how many exchanges they need.
-    seed, n_jobs, report
+    seed, n_jobs, report, tested
         As for `probative.inference.pair_tests.pair_tests`.
     """
-    known = [
+    averages = [
         macro_evidence(own.only(mask), metric, beta=beta)
         for own, mask in zip(cells, labels, strict=True)
     ]
     k = len(cells)
-    judged = np.array([one.posterior is not None for one in known])
+    judged = np.array([one.posterior is not None for one in averages])
     kind = _kinds(cells)
-    pairs = [(i, j) for i, j in combinations(range(k), 2) if kind[i] != kind[j]]
-    jobs = n_jobs if len(pairs) >= _ENOUGH else 1
+    tested = {} if tested is None else tested
+    differing = [(i, j) for i, j in combinations(range(k), 2) if kind[i] != kind[j]]
+    pairs = [pair for pair in differing if pair not in tested]
+    jobs = n_jobs if len(differing) >= _ENOUGH else 1
     exchanges = n_exchanges(k * (k - 1) // 2, level)
     how = {"labels": answered, "own_labels": own_labels, "beta": beta, "n_resamples": exchanges}
     test = partial(_pvalue, cells, metric, seed, how)
     tell = report or (lambda done, total: None)
-    pvalues = np.ones((k, k))
     tell(0, len(pairs))
-    for done, ((i, j), p) in enumerate(in_processes(test, pairs, jobs), 1):
-        pvalues[i, j] = pvalues[j, i] = p
+    for done, (pair, p) in enumerate(in_processes(test, pairs, jobs), 1):
+        tested[pair] = p, False
         tell(done, len(pairs))
+    pvalues = np.ones((k, k))
+    for i, j in differing:
+        pvalues[i, j] = pvalues[j, i] = tested[i, j][0]
 
     there: list[int] = np.flatnonzero(judged).tolist()
     moves = [_moves(cells[i], labels[i], metric, beta) for i in there]
@@ -125,7 +131,7 @@ def evidence_of_labels(
         return np.stack(columns, axis=1)
 
     return Evidence(
-        estimates=np.array([one.estimate for one in known]),
+        estimates=np.array([one.estimate for one in averages]),
         judged=judged,
         identical=kind[:, None] == kind,
         pvalues=pvalues,

@@ -21,12 +21,14 @@ from probative.inference.randomization import exact_pvalue, sampled_pvalue
 from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, MutableMapping, Sequence
 
     from numpy.typing import NDArray
 
     from probative.inference._score_difference import ScoreDifference
     from probative.inference.unit_table import UnitTable
+
+    KnownTests = MutableMapping[tuple[int, int], tuple[float, bool]]
 
 __all__ = ["PairTests", "pair_tests"]
 
@@ -54,6 +56,7 @@ def pair_tests(
     seed: int = 0,
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
+    tested: KnownTests | None = None,
 ) -> PairTests:
     """Test every pair of systems, two-sided and exactly.
 
@@ -69,6 +72,9 @@ def pair_tests(
         How many processes work at once, where there are enough pairs; -1 for all cores.
     report
         Is told how many pairs are done, and how many there are.
+    tested
+        What is known already, which is not tested again; what is found is added. By the numbers
+        of the two systems, the lower first: the p-value, and whether it is exact.
 
     Examples
     --------
@@ -85,20 +91,27 @@ def pair_tests(
     """
     first, kind = table.distinct()
     own = table.only(first).grouped()
-    pairs = list(combinations(range(len(first)), 2))
+    tested = {} if tested is None else tested
+    everyone = list(combinations(range(len(first)), 2))
+    pairs = [(i, j) for i, j in everyone if (first[i], first[j]) not in tested]
     tell = report or (lambda done, total: None)
-    found = np.ones((len(first), len(first)))
-    sampled = done = 0
+    done = 0
     chunks = [pairs[start : start + _AT_ONCE] for start in range(0, len(pairs), _AT_ONCE)]
     jobs = n_jobs if len(pairs) >= _ENOUGH else 1
     work = partial(_test_pairs, own, metric, beta, seed)
     tell(0, len(pairs))
     for chunk, answers in in_processes(work, chunks, jobs):
-        for (i, j), (pvalue, exact) in zip(chunk, answers, strict=True):
-            found[i, j] = found[j, i] = pvalue
-            sampled += not exact
+        tested.update(
+            ((int(first[i]), int(first[j])), own)
+            for (i, j), own in zip(chunk, answers, strict=True)
+        )
         done += len(chunk)
         tell(done, len(pairs))
+    found, sampled = np.ones((len(first), len(first))), 0
+    for i, j in everyone:
+        pvalue, exact = tested[int(first[i]), int(first[j])]
+        found[i, j] = found[j, i] = pvalue
+        sampled += not exact
     return PairTests(found[np.ix_(kind, kind)], sampled)
 
 

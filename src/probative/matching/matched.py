@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from probative.matching.items import Items
     from probative.reading.recognise import Annotations
 
-__all__ = ["Matched", "match_inputs", "match_training", "short_name"]
+__all__ = ["Matched", "match_inputs", "match_training", "read_side", "short_name"]
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
@@ -151,14 +151,7 @@ def match_inputs(
     columns, labels, train_words = choices.columns, choices.labels, choices.train_words
     names = None if names is None else names_of("names", names)
     refuse_repeats((gold, *systems, train_words))
-    options = Options(
-        choices.task,
-        choices.input_format,
-        choices.encoding,
-        choices.tag_column,
-        choices.comments,
-        unit=choices.unit_column,
-    )
+    options = _how_to_read(choices)
     if systems:
         answer, outputs, usual_names = _separate(gold, systems, options, choices)
     else:
@@ -182,6 +175,38 @@ def match_inputs(
         )
         return _averaging(matched, None)
     return _averaging(_entities(answer, outputs, named, choices), labels)
+
+
+def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = None) -> Annotations:
+    """Read the answer, or an output of the same task; no other file is looked at.
+
+    Parameters
+    ----------
+    path
+        The file.
+    reading
+        How to read it.
+    answer
+        What the answer is, if this is none.
+    """
+    options = _how_to_read(_check_reading(reading))
+    column = reading.gold_column
+    if answer is not None:
+        options = replace(options, task=task_of(answer))
+        column = next(iter(reading.columns), None)
+    options = replace(options, column=None if column is None else str(column))
+    return annotations_of(path, str(path), options)
+
+
+def _how_to_read(chosen: ReadingOptions) -> Options:
+    return Options(
+        chosen.task,
+        chosen.input_format,
+        chosen.encoding,
+        chosen.tag_column,
+        chosen.comments,
+        unit=chosen.unit_column,
+    )
 
 
 def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spans | Labels:

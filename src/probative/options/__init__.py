@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         FoldsOptions,
         SplitOptions,
     )
-    from probative.options.ranking import RankOptions
+    from probative.options.ranking import BoardOptions, RankOptions
     from probative.options.reading import ReadingKeywords, ReadingOptions
     from probative.options.scoring import ScoreOptions
     from probative.options.sweeping import SweepOptions
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ALWAYS",
     "BayesOptions",
+    "BoardOptions",
     "CheckOptions",
     "CompareOptions",
     "CorpusOptions",
@@ -67,7 +68,7 @@ __getattr__, __dir__ = names_on_demand(
             "FoldsOptions",
             "SplitOptions",
         ),
-        "ranking": ("RankOptions",),
+        "ranking": ("BoardOptions", "RankOptions"),
         "reading": ("ReadingKeywords", "ReadingOptions"),
         "scoring": ("ScoreOptions",),
         "sweeping": ("SweepOptions",),

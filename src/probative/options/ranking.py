@@ -1,4 +1,4 @@
-"""The choices of rankings."""
+"""The choices of rankings, and of boards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from probative.options.reading import ReadingOptions
 if TYPE_CHECKING:
     from probative._types import RNG
 
-__all__ = ["RankOptions"]
+__all__ = ["BoardOptions", "RankOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,3 +28,19 @@ class RankOptions(ReadingOptions):
 
     # how p-values were adjusted is told beside the test
     told = ReadingOptions.told | {"metric", "by", "adjust"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardOptions(RankOptions):
+    """The choices of a board.
+
+    Attributes
+    ----------
+    show_gold
+        Whether the site may show what stands in the answer.
+    max_size
+        The most MiB that a submission may have.
+    """
+
+    show_gold: bool = False
+    max_size: float = 64.0

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from probative.reporting.document import Drawing
     from probative.results import Comparison, Comparisons, Example, GateVerdict, SystemScore
 
-__all__ = ["bucket_tables", "label_differences", "page_content"]
+__all__ = [
+    "EXAMPLE_WORDS",
+    "bucket_tables",
+    "label_differences",
+    "page_content",
+    "shown_example",
+]
 
 _PAIRS = 6  # pairs that are shown at once; the others unfold
 _CONFUSED = 10  # labels of a heat map; more do not fit on a phone
@@ -54,8 +60,8 @@ def page_content(
         **_bucket_content(result, first),
         "confusions": _confusions(result),
         "confusion_words": _CONFUSION_WORDS[kind],
-        "examples": [_show(example) for example in result.examples],
-        "example_words": _EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
+        "examples": [shown_example(example) for example in result.examples],
+        "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
         "methods": _methods(result),
     }
 
@@ -286,7 +292,8 @@ def _said(label: str | None) -> str:
     return "(nothing)" if label is None else label
 
 
-def _show(example: Example | LabelExample) -> dict[str, Any]:
+def shown_example(example: Example | LabelExample) -> dict[str, Any]:
+    """What the page tells of an example: a head, a text, and a line per side."""
     if isinstance(example, LabelExample):
         given = (
             ("answer", example.gold),
@@ -356,7 +363,7 @@ def _methods(result: Comparisons) -> list[tuple[str, str]]:
     return [(term, text.format(**filled)) for term, text in words.items()]
 
 
-_EXAMPLE_WORDS = {
+EXAMPLE_WORDS = {
     "spans": "Spans are shaded. A green line below one: the answer has it, too. A red line: the "
     "answer does not have it.",
     "labels": "Texts on which only one of the two is right. A green line: the right label. A red "

@@ -64,7 +64,8 @@ class Table:
     The first `text_columns` hold words, and so does the last one where `closing_words`; the others
     hold numbers. Where there are `tracks`, the page draws each row's interval in it. Where there
     is no room for all columns, the `droppable` ones are left out, the first of them first.
-    `bold_note` says what bold text means, where the form shows any.
+    `bold_note` says what bold text means, where the form shows any. `links` are where the first
+    cells of the rows lead on a page.
     """
 
     columns: tuple[str, ...]
@@ -76,6 +77,7 @@ class Table:
     tracks: Tracks | None = None
     droppable: tuple[int, ...] = ()
     bold_note: str = ""
+    links: tuple[str, ...] = ()
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -89,6 +91,11 @@ class Table:
         """Whether a column is to be read from the left, and may be broken into lines."""
         last = column == len(self.columns) - 1
         return column < self.text_columns or (last and self.closing_words)
+
+    @property
+    def word_columns(self) -> tuple[bool, ...]:
+        """Of every column, whether it is to be read from the left."""
+        return tuple(self.holds_words(i) for i in range(len(self.columns)))
 
     def without(self, column: int) -> Table:
         """The same table without a column."""

@@ -13,6 +13,7 @@ from probative._lazy import names_on_demand
 if TYPE_CHECKING:
     from probative.results.base import Interval, Result, jsonable
     from probative.results.bayes import BayesTest
+    from probative.results.boards import Board, Submission
     from probative.results.comparisons import (
         Bucket,
         BucketDifference,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BayesTest",
     "BestCut",
+    "Board",
     "Bucket",
     "BucketDifference",
     "Comparison",
@@ -84,6 +86,7 @@ __all__ = [
     "SegmenterRun",
     "SignificanceTest",
     "SplitBalance",
+    "Submission",
     "SystemScore",
     "SystemScores",
     "jsonable",
@@ -94,6 +97,7 @@ __getattr__, __dir__ = names_on_demand(
     {
         "base": ("Interval", "Result", "jsonable"),
         "bayes": ("BayesTest",),
+        "boards": ("Board", "Submission"),
         "comparisons": (
             "Bucket",
             "BucketDifference",

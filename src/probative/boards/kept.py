@@ -1,0 +1,134 @@
+"""What a board keeps between two builds: the scores of submissions, and the tests of pairs.
+
+It holds results over the whole test set, no sentence and no result of one; and nothing of it is
+published.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.files import create_whole, make_folder
+from probative.results import Interval, LabelScores, SystemScores
+from probative.resume import ResumableFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from probative.inference.pair_tests import KnownTests
+
+__all__ = ["Kept"]
+
+_README = """\
+What `probative board` keeps between two builds, so that it need not compute it again. It can be
+deleted at any time. Do not publish it: it tells the scores of every label, however rare.
+"""
+_TESTS = "tests"
+
+
+class Kept:
+    """A folder of what was computed for one answer by one set of choices.
+
+    Parameters
+    ----------
+    path
+        The folder; those of other answers and choices stand beside each other in it.
+    run
+        What makes the results what they are: the answer, the choices, the version.
+    """
+
+    def __init__(self, path: Path, run: dict[str, Any]):
+        make_folder(path)
+        create_whole(path / "README.txt", _README)
+        name = hashlib.sha256(json.dumps(run).encode()).hexdigest()[:20]
+        self._folder = ResumableFolder(path / name, run)
+        self._folder.check_writable()
+
+    def scores(self, key: str) -> SystemScores | None:
+        """What a submission scores, if that is known; its name is left open."""
+        content = self._kept(f"scores-{key}", {"submission": key})
+        return None if content is None else _scores_from(content)
+
+    def keep_scores(self, key: str, scores: SystemScores) -> None:
+        """Keep what a submission scores."""
+        self._folder.keep(f"scores-{key}", {"submission": key}, _scores_as_json(scores))
+
+    def tests(self, keys: Sequence[str], how: dict[str, Any]) -> KnownTests:
+        """The tests that are known of the pairs of these submissions, by their numbers.
+
+        Parameters
+        ----------
+        keys
+            The submissions.
+        how
+            What else makes a test what it is; of others none is known.
+        """
+        content = self._kept(_TESTS, how)
+        if content is None:
+            return {}
+        places: dict[str, list[int]] = {}
+        for place, key in enumerate(keys):
+            places.setdefault(key, []).append(place)
+        return {
+            (min(i, j), max(i, j)): (p, exact)
+            for one, other, p, exact in content["tests"]
+            for i in places.get(content["keys"][one], ())
+            for j in places.get(content["keys"][other], ())
+        }
+
+    def keep_tests(self, keys: Sequence[str], how: dict[str, Any], tests: KnownTests) -> None:
+        """Keep the tests of pairs, and forget those of others."""
+        rows = [[i, j, p, exact] for (i, j), (p, exact) in sorted(tests.items())]
+        self._folder.keep(_TESTS, how, {"keys": list(keys), "tests": rows})
+
+    def forget_others(self, keys: Sequence[str]) -> None:
+        """Remove what is kept of submissions that are no longer there."""
+        known = {self._folder.file(f"scores-{key}").name for key in keys}
+        for path in self._folder.path.glob("scores-*.json"):
+            if path.name not in known:
+                path.unlink(missing_ok=True)
+
+    def _kept(self, name: str, part: dict[str, Any]) -> Any:
+        """What was kept; a damaged file, or one of another part, counts as none."""
+        try:
+            return self._folder.load(name, part)
+        except InputError:
+            return None
+
+
+def _scores_as_json(scores: SystemScores) -> dict[str, Any]:
+    return {
+        **_own_as_json(scores),
+        "by_label": [{"label": own.label, **_own_as_json(own)} for own in scores.by_label],
+        "splitting_bias": scores.splitting_bias,
+    }
+
+
+def _own_as_json(scores: SystemScores | LabelScores) -> dict[str, Any]:
+    return {
+        "counts": scores.counts.to_dict(),
+        "scores": [
+            {entry.name: _plain(getattr(score, entry.name)) for entry in fields(Interval)}
+            for score in scores.scores
+        ],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A number or text as JSON has it; NaN stays what it is."""
+    return value if value is None or isinstance(value, str) else float(value)
+
+
+def _scores_from(content: dict[str, Any]) -> SystemScores:
+    labels = [LabelScores(own["label"], *_own_from(own)) for own in content["by_label"]]
+    return SystemScores("", *_own_from(content), tuple(labels), content["splitting_bias"])
+
+
+def _own_from(content: dict[str, Any]) -> tuple[Counts, tuple[Interval, ...]]:
+    return Counts(**content["counts"]), tuple(Interval(**score) for score in content["scores"])

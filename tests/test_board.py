@@ -1,0 +1,543 @@
+"""A board of submissions: what it scores, reuses, refuses and writes; and what it never tells."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import probative as pv
+from probative.boards import building, site
+from probative.boards.submissions import find_submissions
+
+KINDS = ("PER", "LOC", "ORG")
+
+
+def _answer(n: int = 60, seed: int = 3) -> list[list[tuple[str, str]]]:
+    """Sentences of words that stand nowhere else, with a tag each."""
+    rng = random.Random(seed)  # noqa: S311  # its chance need not be secret
+    return [
+        [
+            (f"canary{s}x{t}", f"B-{rng.choice(KINDS)}" if rng.random() < 0.4 else "O")
+            for t in range(rng.randint(3, 7))
+        ]
+        for s in range(n)
+    ]
+
+
+def _output(gold, wrong: float, seed: int):
+    rng = random.Random(seed)  # noqa: S311
+    return [
+        [(w, "O" if tag != "O" and rng.random() < wrong else tag) for w, tag in sentence]
+        for sentence in gold
+    ]
+
+
+def _text(sentences) -> str:
+    return "".join("".join(f"{w} {tag}\n" for w, tag in s) + "\n" for s in sentences)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """An answer and three submissions."""
+    gold = _answer()
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "gold.conll").write_text(_text(gold))
+    (tmp_path / "in").mkdir()
+    for i, (name, wrong) in enumerate({"ann": 0.1, "bob": 0.2, "cat": 0.6}.items()):
+        (tmp_path / "in" / f"{name}.conll").write_text(_text(_output(gold, wrong, i)))
+    return tmp_path
+
+
+def _build(place: Path, **options):
+    return pv.board(
+        place / "secret" / "gold.conll", place / "in", place / "site", n_jobs=1, **options
+    )
+
+
+def _add(place: Path, name: str, wrong: float = 0.3, seed: int = 9) -> None:
+    (place / "in" / f"{name}.conll").write_text(_text(_output(_answer(), wrong, seed)))
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def _left(place: Path) -> list[str]:
+    return sorted(path.name for path in place.iterdir())
+
+
+def test_the_ranking_is_that_of_rank(place):
+    found = _build(place)
+    files = sorted((place / "in").iterdir())
+    expected = pv.rank(place / "secret" / "gold.conll", *files, n_jobs=1).to_dict()
+    own = found.ranking.to_dict()
+    assert own.pop("notes") == []  # what was noticed in files is not told
+    del expected["notes"]
+    assert own == expected
+    assert found.scored == ("ann", "bob", "cat")
+    assert (found.pairs_tested, found.pairs_reused) == (3, 0)
+    assert found.signature.startswith(f"probative:{pv.__version__}|board|entities|")
+
+
+def test_only_what_is_new_is_computed_and_the_site_is_the_same(place, monkeypatch):
+    _build(place)
+    _add(place, "dan")
+    found = _build(place)
+    assert found.scored == ("dan",)
+    assert found.reused == ("ann", "bob", "cat")
+    assert (found.pairs_tested, found.pairs_reused) == (3, 3)
+    grown = _files(place / "site")
+    fresh = pv.board(place / "secret" / "gold.conll", place / "in", place / "other", n_jobs=1)
+    assert fresh.scored == ("ann", "bob", "cat", "dan")
+    assert _files(place / "other") == grown
+
+    def refuse(*_, **__):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr("probative.evaluation._system", refuse)
+    monkeypatch.setattr(building, "rank_matched", _only_known(building.rank_matched))
+    again = _build(place)
+    assert again.reused == ("ann", "bob", "cat", "dan")
+    assert _files(place / "site") == grown
+
+
+def _only_known(rank_matched):
+    """The same, but the answer is not ranked by itself."""
+
+    def work(matched, options, how, known=None):
+        return None if known is None else rank_matched(matched, options, how, known)
+
+    return work
+
+
+def test_a_changed_submission_is_scored_anew_and_a_renamed_one_is_not(place):
+    _build(place)
+    before = {s.name: s.estimate for s in _build(place).ranking.ranking}
+    _add(place, "bob", wrong=0.5)
+    (place / "in" / "cat.conll").rename(place / "in" / "zoe.conll")
+    found = _build(place)
+    assert found.scored == ("bob",)
+    assert found.reused == ("ann", "zoe")
+    after = {s.name: s.estimate for s in found.ranking.ranking}
+    assert after["zoe"] == before["cat"]
+    assert after["bob"] != before["bob"]
+    assert len(list((place / "site.cache").rglob("scores-*.json"))) == 3
+
+
+def test_another_answer_or_choice_is_another_board(place):
+    _build(place)
+    assert _build(place, level=0.9).scored == ("ann", "bob", "cat")
+    assert _build(place, metric="recall").ranking.metric == "recall"
+    assert _build(place).reused == ("ann", "bob", "cat")
+    gold = place / "secret" / "gold.conll"
+    gold.write_text(gold.read_text().replace("B-PER", "B-LOC", 1))
+    assert _build(place).scored == ("ann", "bob", "cat")
+
+
+def test_macro_averages_reuse_their_tests(place):
+    first = _build(place, average="macro")
+    again = _build(place, average="macro")
+    assert first.ranking.metric == "macro_f1"
+    assert (again.pairs_tested, again.pairs_reused) == (0, 3)
+    assert again.ranking.to_dict() == first.ranking.to_dict()
+
+
+def test_what_is_damaged_in_the_cache_is_computed_again(place):
+    expected = _build(place).ranking.to_dict()
+    for path in (place / "site.cache").rglob("*.json"):
+        if path.name != "run.json":
+            path.write_bytes(path.read_bytes()[:-9])
+    found = _build(place)
+    assert found.scored == ("ann", "bob", "cat")
+    assert found.ranking.to_dict() == expected
+
+
+def _spoil(place: Path) -> None:
+    """Submissions of every bad kind."""
+    folder = place / "in"
+    gold = _answer()
+    (folder / "empty.conll").write_text("")
+    (folder / "binary.conll").write_bytes(b"\x00\x01\x02" * 50)
+    (folder / "latin.conll").write_bytes("Jos\xe9 B-PER\n".encode("latin-1"))
+    (folder / "short.conll").write_text(_text(gold[:-1]))
+    (folder / "words.conll").write_text(_text([[("other", tag) for _, tag in s] for s in gold]))
+    (folder / "merged.conll").write_text(_text([gold[0] + gold[1], *gold[2:], [("x", "O")]]))
+    (folder / "broken.conll.gz").write_bytes(b"\x1f\x8b" + b"nonsense")
+    (folder / "prose.txt").write_text("once upon a time\n" * 70)
+    (folder / "hollow").mkdir()
+    (folder / "two").mkdir()
+    (folder / "two" / "a.conll").write_text("x O\n")
+    (folder / "two" / "b.conll").write_text("x O\n")
+    (folder / "nested" / "deeper").mkdir(parents=True)
+    (folder / "nested" / "deeper" / "a.conll").write_text("x O\n")
+    (folder / "outside.conll").symlink_to(place / "secret" / "gold.conll")
+    (folder / "nowhere.conll").symlink_to(folder / "missing")
+    os.mkfifo(folder / "pipe.conll")
+    (folder / "twice.conll").write_text(_text(gold))
+    (folder / "Twice.tsv").write_text(_text(gold))
+
+
+def test_bad_submissions_become_lines_and_stop_nobody(place):
+    _spoil(place)
+    (place / "in" / ".hidden").write_text("no submission")
+    (place / "in" / "team").mkdir()
+    (place / "in" / "team" / "out.conll").write_text(_text(_output(_answer(), 0.3, 5)))
+    (place / "in" / "team" / ".DS_Store").write_text("")
+    (place / "in" / "packed.conll.gz").write_bytes(
+        gzip.compress(_text(_output(_answer(), 0.35, 6)).encode())
+    )
+    os.link(place / "secret" / "gold.conll", place / "in" / "copy-of-the-answer.conll")
+    found = _build(place)
+    assert found.scored == ("ann", "bob", "cat", "packed", "team")
+    why = {one.name: one.error for one in found.submissions if one.error}
+    expected = {
+        "empty": "is empty; expected at least one line",
+        "binary": "line 1: is a binary file",
+        "latin": "line 1: byte 0xe9 is not UTF-8",
+        "short": "59 sentences of ",
+        "words": "line 1: does not fit the answer; expected the same sentences and tokens",
+        "broken": "is a damaged gzip file",
+        "hollow": "is a folder of 0 files; expected one",
+        "two": "is a folder of 2 files; expected one",
+        "nested": "is a folder in a folder; expected one file",
+        "outside": "is a link that leads out of the folder; expected a file",
+        "nowhere": "is a link that leads nowhere; expected a file",
+        "pipe": "is no file; expected one",
+        "twice": "has the name of Twice.tsv, too; expected one submission per name",
+        "Twice": "has the name of twice.conll, too; expected one submission per name",
+    }
+    assert set(why) == {*expected, "merged", "prose"}
+    for name, words in expected.items():
+        assert words in why[name], (name, why[name])
+    page = (place / "site" / "index.html").read_text()
+    assert "Not scored" in page
+    assert "leads out of the folder" in page
+    assert not any("copy-of-the-answer" in one.name for one in found.submissions)
+
+
+def test_a_file_that_is_too_large_is_not_read(place):
+    (place / "in" / "huge.conll").write_bytes(b"x O\n" * 300_000)
+    (place / "in" / "bomb.conll.gz").write_bytes(gzip.compress(b"x O\n" * 300_000))
+    found = _build(place, max_size=1)
+    why = {one.name: one.error for one in found.submissions if one.error}
+    assert why == dict.fromkeys(
+        ("bomb", "huge"), "holds more than 1 MiB (--max-size); expected less"
+    )
+
+
+def test_whatever_a_reader_does_the_others_go_on(place, monkeypatch):
+    real = building.read_side
+
+    def read(path, *more):
+        if "bob" in str(path):
+            raise RuntimeError("canary0x0")
+        return real(path, *more)
+
+    monkeypatch.setattr(building, "read_side", read)
+    found = _build(place)
+    assert found.refused == ("bob",)
+    assert found.submissions[1].error == "cannot be read (RuntimeError); expected another file"
+
+
+def test_no_submissions_yet(place):
+    for path in (place / "in").iterdir():
+        path.unlink()
+    found = _build(place)
+    assert found.submissions == ()
+    assert found.ranking is None
+    assert "No submissions yet" in (place / "site" / "index.html").read_text()
+    (place / "in" / "bad.conll").write_text("")
+    assert _build(place).refused == ("bad",)
+    assert "No submission could be scored" in (place / "site" / "index.html").read_text()
+    content = json.loads((place / "site" / "board.json").read_text())
+    assert content["ranking"] == content["pairs"] == content["systems"] == []
+    _add(place, "ann")
+    assert _build(place).scored == ("ann",)
+
+
+# --------------------------------------------------------------------------- nothing of the answer
+
+
+def _told(place: Path, canaries: list[str]) -> dict[str, str]:
+    """The canaries that some file of the site tells, in whatever case."""
+    return {
+        name: canary
+        for name, content in _files(place / "site").items()
+        for canary in canaries
+        if canary.lower().encode() in content.lower()
+    }
+
+
+def _all_words(place: Path) -> list[str]:
+    return [word for sentence in _answer() for word, _ in sentence] + [
+        "secret",  # where the answer stands
+        str(place),
+        "gold.conll",
+    ]
+
+
+def test_nothing_of_the_answer_is_in_the_site(place, capsys):
+    _spoil(place)
+    gold = place / "secret" / "gold.conll"
+    # a label so rare that its scores would tell of single words, among submissions that have it
+    gold.write_text(re.sub(r"canary7x0 \S+", "canary7x0 B-CANARYTYPE", gold.read_text()))
+    _build(place, show_gold=True, pairs="all")  # what is kept must not tell it later
+    shown = _told(place, _all_words(place))
+    assert shown  # with leave they are there: the search can find them
+    assert "CANARYTYPE" in (place / "site" / "scores.csv").read_text()
+    _build(place, pairs="all")
+    assert _told(place, [*_all_words(place), "canarytype"]) == {}
+    assert len(list((place / "site" / "pairs").iterdir())) == 3
+    # nor in what is kept, or said
+    kept = b"".join(_files(place / "site.cache").values()).lower()
+    assert not any(word.encode() in kept for word in _all_words(place)[:-3])
+    said = capsys.readouterr()
+    assert "canary" not in said.out + said.err
+
+
+def test_labels_and_texts_of_a_table_are_not_told(tmp_path):
+    rows = [("yes", "a"), ("no", "b"), ("no", "c"), ("maybe", "d")] * 8
+    rows += [("canarylabel", "canarytext")]
+    (tmp_path / "gold.csv").write_text(
+        "label,text\n" + "".join(f"{label},{text}\n" for label, text in rows)
+    )
+    (tmp_path / "in").mkdir()
+    for i, name in enumerate(("one", "two")):
+        said = [label if k % (5 + i) else "no" for k, (label, _) in enumerate(rows)]
+        said = ["no" if label == "canarylabel" else label for label in said]
+        (tmp_path / "in" / f"{name}.csv").write_text("label\n" + "\n".join(said) + "\n")
+    (tmp_path / "in" / "short.csv").write_text("label\nyes\n")
+    found = pv.board(
+        tmp_path / "gold.csv",
+        tmp_path / "in",
+        tmp_path / "site",
+        gold_column="label",
+        columns=["label"],
+        n_jobs=1,
+    )
+    assert found.scored == ("one", "two")
+    assert found.submissions[1].error == "1 item, but the answer has 33 items; expected as many"
+    assert _told(tmp_path, ["canarylabel", "canarytext"]) == {}
+    assert _told(tmp_path, ["maybe"])
+
+
+# ----------------------------------------------------------------------------- whole or not at all
+
+
+_KILLED = """
+import os, signal, sys
+import probative as pv
+from probative.boards import building, site
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+where, gold, folder, place = sys.argv[1:]
+if where == "tests":
+    building._SAVED = 0.0
+    report = lambda done, total: die() if done else None
+else:
+    report = None
+if where == "writing":
+    site.Path.write_text = die  # the manifest comes last
+if where == "swapping":
+    site._swap = die
+if where == "between":
+    site._exchange = lambda *_: False
+    rename = site.Path.rename
+    def second(self, target):
+        if "-building-" in str(self):
+            die()
+        return rename(self, target)
+    site.Path.rename = second
+if where == "clearing":
+    site.shutil.rmtree = die
+pv.board(gold, folder, place, n_jobs=1, report=report)
+"""
+
+
+def _kill(place: Path, where: str) -> None:
+    paths = (place / "secret" / "gold.conll", place / "in", place / "site")
+    done = subprocess.run(
+        [sys.executable, "-c", _KILLED, where, *map(str, paths)], capture_output=True, check=False
+    )
+    assert done.returncode == -9, done.stderr.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+@pytest.mark.parametrize("where", ["tests", "writing", "swapping", "between", "clearing"])
+def test_killed_half_way(place, where):
+    _build(place)
+    old = _files(place / "site")
+    _add(place, "dan")
+    _kill(place, where)
+    if where == "between":  # a system that cannot exchange folders in one step
+        assert not (place / "site").exists()
+    else:
+        standing = _files(place / "site")
+        assert ("systems/dan.html" in standing) == (where == "clearing")
+        assert where == "clearing" or standing == old
+    found = _build(place)
+    assert found.scored == (("dan",) if where == "tests" else ())
+    assert (found.pairs_tested, found.pairs_reused) == (0, 6)
+    assert _left(place) == ["in", "secret", "site", "site.cache"]
+    pv.board(place / "secret" / "gold.conll", place / "in", place / "fresh", n_jobs=1)
+    assert _files(place / "site") == _files(place / "fresh")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+def test_an_old_site_that_was_moved_away_comes_back_even_if_the_next_build_fails(place):
+    _build(place)
+    old = _files(place / "site")
+    _kill(place, "between")
+    with pytest.raises(pv.InputError, match="there is no such file"):
+        pv.board(place / "missing", place / "in", place / "site")
+    assert _files(place / "site") == old
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_full_disk_leaves_the_old_site(place, monkeypatch, exchange):
+    _build(place)
+    old = _files(place / "site")
+    _add(place, "dan")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    if exchange:
+        monkeypatch.setattr(site, "_write", full)
+    else:
+        monkeypatch.setattr(site, "_exchange", lambda *_: False)
+        rename = Path.rename
+
+        def second(self, target):
+            return full() if "-building-" in str(self) else rename(self, target)
+
+        monkeypatch.setattr(Path, "rename", second)
+    with pytest.raises(pv.InputError, match="cannot be written: No space left"):
+        _build(place)
+    assert _files(place / "site") == old
+    assert _left(place) == ["in", "secret", "site", "site.cache"]
+
+
+def test_a_second_builder_is_refused(place):
+    with site.locked(site.real_site(place / "site")):
+        with pytest.raises(pv.InputError, match="is being built by another process"):
+            _build(place)
+        assert not (place / "site").exists()
+    assert _build(place).scored
+
+
+def test_folders_that_are_not_ours_are_not_replaced(place):
+    own = place / "site"
+    own.mkdir()
+    _build(place)  # an empty one may be filled
+    (own / "CNAME").write_text("example.org")
+    with pytest.raises(pv.InputError, match="holds 'CNAME', which the board has not written"):
+        _build(place)
+    (own / "CNAME").unlink()
+    (own / "index.html").write_text("my own words")
+    with pytest.raises(pv.InputError, match=r"'index\.html' was edited there"):
+        _build(place)
+    (own / "index.html").unlink()
+    assert _build(place).reused
+    (place / "thesis").mkdir()
+    (place / "thesis" / "chapter.tex").write_text("years of work")
+    with pytest.raises(pv.InputError, match="is no site of a board"):
+        pv.board(place / "secret" / "gold.conll", place / "in", place / "thesis")
+    assert (place / "thesis" / "chapter.tex").read_text() == "years of work"
+
+
+def test_folders_do_not_stand_in_each_other(place):
+    gold, folder, own = place / "secret" / "gold.conll", place / "in", place / "site"
+    for where, cache in ((folder, None), (folder / "site", None), (own, own / "cache"), (own, own)):
+        with pytest.raises(pv.InputError, match="stand in each other"):
+            pv.board(gold, folder, where, cache=cache)
+    with pytest.raises(pv.InputError, match="stands in the site"):
+        pv.board(gold, folder, place / "secret")
+    assert gold.exists()
+    with pytest.raises(pv.InputError, match="is not a directory"):
+        pv.board(gold, folder, gold)
+    with pytest.raises(pv.InputError, match="there is no such folder"):
+        pv.board(gold, place / "missing", own)
+    assert not own.exists()
+
+
+def test_a_link_to_the_site_stays_one(place):
+    (place / "real").mkdir()
+    (place / "site").symlink_to(place / "real")
+    _build(place)
+    _build(place)
+    assert (place / "site").is_symlink()
+    assert (place / "real" / "index.html").exists()
+
+
+def test_choices_that_do_not_fit_stop_the_board_before_anything_is_written(place):
+    for options, words in (
+        ({"metric": "bleu"}, "metric"),
+        ({"metric": "accuracy"}, "tn"),
+        ({"pairs": "some"}, "pairs"),
+        ({"by": "document"}, "no documents"),
+        ({"max_size": 0}, "max_size"),
+        ({"rng": None}, "rng"),
+        ({"casche": "x"}, "did you mean 'cache'"),
+    ):
+        with pytest.raises(pv.InputError, match=words):
+            _build(place, **options)
+    assert _left(place) == ["in", "secret"]
+
+
+# ------------------------------------------------------------------------------------------- pages
+
+
+def test_pages_of_pairs(place):
+    gold, folder = place / "secret" / "gold.conll", place / "in"
+    for pairs, number in (("top", 2), ("all", 3), ("none", 0)):
+        pv.board(gold, folder, place / "site", pairs=pairs, n_jobs=1)
+        assert len(list(place.glob("site/pairs/*.html"))) == number
+        assert len(list(place.glob("site/systems/*.html"))) == 3
+
+
+def test_every_link_of_the_site_leads_somewhere(place):
+    _add(place, "a b <i>&é", seed=1)
+    _add(place, "index", seed=2)
+    _add(place, "x" * 200, seed=4)
+    _build(place, pairs="all")
+    n = 0
+    for page in (place / "site").rglob("*.html"):
+        text = page.read_text()
+        assert "<i>&" not in text
+        for link in re.findall(r'href="([^"]+)"', text):
+            assert (page.parent / link).resolve().is_file(), (page, link)
+            n += 1
+    assert n > 6 * 6
+
+
+def test_names_that_are_no_text_do_no_harm(place):
+    try:
+        Path(os.fsdecode(os.fsencode(place / "in") + b"/n\xff.conll")).write_text(
+            _text(_output(_answer(), 0.2, 8))
+        )
+    except OSError:
+        pytest.skip("this file system has no such names")
+    assert "n\ufffd" in _build(place).scored
+
+
+def test_a_submission_is_named_after_its_file_or_folder(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "run-3.conll").write_text("x O\n")
+    (tmp_path / "a.conll.gz").write_text("x O\n")
+    found = find_submissions(tmp_path, answer=tmp_path / "gold", largest=100)
+    assert [(one.name, one.file) for one in found] == [("a", "a.conll.gz"), ("b", "b/run-3.conll")]
