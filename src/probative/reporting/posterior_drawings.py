@@ -109,6 +109,7 @@ def difference_drawing(
         sides=((a, f"better: {p_a}"), (b, f"better: {p_b}")),
         axis=f"difference in {name}, points",
         title=f"Posterior of the difference {b} − {a}.",
-        description=f"Density of the difference in {name}; P({a} better) {p_a}, P({b} better) {p_b}",
+        description=f"Density of the difference in {name}; P({a} better) {p_a}, P({b} better) "
+        f"{p_b}",
         reading=reading,
     )
