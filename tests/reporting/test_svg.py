@@ -145,7 +145,7 @@ def test_densities_name_every_model_once_and_stay_inside():
 def test_ticks_are_not_cut_off():
     x = [0.99801 + i * 0.0000333 for i in range(30)]
     words = {**WORDS, "axis": "F1"}
-    root, width, _ = parsed(density(x, [1.0] * 30, rope=0, shares=("", ""), **words))
+    root, width, _ = parsed(density(x, [1.0] * 30, rope=0, sides=(("", ""), ("", "")), **words))
     for tick in root.iter(f"{SVG}text"):
         half = 8.6 / 2 * len(tick.text or "")
         if tick.get("class") == "tick":

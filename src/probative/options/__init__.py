@@ -12,7 +12,11 @@ from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
     from probative.options.base import ALWAYS, Options, sign
-    from probative.options.comparing import CompareOptions, DemoOptions, PlanOptions
+    from probative.options.comparing import (
+        CompareOptions,
+        DemoOptions,
+        PlanOptions,
+    )
     from probative.options.differences import DifferenceOptions, ExchangeOptions
     from probative.options.intervals import IntervalOptions
     from probative.options.models import (

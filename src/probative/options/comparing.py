@@ -1,4 +1,4 @@
-"""The choices of comparisons, of plans for them, and of the demonstration."""
+"""The choices of comparisons and rankings, of plans for them, and of the demonstration."""
 
 from __future__ import annotations
 

@@ -56,7 +56,12 @@ def _scores(panel: ScorePosteriors) -> Drawing | None:
         if not curve.dashed
     )
     return densities(
-        curves, axis=f"{name}, points", title=title, description=f"{title} {peaks} points"
+        curves,
+        axis=f"{name}, points",
+        title=title,
+        description=f"{title} {peaks} points",
+        reading="The higher a curve, the more plausible is that true score of its model, given "
+        "these data; the more two curves overlap, the less they tell the models apart.",
     )
 
 
@@ -84,20 +89,19 @@ def difference_drawing(
     curve = density_curve(posterior)
     if curve is None:
         return None
-    name = metric_name(metric)
-    a, b = models
+    name, (a, b) = metric_name(metric), models
     p_a, p_equivalent, p_b = map(probability, probabilities)
-    reading = (
-        "The higher the curve, the more plausible is that true difference, given these data. "
-        f"The area right of the dashed line is the probability that {b} is better, {p_b}; the area "
-        f"left of it that {a} is, {p_a}."
-    )
+    reading = "The higher the curve, the more plausible is that true difference, given these data."
     if rope > 0:
-        reading = (
-            "The higher the curve, the more plausible is that true difference, given these data. "
-            f"The coloured areas are the probabilities that {b} ({p_b}) or {a} ({p_a}) is better "
+        reading += (
+            f" The coloured areas are the probabilities that {b} ({p_b}) or {a} ({p_a}) is better "
             f"by more than {region(rope)}; between them the two count as equivalent "
             f"({p_equivalent})."
+        )
+    else:
+        reading += (
+            f" The area right of the dashed line is the probability that {b} is better, {p_b}; the "
+            f"area left of it that {a} is, {p_a}."
         )
     return density(
         *curve,
@@ -105,7 +109,7 @@ def difference_drawing(
         sides=((a, f"better: {p_a}"), (b, f"better: {p_b}")),
         axis=f"difference in {name}, points",
         title=f"Posterior of the difference {b} − {a}.",
-        description=f"Density of the difference in {name}; P({a} better) {p_a}, "
-        f"P({b} better) {p_b}",
+        description=f"Density of the difference in {name}; P({a} better) {p_a}, P({b} better) "
+        f"{p_b}",
         reading=reading,
     )

@@ -114,11 +114,11 @@ def density(
             ends = [f"{scale(part[k][0]):.1f},{bottom:.1f}" for k in (0, -1)]
             parts.append(f'<polygon class="{kind}" points="{ends[0]} {path} {ends[1]}"/>')
     path = " ".join(f"{scale(a):.1f},{b:.1f}" for a, b in curve)
-    parts.append(f'<polyline class="curve" points="{path}"/>')
+    parts.append(f'<polyline class="outline" points="{path}"/>')
     parts.append(_line(scale(0), top - 4, scale(0), bottom, "zero"))
     places = ((_MARGIN, "start", "share baseline"), (_HALF - _MARGIN, "end", "share challenger"))
-    for (place, anchor, kind), lines in zip(places, sides, strict=True):
-        for row, words in enumerate(lines):
+    for (place, anchor, kind), side in zip(places, sides, strict=True):
+        for row, words in enumerate(side):
             shown = _short(words, _HALF / 2 - 2 * _MARGIN)
             parts.append(_text(place, _MARGIN + 4 + 17 * row, shown, kind, anchor))
     return _drawing(parts, bottom + _AXIS, title, description, _HALF, reading)
@@ -147,7 +147,9 @@ class Curve:
     dashed: bool = False
 
 
-def densities(curves: Sequence[Curve], *, axis: str, title: str, description: str) -> Drawing:
+def densities(
+    curves: Sequence[Curve], *, axis: str, title: str, description: str, reading: str = ""
+) -> Drawing:
     """Posteriors of the same score, one above the other; their names stand on top."""
     height = 130.0
     solid = [curve for curve in curves if not curve.dashed]
@@ -161,13 +163,13 @@ def densities(curves: Sequence[Curve], *, axis: str, title: str, description: st
         name = _short(curve.name, _HALF - 2 * _MARGIN)
         parts.append(_text(_MARGIN, _MARGIN + 4 + _NAME * row, name, kind, "start"))
     for curve in curves:
-        kind = f"curve model{' marked' * curve.marked}{' dashed' * curve.dashed}"
+        kind = f"curve{' marked' * curve.marked}{' dashed' * curve.dashed}"
         path = " ".join(
             f"{scale(a):.1f},{bottom - (height - 4) * b / peak:.1f}"
             for a, b in zip(curve.x, curve.y, strict=True)
         )
         parts.append(f'<polyline class="{kind}" points="{path}"/>')
-    return _drawing(parts, bottom + _AXIS, title, description, _HALF)
+    return _drawing(parts, bottom + _AXIS, title, description, _HALF, reading)
 
 
 def histogram(
@@ -225,6 +227,7 @@ def lines(
     title: str,
     description: str,
     shaded: Sequence[tuple[float, float]] = (),
+    reading: str = "",
 ) -> Drawing:
     """Scores along an axis, one line each with a band for its limits; some stretches shaded."""
     height, left = 230.0, 46.0
@@ -254,7 +257,7 @@ def lines(
         parts.append(f'<polygon class="area s{i}" points="{" ".join(ahead + back)}"/>')
         path = " ".join(f"{across(x[k]):.1f},{up(one.estimate[k]):.1f}" for k in there)
         parts.append(f'<polyline class="curve s{i}" points="{path}"/>')
-    return _drawing(parts, bottom + _AXIS, title, description)
+    return _drawing(parts, bottom + _AXIS, title, description, reading=reading)
 
 
 @dataclass(frozen=True)

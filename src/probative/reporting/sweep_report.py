@@ -66,10 +66,7 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
 
 def sweep_drawing(sweep: SegmentationSweep, name: str = "") -> Drawing:
     """The scores against λ, for the page."""
-    series = [
-        Series(NAMES[s.metric], *(np.asarray(v).tolist() for v in (s.estimate, s.low, s.high)))
-        for s in sweep.scores
-    ]
+    series = [_series(score) for score in sweep.scores]
     who = f" of {name}" if name else ""
     return lines(
         sweep.shares.tolist(),
@@ -77,7 +74,16 @@ def sweep_drawing(sweep: SegmentationSweep, name: str = "") -> Drawing:
         axis="λ, share of positions accepted as boundaries",
         title=f"Scores{who} in points against λ, with {100 * sweep.level:g} % intervals.",
         description="; ".join(str(best) for best in sweep.best),
+        reading="From left to right more positions are taken for boundaries, the most probable "
+        "first; a band is where the true score may well lie."
+        + ("" if _has_intervals(sweep) else " No bands here: a single sentence tells none."),
     )
+
+
+def _series(score: Any) -> Series:
+    """A score with its limits, or without where these say nothing."""
+    known = (score.low, score.high) if _tells_something(score) else (score.estimate,) * 2
+    return Series(NAMES[score.metric], *(np.asarray(v).tolist() for v in (score.estimate, *known)))
 
 
 def _reading(sweep: SegmentationSweep) -> str:
