@@ -29,6 +29,7 @@ WITHOUT_EFFECT = {
     "quiet": "says less beside the results",
     "names": "what the systems are called",
     "by_label": "prints more of what JSON has anyway",
+    "buckets": "tells more, under a key of its own",
     "seed": "taken by every command; nothing is random where it has this name",
     "jobs": "the result does not depend on it",
     "resume": "continues the same run",

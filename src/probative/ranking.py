@@ -395,6 +395,7 @@ def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPai
         board.p_adjusted,
         board.decided,
         board.identical,
+        board.p_ahead,
     ]
     upper = np.triu_indices(len(names), 1)
     values = zip(*(column[upper].tolist() for column in columns), strict=True)

@@ -331,7 +331,7 @@ def test_average_ranks_are_scipys():
 def test_two_units_decide_who_is_best_as_often_as_their_weights():
     # A is right on the first unit alone, B on the second alone: P(best) = P(w1 > w2)
     x = np.array([[3.0, 0.0], [0.0, 1.0]])
-    best, rank = best_and_mean_rank(
+    best, rank, ahead = best_and_mean_rank(
         lambda w: (w @ x.T) / w.sum(axis=1, keepdims=True),
         np.array([1, 1]),
         np.random.default_rng(1),
@@ -340,6 +340,20 @@ def test_two_units_decide_who_is_best_as_often_as_their_weights():
     # 3 w1 > w2 with probability 3/4
     assert best == pytest.approx([0.75, 0.25], abs=0.005)
     assert rank == pytest.approx([1.25, 1.75], abs=0.005)
+    assert ahead == pytest.approx(np.array([[0.5, best[0]], [best[1], 0.5]]))
+
+
+def test_the_expected_rank_is_one_more_than_the_systems_that_are_ahead_on_average():
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 3, (5, 12)) / 2  # scores that tie at times
+
+    def scores(w):
+        return (w @ x.T) / w.sum(axis=1, keepdims=True)
+
+    scored = best_and_mean_rank(lambda w: np.round(scores(w), 1), np.ones(12, dtype=int), rng, 999)
+    _, rank, ahead = scored
+    assert np.allclose(ahead + ahead.T, 1)
+    assert np.allclose(rank, 1 + ahead.sum(axis=0) - 0.5)  # of which one half is the system itself
 
 
 def test_units_of_one_kind_weigh_as_much_as_one_by_one():

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from html.parser import HTMLParser
 
-VOID = {"meta", "circle", "line", "rect", "polygon", "polyline", "br"}
+VOID = {"meta", "input", "circle", "line", "rect", "polygon", "polyline", "br"}
 
 
 class _Outline(HTMLParser):

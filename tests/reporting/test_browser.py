@@ -38,7 +38,9 @@ def pages(tmp_path_factory):
     labels = np.array(["label " + "y" * 60, "b", "c"])
     rng = np.random.default_rng(0)
     found = {
-        "entities": pv.compare(gold, a, b, metric=["recall", "f1"], rope=0.02),
+        "entities": pv.compare(
+            gold, a, b, metric=["recall", "f1"], rope=0.02, figures=True, buckets=True
+        ),
         "many": pv.compare(
             gold, a, b, *(outputs(i)[1] for i in range(1, 5)), metric="recall", all_pairs=True
         ),
@@ -60,7 +62,7 @@ def pages(tmp_path_factory):
 
 @pytest.mark.parametrize("name", ["entities", "many", "labels", "segmentation", "hostile"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1200])
+@pytest.mark.parametrize("width", [400, 1300])
 def test_nothing_overflows_complains_or_calls_out(browser, pages, name, width, dark):
     browser.logged()
     browser.open(pages[name], width=width, dark=dark)

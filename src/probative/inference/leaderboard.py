@@ -97,8 +97,8 @@ class Leaderboard:
         What is known of the system in every place; NaN where there is no evidence.
     difference, low, high
         The score of the row's place minus that of the column's, and its simultaneous limits.
-    pvalue, p_adjusted, decided, identical
-        Of every pair of places.
+    pvalue, p_adjusted, decided, p_ahead, identical
+        Of every pair of places; `p_ahead` is the probability that the row's system is better.
     quantile
         How many standard errors the limits reach, with many units; NaN without a pair.
     """
@@ -116,6 +116,7 @@ class Leaderboard:
     pvalue: Array
     p_adjusted: Array
     decided: Mask
+    p_ahead: Array
     identical: Mask
     quantile: float
 
@@ -166,9 +167,9 @@ def leaderboard(
     reach = float(special.ndtri((1 + level) / 2)) if np.isnan(quantile) else quantile
     low[pairs], high[pairs] = evidence.limits(reach)
 
-    best, expected = np.full(k, np.nan), np.full(k, np.nan)
+    best, expected, ahead = np.full(k, np.nan), np.full(k, np.nan), np.full((k, k), np.nan)
     if len(known) and n_bootstrap:
-        best[known], expected[known] = best_and_mean_rank(
+        best[known], expected[known], ahead[pairs] = best_and_mean_rank(
             evidence.scores, evidence.number, generator, n_bootstrap
         )
 
@@ -189,6 +190,7 @@ def leaderboard(
         pvalue=pvalue[places],
         p_adjusted=p_adjusted[places],
         decided=decided,
+        p_ahead=ahead[places],
         identical=evidence.identical[places],
         quantile=quantile,
     )

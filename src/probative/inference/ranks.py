@@ -173,10 +173,12 @@ def best_and_mean_rank(
     number: NDArray[np.int64],
     rng: np.random.Generator,
     n_draws: int = N_BOOTSTRAP,
-) -> tuple[Array, Array]:
-    """The probability of being best, and the expected rank, by the Bayesian bootstrap over units.
+) -> tuple[Array, Array, Array]:
+    """The probability of being best, the expected rank, and the probability of being ahead.
 
-    Systems that tie in a draw share the first place, and the ranks that they take together.
+    By the Bayesian bootstrap over units. Systems that tie in a draw share the first place, and the
+    ranks that they take together; each is ahead of the other by half. The last is a table: the
+    row's system is ahead of the column's.
 
     Parameters
     ----------
@@ -192,7 +194,7 @@ def best_and_mean_rank(
     D. B. Rubin, "The Bayesian bootstrap", 1981.
     """
     step = max(1, _NUMBERS_AT_ONCE // max(1, len(number)))
-    best = mean = np.zeros(0)
+    best = mean = ahead = np.zeros(0)
     for start in range(0, n_draws, step):
         size = (min(step, n_draws - start), len(number))
         single = bool(np.all(number == 1))
@@ -200,9 +202,19 @@ def best_and_mean_rank(
         rank, first = average_ranks(scores(weights))
         if not start:
             best, mean = np.zeros(rank.shape[1]), np.zeros(rank.shape[1])
+            ahead = np.zeros((rank.shape[1], rank.shape[1]))
+        ahead = ahead + _times_ahead(rank)
         best = best + (first / first.sum(axis=1, keepdims=True)).sum(axis=0)
         mean = mean + rank.sum(axis=0)
-    return best / n_draws, mean / n_draws
+    return best / n_draws, mean / n_draws, ahead / n_draws
+
+
+def _times_ahead(rank: Array) -> Array:
+    """In how many rows the rank of each system is lower than that of each other; ties by half."""
+    columns = np.ascontiguousarray(rank.T, dtype=np.float32)
+    lower = [np.count_nonzero(own < columns, axis=1) for own in columns]
+    wins = np.array(lower, dtype=float)
+    return np.asarray((wins + len(rank) - wins.T) / 2)
 
 
 def average_ranks(scores: Array) -> tuple[Array, Mask]:

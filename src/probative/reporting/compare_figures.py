@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from probative.reporting.curves import density_curve
 from probative.reporting.escape import plain
-from probative.reporting.figures import COLOURS, new_figure
+from probative.reporting.figures import BASELINE, CHALLENGER, new_figure
 from probative.wording import metric_name, probability
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -62,7 +65,9 @@ def draw_scores(axis: Axes, found: Scores, metric: str) -> None:
     names = [score.metric for score in found.systems[0].scores]
     shown = names.index(metric) if metric in names else 0
     scores = [system.scores[shown] for system in found.systems]
-    _draw_limits(axis, [_safe(s.name) for s in found.systems], [_points(s) for s in scores])
+    # alone, a system is no baseline
+    marked = {0} if len(found.systems) > 1 else set()
+    _draw_limits(axis, [_safe(s.name) for s in found.systems], [_points(s) for s in scores], marked)
     axis.set_xlabel(f"{metric_name(names[shown])} (points), {100 * found.level:g} % intervals")
 
 
@@ -83,8 +88,15 @@ def draw_posterior(axis: Axes, comparison: Comparison) -> None:
     curve = density_curve(c.posterior)
     if curve is not None:
         grid, density = [100 * d for d in curve[0]], curve[1]
-        axis.plot(grid, density, color=COLOURS[0])
-        axis.fill_between(grid, density, alpha=0.15, color=COLOURS[0])
+        axis.plot(grid, density, color="0.3", linewidth=1.4)
+        for colour, low, high in (
+            (BASELINE, -math.inf, -100 * c.rope),
+            (CHALLENGER, 100 * c.rope, math.inf),
+        ):
+            fine = np.union1d(grid, np.clip([low, high], grid[0], grid[-1]))
+            inside = (fine >= low) & (fine <= high)
+            height = np.interp(fine, grid, density)
+            axis.fill_between(fine, height, where=inside, alpha=0.3, color=colour, linewidth=0)
     axis.set_ylim(bottom=0)
     axis.set_yticks([])
     axis.set_xlabel(f"{_pair(c)}, {metric_name(c.metric)} (points)")
@@ -97,9 +109,18 @@ def draw_posterior(axis: Axes, comparison: Comparison) -> None:
     axis.set_title("\n".join(parts), fontsize=9)
 
 
-def _draw_limits(axis: Axes, names: Sequence[str], limits: Sequence[tuple[Any, ...]]) -> None:
+def _draw_limits(
+    axis: Axes,
+    names: Sequence[str],
+    limits: Sequence[tuple[Any, ...]],
+    marked: Collection[int] = (),
+) -> None:
     for i, (estimate, low, high) in enumerate(limits):
-        colour = COLOURS[0]
+        if estimate != estimate:
+            place = axis.get_yaxis_transform()  # across in parts of the axis, down in rows
+            axis.text(0.02, i, "undefined", transform=place, va="center", fontsize=9, color="0.4")
+            continue
+        colour = BASELINE if i in marked else CHALLENGER
         axis.plot([low, high], [i, i], color=colour, linewidth=2, solid_capstyle="round")
         axis.plot([estimate], [i], "o", color=colour, markersize=5)
     axis.set_yticks(range(len(names)), names)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.curves import density_curve
 from probative.reporting.document import Table, Tracks, points
-from probative.reporting.svg import Bar, density, forest, histogram
+from probative.reporting.posterior_drawings import difference_drawing
+from probative.reporting.svg import Bar, forest, histogram
 from probative.results import LabelExample
-from probative.wording import counted, metric_name, probability, pvalue, region
+from probative.wording import counted, metric_name, pvalue
 from probative.wording.verdict import STRENGTHS, no_verdict
 
 if TYPE_CHECKING:
@@ -54,9 +54,16 @@ def page_content(
         "confusions": _confusions(found),
         "confusion_words": _CONFUSION_WORDS[kind],
         "examples": [_shown(example) for example in found.examples],
-        "example_words": _EXAMPLE_WORDS[kind],
+        "example_words": _EXAMPLE_WORDS[kind] + _of_which_pairs(found, first),
         "methods": _methods(found),
     }
+
+
+def _of_which_pairs(found: Comparisons, first: Sequence[Comparison]) -> str:
+    """Which pairs the examples are of, if not of all."""
+    shown = len({(example.a, example.b) for example in found.examples})
+    more = len([c for c in first if not c.identical]) - shown
+    return f" Of {counted(shown, 'pair')}; those of {more:,} more are left out." if more > 0 else ""
 
 
 def _facts(found: Comparisons) -> str:
@@ -80,11 +87,11 @@ def _score_forest(found: Comparisons, metric: str) -> Drawing:
     return forest(
         bars,
         axis=f"{name}, points",
-        title=f"{name} with {100 * found.level:g} % intervals; the baseline, {bars[0].name}, in "
-        f"orange.",
+        title=f"{name[:1].upper()}{name[1:]} with {100 * found.level:g} % intervals; the "
+        f"baseline, {bars[0].name}, in orange.",
         description=f"{name} of each system: {said}",
-        reading="The dot is the score on this test set. The line shows which true scores, on any "
-        "amount of such data, would not be surprising after it.",
+        reading="The dot is the score on this test set. The line shows which true scores, those on "
+        "endless data like these, go well with it.",
     )
 
 
@@ -108,34 +115,14 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
 
 def _pair_drawings(c: Comparison) -> list[Drawing]:
     metric = metric_name(c.metric)
-    drawings = []
-    curve = density_curve(c.posterior)
-    if curve is not None:
-        chances = [probability(p) for p in (c.p_a_better, c.p_b_better)]
-        reading = (
-            f"The higher the curve, the more plausible is that true difference, given these data. "
-            f"The area right of the dashed line is the probability that {c.b} is better, "
-            f"{chances[1]}; the area left of it that {c.a} is, {chances[0]}."
-        )
-        if c.rope > 0:
-            reading = (
-                f"{reading.split('. ')[0]}. The coloured areas are the probabilities that {c.b} "
-                f"({chances[1]}) or {c.a} ({chances[0]}) is better by more than "
-                f"{region(c.rope)}; between them the two count as equivalent "
-                f"({probability(c.p_equivalent)})."
-            )
-        drawings.append(
-            density(
-                *curve,
-                rope=c.rope,
-                sides=((c.a, f"better: {chances[0]}"), (c.b, f"better: {chances[1]}")),
-                axis=f"difference in {metric}, points",
-                title=f"Posterior of the difference {c.b} − {c.a}.",
-                description=f"Density of the difference in {metric}; P({c.a} better) "
-                f"{chances[0]}, P({c.b} better) {chances[1]}",
-                reading=reading,
-            )
-        )
+    posterior = difference_drawing(
+        c.posterior,
+        c.metric,
+        (c.a, c.b),
+        rope=c.rope,
+        probabilities=(c.p_a_better, c.p_equivalent, c.p_b_better),
+    )
+    drawings = [] if posterior is None else [posterior]
     if c.null is not None:
         drawings.append(
             histogram(

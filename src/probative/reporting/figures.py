@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.files import write_whole
-from probative.reporting.document import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "figure_bytes", "figure_format", "new_figure", "save_figure", "to_drawing"]
+__all__ = [
+    "BASELINE",
+    "CHALLENGER",
+    "COLOURS",
+    "figure_bytes",
+    "figure_format",
+    "new_figure",
+    "save_figure",
+]
 
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+BASELINE, CHALLENGER = COLOURS[1], COLOURS[0]  # orange and blue, as on every page
 FIGURE_FORMATS = ("png", "svg", "pdf")
 
 
@@ -71,9 +78,3 @@ def figure_format(path: Path | str) -> str:
             path,
         )
     return form
-
-
-def to_drawing(figure: Figure, title: str, description: str) -> Drawing:
-    """Return a figure as inline SVG for the HTML page."""
-    svg = figure_bytes(figure, "svg").decode()
-    return Drawing(re.sub(r"^.*?(?=<svg)", "", svg, flags=re.DOTALL), title, description)

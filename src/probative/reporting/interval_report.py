@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Table, number, payload, points
+from probative.reporting.document import Document, Table, Tracks, number, payload, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from probative.results import Interval
 
 __all__ = ["intervals_document"]
+
+_LIMITS = ("estimate", "low", "high")
 
 
 def intervals_document(
@@ -71,7 +74,7 @@ def _table(records: Sequence[dict[str, Any]], *, many: bool, level: float) -> Ta
             *((str(record["row"]),) if many else ()),
             record["metric"],
             record["method"],
-            *(points(record[key]) for key in ("estimate", "low", "high")),
+            *(points(record[key]) for key in _LIMITS),
             *((record.get("note") or "",) if noted else ()),
         )
         for record in records
@@ -82,4 +85,10 @@ def _table(records: Sequence[dict[str, Any]], *, many: bool, level: float) -> Ta
         title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",
         text_columns=3 if many else 2,
         closing_words=noted,
+        tracks=Tracks.of([_defined(record) for record in records]),
     )
+
+
+def _defined(record: dict[str, Any]) -> tuple[float, float, float]:
+    estimate, low, high = (math.nan if record[key] is None else record[key] for key in _LIMITS)
+    return estimate, low, high

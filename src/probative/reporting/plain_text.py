@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-
 from probative.reporting.escape import plain
 
 if TYPE_CHECKING:
@@ -54,6 +52,15 @@ def note_lines(note: str, width: int | None) -> list[str]:
             lines.append(line[:at])
             line = line[at:]
     return [*lines, line]
+
+
+def cell_len(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():  # as most are: no need for tables of wide characters
+        return len(text)
+    from rich.cells import cell_len as columns_of
+
+    return columns_of(text)
 
 
 def _padded(row: list[str], widths: list[int], words: list[bool]) -> Iterable[str]:

@@ -6,6 +6,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Document, Strong, Table, number, payload, points
+from probative.reporting.rank_page import ranking_content
 from probative.reporting.score_report import oddities
 from probative.wording import counted, metric_words, probability, pvalue
 
@@ -21,9 +22,9 @@ def rank_document(found: Ranking) -> Document:
     """Show a leaderboard, the pairs where they are few, and the sentences that sum it up."""
     content = found.to_dict()
     del content["level"]
-    tables = [leaderboard_table(found)]
-    if 0 < len(found.pairs) <= _SHOWN:
-        tables.append(pair_table(found))
+    board = leaderboard_table(found)
+    pairs = pair_table(found) if 0 < len(found.pairs) <= _SHOWN else None
+    tables = [board] if pairs is None else [board, pairs]
     many = len(found.pairs) > _SHOWN
     unseen = (f"JSON and CSV hold all {len(found.pairs):,} pairs.",) if many else ()
     return Document(
@@ -32,6 +33,8 @@ def rank_document(found: Ranking) -> Document:
         tables=tuple(tables),
         records=tuple(_records(found)),
         notes=(found.summary, *unseen, found.signature),
+        page="ranking.html",
+        content=lambda: ranking_content(found, board, pairs),
     )
 
 

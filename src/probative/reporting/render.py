@@ -202,7 +202,7 @@ def _latex(cell: str) -> str:
 
 
 def as_html(document: Document) -> str:
-    """One page, nothing loaded from anywhere, no script."""
+    """One page, nothing loaded from anywhere; a script only where there is something to choose."""
     template = _templates().get_template(document.page)
     return template.render(document=document, **document.content())
 
@@ -231,8 +231,16 @@ def _templates() -> Environment:
     )
     environment.filters["plain"] = escape.plain
     environment.filters["points"] = lambda value: points(value, 1)
+    environment.filters["plain_value"] = _sort_value
     environment.tests["strong"] = lambda cell: isinstance(cell, Strong)
     return environment
+
+
+def _sort_value(value: str | float) -> str:
+    """What a column is sorted by, as an attribute; an undefined number is empty."""
+    if isinstance(value, str):
+        return escape.plain(value)
+    return "" if value != value else repr(value)
 
 
 _RENDERERS = {"json": as_json, "markdown": as_markdown, "latex": as_latex, "csv": as_csv}

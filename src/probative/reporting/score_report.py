@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
-from probative.reporting.document import Document, Table, number, payload, points
+from probative.reporting.document import Document, Table, Tracks, number, payload, points
 from probative.reporting.escape import plain
 from probative.wording import counted, metric_words
 
@@ -96,6 +96,7 @@ def _overview(found: Scores) -> Table:
         notes=tuple(notes),
         text_columns=2 if several else 1,
         closing_words=noted,
+        tracks=Tracks.of([_three_of(s) for system in found.systems for s in system.scores]),
     )
 
 
@@ -139,6 +140,10 @@ def _some(names: Sequence[str]) -> str:
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
+def _three_of(score: Interval) -> tuple[float, float, float]:
+    return float(score.estimate), float(score.low), float(score.high)
+
+
 def _limits(score: Interval) -> tuple[str, str, str]:
     return points(score.estimate), points(score.low), points(score.high)
 
@@ -171,6 +176,7 @@ def label_table(found: Scores, system: SystemScores) -> Table:
         tuple(rows),
         title=f"By label{': ' + system.name if several else ''}",
         notes=(note,) if left_out else (),
+        tracks=Tracks.of([_three_of(entry.scores[-1]) for entry in system.by_label[:_SHOWN]]),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probative.reporting.document import (
     Document,
     Table,
@@ -11,7 +13,8 @@ from probative.reporting.document import (
     payload,
     points,
 )
-from probative.reporting.figures import COLOURS, new_figure, to_drawing
+from probative.reporting.figures import COLOURS, new_figure
+from probative.reporting.svg import Series, lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,9 +22,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from probative.reporting.document import Drawing
     from probative.results import SegmentationSweep
 
-__all__ = ["NAMES", "best_table", "draw_scores", "sweep_document", "sweep_figure", "sweep_table"]
+__all__ = [
+    "NAMES",
+    "best_table",
+    "draw_scores",
+    "sweep_document",
+    "sweep_drawing",
+    "sweep_figure",
+    "sweep_table",
+]
 
 NAMES = {"precision": "precision", "recall": "recall", "f1": "F1", "tnr": "true negative rate"}
 _MARKERS = {"precision": "v", "recall": "o", "f1": "s", "tnr": "^"}
@@ -40,10 +52,7 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
     html
         Whether a page will be written, which needs the figure.
     """
-    drawings = []
-    if html:
-        words = "; ".join(str(best) for best in sweep.best)
-        drawings = [to_drawing(sweep_figure(sweep), "Scores against λ", words)]
+    drawings = [sweep_drawing(sweep, name)] if html else []
     return Document(
         title=f"Threshold sweep{' of ' + name if name else ''}",
         payload=payload("sweep", sweep.signature, **sweep.to_dict()),
@@ -52,6 +61,28 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
         notes=(_reading(sweep), _peaks(sweep), sweep.signature),
         drawings=tuple(drawings),
     )
+
+
+def sweep_drawing(sweep: SegmentationSweep, name: str = "") -> Drawing:
+    """The scores against λ, for the page."""
+    series = [_series(score) for score in sweep.scores]
+    who = f" of {name}" if name else ""
+    return lines(
+        sweep.shares.tolist(),
+        series,
+        axis="λ, share of positions accepted as boundaries",
+        title=f"Scores{who} in points against λ, with {100 * sweep.level:g} % intervals.",
+        description="; ".join(str(best) for best in sweep.best),
+        reading="From left to right more positions are taken for boundaries, the most probable "
+        "first; a band is where the true score may well lie."
+        + ("" if _has_intervals(sweep) else " No bands here: a single sentence tells none."),
+    )
+
+
+def _series(score: Any) -> Series:
+    """A score with its limits, or without where these say nothing."""
+    known = (score.low, score.high) if _tells_something(score) else (score.estimate,) * 2
+    return Series(NAMES[score.metric], *(np.asarray(v).tolist() for v in (score.estimate, *known)))
 
 
 def _reading(sweep: SegmentationSweep) -> str:
@@ -155,10 +186,20 @@ def sweep_figure(
     axis.set_xlabel("λ, share of positions accepted as boundaries")
     axis.set_xlim(-0.02, 1.02)
     axis.set_ylim(-2, 102)
-    axis.legend(fontsize=9, frameon=False, loc="best")
-    if title:
-        axis.set_title(title, fontsize=10)
+    figure.legend(loc="outside lower center", ncols=len(sweep.scores), fontsize=9, frameon=False)
+    if title or not _has_intervals(sweep):
+        said = "" if _has_intervals(sweep) else "no intervals: a single sentence tells none"
+        axis.set_title(": ".join(filter(None, (title, said))), fontsize=10)
     return figure
+
+
+def _has_intervals(sweep: SegmentationSweep) -> bool:
+    return any(_tells_something(score) for score in sweep.scores)
+
+
+def _tells_something(score: Any) -> bool:
+    """Whether any interval is narrower than all that there is."""
+    return any(high - low < 1 for low, high in zip(score.low, score.high, strict=True))
 
 
 def draw_scores(axis: Axes, x: Any, scores: Mapping[str, Any]) -> None:
@@ -175,6 +216,8 @@ def draw_scores(axis: Axes, x: Any, scores: Mapping[str, Any]) -> None:
             linewidth=1.4,
             label=NAMES[metric],
         )
+        if not _tells_something(score):
+            continue
         low, high = ([100 * value for value in side] for side in (score.low, score.high))
         axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
     axis.set_ylabel("score in points")

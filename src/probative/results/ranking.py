@@ -98,6 +98,9 @@ class RankedPair(Result):
         where there is no evidence (one unit, an undefined score, nothing to be found).
     identical
         Whether no unit tells the two apart: they have the same counts everywhere.
+    p_b_better
+        The probability that B is the better one on units like these, from the same draws as
+        `RankedSystem.p_best`; a draw in which they tie counts half. NaN where there is no evidence.
     """
 
     a: str
@@ -110,6 +113,7 @@ class RankedPair(Result):
     p_adjusted: float
     decided: bool
     identical: bool = False
+    p_b_better: float = nan
 
     @property
     def estimate(self) -> float:
