@@ -22,7 +22,7 @@ from probative._validation import shown
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -108,10 +108,17 @@ class Column:
         code = self._code
         self._codes.append(code.setdefault(value, len(code)))
 
-    def extend(self, values: Iterable[Any]) -> None:
-        """Take many values."""
+    def extend(self, values: Sequence[Any]) -> None:
+        """Take many values; all before the first that has no hash, if there is one."""
         code = self._code
-        self._codes.extend(code.setdefault(value, len(code)) for value in values)
+        try:
+            fresh = dict.fromkeys(values)
+        except TypeError:
+            self._codes.extend(code.setdefault(value, len(code)) for value in values)
+            raise
+        for value in fresh:
+            code.setdefault(value, len(code))
+        self._codes.extend(map(code.__getitem__, values))
 
     @property
     def codes(self) -> Ints:

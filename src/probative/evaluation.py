@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -23,7 +24,7 @@ from probative.options import ScoreOptions
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from probative._types import Input, Systems
     from probative.label_counts import LabelCounts
@@ -302,17 +303,20 @@ def _system(matched: Matched, i: int, choices: _Choices) -> SystemScores:
     own = np.count_nonzero(items.uses(i))
     named = own > 1 or (own == 1 and matched.scheme and items.labels != (UNTYPED,))
     biased = matched.task == "segmentation" and counts.positives > 0
+    cells = cache(lambda: items.by_unit_and_label(i, by=_cells_of(matched, choices.unit)))
     return SystemScores(
         name=matched.names[i],
         counts=counts,
-        scores=_scores(matched, i, choices),
-        by_label=_by_label(matched, i, choices) if named else (),
+        scores=_scores(matched, i, choices, cells),
+        by_label=_by_label(matched, i, choices, cells) if named else (),
         splitting_bias=float(counts.predicted / counts.positives) if biased else None,
         overlap=_overlap(matched, i) if choices.overlap else None,
     )
 
 
-def _scores(matched: Matched, i: int, choices: _Choices) -> tuple[Interval, ...]:
+def _scores(
+    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
+) -> tuple[Interval, ...]:
     units = matched.items.counts(i, by="sentence")
     if matched.task == "segmentation":
         scores = _segmentation_scores(matched, i, units, choices)
@@ -326,7 +330,7 @@ def _scores(matched: Matched, i: int, choices: _Choices) -> tuple[Interval, ...]
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
         scores = tuple(_interval(matched, units, metric, choices) for metric in metrics)
-    return (*scores, *_macro_scores(matched, i, choices))
+    return (*scores, *_macro_scores(matched, i, choices, cells))
 
 
 def _interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:
@@ -346,15 +350,15 @@ def _by_document(units: Counts, document: Any) -> Counts:
     return Counts(tp, fp, fn, tn)
 
 
-def _by_label(matched: Matched, i: int, choices: _Choices) -> tuple[LabelScores, ...]:
+def _by_label(
+    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
+) -> tuple[LabelScores, ...]:
     """The scores of every label that the answer or the system has."""
     metrics = tuple(m for m in choices.asked if m != "accuracy") or PRF
     items = matched.items
     counts = items.counts(i, by="label")
-    cells = None
-    if choices.unit != "item":
-        cells = items.by_unit_and_label(i, by=_cells_of(matched, choices.unit))
-    columns = [_of_labels(matched, i, counts, cells, metric, choices) for metric in metrics]
+    of_units = cells() if choices.unit != "item" else None
+    columns = [_of_labels(matched, i, counts, of_units, metric, choices) for metric in metrics]
     used = items.uses(i).tolist()
     rows = zip(items.labels, counts, *columns, used, strict=True)
     return tuple(LabelScores(label, own, tuple(scores)) for label, own, *scores, use in rows if use)
@@ -384,17 +388,18 @@ def _cells_of(matched: Matched, unit: str) -> str:
     return "sentence" if unit == matched.unit else unit
 
 
-def _macro_scores(matched: Matched, i: int, choices: _Choices) -> tuple[Interval, ...]:
+def _macro_scores(
+    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
+) -> tuple[Interval, ...]:
     """Means over the labels of the answer, or over those that were chosen."""
     also = [m.removeprefix(_MACRO) for m in choices.also if m.startswith(_MACRO)]
     labels = matched.averaged[i]
     if not also and np.count_nonzero(labels) < 2:
         return ()
-    by = _cells_of(matched, choices.unit)
-    cells = matched.items.by_unit_and_label(i, by=by).only(labels)
+    averaged = cells().only(labels)
     metrics = dict.fromkeys((*(choices.asked or PRF), *also))
     return tuple(
-        macro_interval(cells, metric, level=choices.level, beta=choices.beta)
+        macro_interval(averaged, metric, level=choices.level, beta=choices.beta)
         for metric in metrics
         if metric not in NEEDS_TN
     )

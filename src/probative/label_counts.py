@@ -84,7 +84,16 @@ class LabelCounts:
 
     def by_label(self) -> Counts:
         """One table per label: the sums over the units."""
+        return self._by_label
+
+    @cached_property
+    def _by_label(self) -> Counts:
         return self.counts._map(lambda cells: self.sum_by_label(cells))
+
+    @cached_property
+    def items_by_unit(self) -> NDArray[np.float64]:
+        """How many items every unit holds."""
+        return self.sum_by_unit(self.counts.nu)
 
     def sum_by_label(self, cells: Any) -> NDArray[np.float64]:
         """Add up a number per cell for every label."""
@@ -101,6 +110,8 @@ class LabelCounts:
 
     def only(self, labels: NDArray[np.bool_]) -> LabelCounts:
         """The cells of some labels alone, and the labels numbered anew."""
+        if labels.all():
+            return self
         kept = labels[self.label]
         code = np.cumsum(labels) - 1
         return LabelCounts(

@@ -150,6 +150,49 @@ def test_json_that_holds_no_labels(write, records, message):
     assert len(str(caught.value)) < 400
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        # two lines that are one object, and one line that holds two
+        ['{"gold": "a", "x": [{"b": 1}', '{"c": 2}]}', '{"gold": "a"}, {"gold": "b"}'],
+        ['{"gold": "a"', '"pred": "b"}', '{"gold": "a"}, {"gold": "b"}'],
+        ['{"gold": "a', 'b"}', '{"gold": "a"}, {"gold": "b"}'],
+        ['{"gold": "a"},', '{"gold": "b"}'],
+        ['{"gold": "a"}', '{"gold": "b"}\u00a0'],
+        ['{"gold": "a", "gold": "b"}'],
+        ['{"gold": "a", "gold" : "b"}', '{"gold": "\\":"}'],
+        ['{"gold": "a", "gold": ":"}'],
+    ],
+)
+def test_lines_that_are_read_together_are_objects_each(write, written):
+    path = write("\n".join(['{"gold": "a"}', *written, '{"gold": "a"}']) + "\n", "t.jsonl")
+    with pytest.raises(InputError, match=r"t\.jsonl:[23]: .*is not JSON"):
+        read(path, Options(input_format="table"))
+
+
+def test_objects_of_any_style_are_read(write):
+    many = [f'{{"id": {i}, "gold": "{"ab"[i % 2]}", "note": "at 12:30"}}' for i in range(9000)]
+    many[7] = '\t{ "gold" :"b","note" : {"deep": [1, {"x": 2}]}}  '
+    many[5000] = ""
+    path = write("\n".join(many), "t.jsonl")
+    found = labels_of(read(path, Options(input_format="table", column="gold")))
+    del many[5000]
+    assert found == [json.loads(line)["gold"] for line in many]
+
+
+@pytest.mark.parametrize("separator", [" ", "\t"])
+def test_a_file_of_very_many_columns_is_read_in_one_pass_each(write, separator, monkeypatch):
+    from probative.reading import fields
+
+    def refuse(*_):
+        raise AssertionError("a table of buckets is made for one field")
+
+    monkeypatch.setattr(fields, "_grouped", refuse)
+    path = write(separator.join(f"w{i}" for i in range(5000)) + "\n", "t.txt")
+    with pytest.raises(InputError, match="no column holds tags"):
+        read(path, Options(task="entities"))
+
+
 def test_a_column_may_be_absent_in_the_first_row(write):
     path = write(lines({"gold": "a"}, {"gold": "b", "pred": "b"}), "t.jsonl")
     with pytest.raises(InputError, match=r"column 'pred' has missing labels: 1 of 2 \(row 1\)"):

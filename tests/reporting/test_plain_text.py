@@ -8,9 +8,11 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from probative.reporting import render
 from probative.reporting.document import Document, Strong, Table
+from probative.reporting.plain_text import note_lines
 
 WORDS = st.text(max_size=12) | st.sampled_from(["東京", "–", "0.5", " a ", "", "e\u0301", "😀"])
 
@@ -71,3 +73,35 @@ def test_a_table_for_a_pipe_needs_little_of_rich():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "wilson-indirect" in done.stdout
     assert "rich.console" not in done.stderr.split()
+
+
+@pytest.mark.parametrize("width", [1, 7, 20, 80])
+def test_sentences_are_broken_at_words(width):
+    note = "Two systems that share a letter are not told apart; 東京都 and 京都 are wide."
+    lines = note_lines(note, width)
+    assert "".join("".join(lines).split()) == "".join(note.split())
+    if width > 1:
+        assert all(cell_len(line) <= width for line in lines)
+    if width == 80:
+        assert " ".join(lines) == note
+    assert note_lines(note, None) == [note]
+
+
+def test_columns_are_left_out_in_order():
+    table = Table(
+        ("system", "f1", "95 %", "P(best)"),
+        (("one", "81.25", "70 to 90", "0.9"), ("other", "7.50", "1 to 20", "0.1")),
+        droppable=(3, 2),
+    )
+    document = Document("", {}, (table,), ())
+    heads = [render.as_text(document, width=width).split("\n")[0].split() for width in (40, 28, 14)]
+    assert heads == [
+        ["system", "f1", "95", "%", "P(best)"],
+        ["system", "f1", "95", "%"],
+        ["system", "f1"],
+    ]
+    assert "Columns left out for want of room: P(best), 95 %." in " ".join(
+        render.as_text(document, width=14).split()
+    )
+    assert table.without(2).droppable == (2,)
+    assert table.without(0).text_columns == 0

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probative.reporting.svg import Bar, density, forest, histogram
+from probative.reporting.svg import Bar, Curve, Series, densities, density, forest, histogram, lines
 
 WORDS = {"axis": "difference, points", "title": "A figure", "description": "What it shows"}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -121,3 +121,48 @@ def test_words_are_escaped_and_long_ones_cut():
     assert {e.tag for e in root.iter()} <= {f"{SVG}{t}" for t in ("svg", "line", "text", "circle")}
     assert len(max((e.text or "" for e in root.iter()), key=len)) < 100
     assert not re.search(r"[\x00-\x1f\u202e]", drawing.svg)
+
+
+def test_densities_name_every_model_once_and_stay_inside():
+    x = [0.6 + i / 100 for i in range(30)]
+    curves = [
+        Curve(name, x, [float(i % 9) for i in range(30)], marked=name == "a", dashed=dashed)
+        for name in ("a", "<b>" * 40)
+        for dashed in (False, True)
+    ]
+    drawing = densities(curves, axis="F1, points", title="t", description="d")
+    root = inside(drawing)
+    kinds = [part.get("class") for part in root]
+    assert kinds.count("named") == kinds.count("named marked") == 1
+    assert [k for k in kinds if k.startswith("curve")] == [
+        "curve marked",
+        "curve marked dashed",
+        "curve",
+        "curve dashed",
+    ]
+
+
+def test_ticks_are_not_cut_off():
+    x = [0.99801 + i * 0.0000333 for i in range(30)]
+    words = {**WORDS, "axis": "F1"}
+    root, width, _ = parsed(density(x, [1.0] * 30, rope=0, sides=(("", ""), ("", "")), **words))
+    for tick in root.iter(f"{SVG}text"):
+        half = 8.6 / 2 * len(tick.text or "")
+        if tick.get("class") == "tick":
+            assert half - 0.1 <= float(tick.get("x")) <= width - half + 0.1
+
+
+def test_lines_leave_out_what_is_undefined_and_stay_inside():
+    nan = math.nan
+    series = [
+        Series("precision", [nan, 0.4, 0.6], [nan, 0.3, 0.5], [nan, 0.5, 0.7]),
+        Series("recall", [0.1, 0.2, 0.3], [0.0, 0.1, 0.2], [0.2, 0.3, 0.4]),
+        Series("nothing", [nan] * 3, [nan] * 3, [nan] * 3),
+    ]
+    root = inside(lines([0, 0.5, 1], series, shaded=[(0.5, 1.0)], **WORDS))
+    drawn = {e.get("class"): e.get("points") for e in root.iter(f"{SVG}polyline")}
+    assert {kind: len(points.split()) for kind, points in drawn.items()} == {
+        "curve s0": 2,
+        "curve s1": 3,
+    }
+    assert "nan" not in ET.tostring(root, encoding="unicode")

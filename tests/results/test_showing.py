@@ -161,6 +161,7 @@ SIGNED = {
     "BayesTest": "bayes-test|recall|paired|exact|weight:effective|level:0.95|prior:1",
     "Comparisons": "entities|iob2|conlleval|recall|mover|exact-by-sentence|paired-posterior|",
     "Difference": "difference|f1|mover|level:0.95",
+    "Ranking": "rank|entities|iob2|conlleval|f1|exact-by-sentence|holm|bayesian-bootstrap|",
     "Interval": "interval|f1|wilson-indirect|level:0.95",
     "ModelComparison": "labels|recall|2x2-block-regularised|seed:0|",
     "Plan": "plan|f1|by-item|level:0.95",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from probative.cli.output import Output
     from probative.reporting.document import Drawing
-    from probative.results import BayesTest
+    from probative.results import BayesTest, ScorePosteriors
 
 __all__ = ["bayes"]
 
@@ -181,17 +181,10 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
 def _drawings(
     tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
 ) -> list[Drawing]:
-    """Both figures for the page, with words for those who cannot see them."""
-    from probative.reporting.figures import to_drawing
+    """The figures of the page."""
+    from probative.reporting.posterior_drawings import model_drawings
 
-    told = {
-        "densities": "Posterior densities of the scores of both models.",
-        "difference": "Posterior densities of the differences of the scores.",
-    }
-    return [
-        to_drawing(_draw(plot, tests, models, a, b, given), words.rstrip("."), words)
-        for plot, words in told.items()
-    ]
+    return model_drawings(_panels(tests, models, a, b, given), tests, models)
 
 
 def _draw(
@@ -202,20 +195,28 @@ def _draw(
     b: Any,
     given: BayesOptions,
 ) -> Figure:
-    from probative.inference.effective import score_posteriors
     from probative.reporting.posterior_figures import density_figure, difference_figure
 
     if plot == "difference":
         return difference_figure(tests, models=models)
+    return density_figure(_panels(tests, models, a, b, given))
+
+
+def _panels(
+    tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
+) -> tuple[ScorePosteriors, ...]:
+    """The posteriors of both models' scores."""
+    from probative.inference.effective import score_posteriors
+
     folds = {
         name: tables if isinstance(tables, list) else [tables]
         for name, tables in zip(models, (a, b), strict=True)
     }
     one_table = not isinstance(a, list)
     weights = (1.0,) if one_table else tuple(dict.fromkeys((given.weight, "averaged")))
-    shared = {"prior": given.prior, "beta": given.beta}
     metrics = tuple(test.metric for test in tests)
-    return density_figure(score_posteriors(folds, metrics, weights=weights, **shared))
+    shared = {"prior": given.prior, "beta": given.beta}
+    return score_posteriors(folds, metrics, weights=weights, **shared)
 
 
 def _matching(pattern: str) -> list[str]:

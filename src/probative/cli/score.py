@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
@@ -10,6 +10,11 @@ from probative.cli import options
 from probative.cli.output import ScoreOutput
 from probative.cli.parameters import Argument, Option
 from probative.options import ScoreOptions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from probative.results import Scores
 
 __all__ = ["score"]
 
@@ -48,7 +53,6 @@ def score(
     Example: probative score gold.conll system.conll
     """
     from probative.evaluation import score as find_scores
-    from probative.reporting.compare_figures import scores_figure
     from probative.reporting.score_report import conlleval_report, scores_document
 
     gold, *systems = files
@@ -57,4 +61,10 @@ def score(
     if out.form == "conlleval":
         click.echo(conlleval_report(found), nl=False)
     else:
-        out.emit(scores_document(found), lambda: scores_figure(found))
+        out.emit(scores_document(found), lambda: _drawn(found))
+
+
+def _drawn(found: Scores) -> Figure:
+    from probative.reporting.compare_figures import scores_figure
+
+    return scores_figure(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import signal
@@ -74,6 +75,7 @@ def finish(status: int) -> int:
             status = 2
     if signal.getsignal(signal.SIGINT) is _interrupt:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.freeze()  # the process ends: nothing is worth looking for in what the system takes back
     return status
 
 

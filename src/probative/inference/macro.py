@@ -159,21 +159,17 @@ def as_cells(counts: Counts | LabelCounts) -> LabelCounts:
 
 def degrees_of_freedom(*systems: LabelCounts) -> float:
     """Kish's effective number of units, less one; infinite where every unit is one item."""
-    size = np.asarray(sum(cells.sum_by_unit(cells.counts.nu) for cells in systems))
-    if np.count_nonzero(size) > 1 and all(_independent(cells).all() for cells in systems):
+    size = np.asarray(sum(cells.items_by_unit for cells in systems))
+    if np.count_nonzero(size) > 1 and all((cells.items_by_unit <= 1).all() for cells in systems):
         return math.inf
     return max(0.0, effective_units(size) - 1)
-
-
-def _independent(cells: LabelCounts) -> NDArray[np.bool_]:
-    """Whether no unit holds more than one item."""
-    return np.asarray(cells.sum_by_unit(cells.counts.nu) <= 1)
 
 
 def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
     """What the counts of every label are to be divided by."""
     most = np.zeros(cells.n_labels)
-    np.maximum.at(most, cells.label, cells.counts.nu)
+    kinds, _ = cells.kinds
+    np.maximum.at(most, kinds.label, kinds.counts.nu)
     # items of a label that are alone in their units are independent
     within = np.where(most <= 1, 1.0, label_dependence(cells, metric, beta=beta).divisor)
     return np.asarray(within * _cost_across(cells, metric, beta))

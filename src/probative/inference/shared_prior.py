@@ -12,6 +12,7 @@ and β by Gauss and Hermite's, laid around their mode.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def label_posteriors(
     """
     right, items = np.asarray(right, np.float64), np.asarray(items, np.float64)
     number = np.ones(len(right)) if number is None else np.asarray(number, np.float64)
-    knots, kappa_weight = np.polynomial.legendre.leggauss(_NODES[0])
+    knots, kappa_weight = _kappa_nodes()
     kappa = largest_kappa ** ((knots + 1) / 2)
     model = _Model(right, items, number, kappa, slope_spread)
     alpha, beta, log_weight = model.nodes(np.log(kappa_weight))
@@ -106,7 +107,7 @@ class _Model:
     def nodes(self, log_kappa_weight: Array) -> tuple[Array, Array, Array]:
         """α, β and the log weight at the nodes: one row per κ."""
         alpha, beta = self._mode()
-        (aa, ab, bb) = self._covariance(alpha, beta)
+        aa, ab, bb = self._covariance(alpha, self._derivatives(alpha, beta))
         z, log_w = _normal_nodes()
         spread = np.sqrt(aa)
         slope = ab / spread
@@ -163,8 +164,9 @@ class _Model:
         beta = np.zeros(len(self.kappa))
         height = self._log_density(alpha, beta)
         for _ in range(_STEPS):
-            gradient_a, gradient_b, *_ = self._derivatives(alpha, beta)
-            aa, ab, bb = self._covariance(alpha, beta)
+            derivatives = self._derivatives(alpha, beta)
+            gradient_a, gradient_b, *_ = derivatives
+            aa, ab, bb = self._covariance(alpha, derivatives)
             steps = np.stack([aa * gradient_a + ab * gradient_b, ab * gradient_a + bb * gradient_b])
             steps *= np.minimum(1, _FARTHEST_STEP / np.maximum(np.abs(steps).max(axis=0), 1e-300))
             for _ in range(12):
@@ -180,9 +182,11 @@ class _Model:
                 break
         return alpha, beta
 
-    def _covariance(self, alpha: Array, beta: Array) -> tuple[Array, Array, Array]:
+    def _covariance(
+        self, alpha: Array, derivatives: tuple[Array, ...]
+    ) -> tuple[Array, Array, Array]:
         """Minus the inverse of the second derivatives, made positive where it is not."""
-        _, _, aa, ab, bb = self._derivatives(alpha, beta)
+        _, _, aa, ab, bb = derivatives
         centre = special.expit(alpha)
         # the prior alone bends at least that much downwards
         aa = np.minimum(aa, -2 * centre * (1 - centre))
@@ -194,6 +198,13 @@ class _Model:
         return -bb / determinant, ab / determinant, -aa / determinant
 
 
+@cache
+def _kappa_nodes() -> tuple[Array, Array]:
+    knots, weight = np.polynomial.legendre.leggauss(_NODES[0])
+    return knots, weight
+
+
+@cache
 def _normal_nodes() -> tuple[tuple[Array, Array], Array]:
     """Nodes of a standard normal pair, and the log weights that undo its density."""
     rules = [np.polynomial.hermite_e.hermegauss(number) for number in _NODES[1:]]

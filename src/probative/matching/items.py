@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["GROUPINGS", "Items", "collect", "union"]
 
 GROUPINGS = ("label", "sentence", "document")
+_DENSE = 8  # cells per item up to which a table of all cells is made
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +77,7 @@ class Items:
             ``label``, ``sentence`` or ``document``; by default everything together.
         """
         group, size = self._groups(by)
-        says, answer = self.says[system], self.answer
-        tp = _number(group, says & answer, size)
-        fp = _number(group, says & ~answer, size)
-        fn = _number(group, ~says & answer, size)
+        tp, fp, fn = self._outcomes(system, group, size)
         decisions = self._decisions(by)
         counts = Counts(tp, fp, fn, None if decisions is None else decisions - tp - fp - fn)
         return counts if by is not None else counts[0]
@@ -99,10 +97,18 @@ class Items:
         if by not in self._cells_of:
             self._cells_of[by] = self._cells(by)
         unit, label, cell, n_units = self._cells_of[by]
-        says, answer = self.says[system], self.answer
-        which = (says & answer, says & ~answer, ~says & answer)
-        counts = Counts(*(_number(cell, kind, len(unit)) for kind in which))
+        counts = Counts(*self._outcomes(system, cell, len(unit)))
         return LabelCounts(unit, label, counts, n_units, len(self.labels))
+
+    def _outcomes(
+        self, system: int, group: NDArray[Any], size: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """How many items of every group are right, too much and missed."""
+        outcome = group * 4
+        outcome += self.says[system] * np.int8(2)
+        outcome += self.answer
+        number = np.bincount(outcome, minlength=4 * size).reshape(size, 4)
+        return number[:, 3], number[:, 2], number[:, 1]
 
     @cached_property
     def _cells_of(self) -> dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]:
@@ -116,7 +122,13 @@ class Items:
             return every, self.label.astype(np.intp), every, len(every)
         group, n_units = self._groups(by)
         size = max(1, len(self.labels))
-        place, cell = np.unique(group.astype(np.int64) * size + self.label, return_inverse=True)
+        key = group.astype(np.int64) * size + self.label
+        if n_units * size <= _DENSE * len(key):  # a table of all cells is smaller than a sort
+            used = np.zeros(n_units * size, dtype=bool)
+            used[key] = True
+            place, cell = np.flatnonzero(used), (np.cumsum(used) - 1)[key]
+        else:
+            place, cell = np.unique(key, return_inverse=True)
         return place // size, place % size, cell.reshape(-1), n_units
 
     def uses(self, system: int | None = None) -> NDArray[np.bool_]:
@@ -214,10 +226,6 @@ class Items:
             return np.bincount(self.document, weights=self.universe)
         size = len(self.labels) if by == "label" else 1
         return np.full(size, self.universe.sum())
-
-
-def _number(group: NDArray[np.intp], which: NDArray[np.bool_], size: int) -> NDArray[np.intp]:
-    return np.bincount(group[which], minlength=size)
 
 
 def union(names: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Ints]]:

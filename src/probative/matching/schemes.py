@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -119,10 +120,22 @@ def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
     wrong = [c for c, tag in enumerate(parsed) if tag is None or tag[0] not in scheme.follow]
     if wrong:
         raise _unknown_tag(tagged, scheme, wrong)
-    return _translated(tagged, [tag for tag in parsed if tag is not None])
+    return _translated(tagged)
 
 
-def _translated(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
+def _translated(tagged: Tagged) -> _Sequence:
+    """The steps of tags which are known to be tags, for as long as these are there."""
+    if tagged not in _STEPS:
+        parsed = map(_parse, tagged.names)
+        _STEPS[tagged] = _steps_of(tagged, [tag for tag in parsed if tag is not None])
+    return _STEPS[tagged]
+
+
+# Whoever recognises a scheme reads by it next.
+_STEPS: WeakKeyDictionary[Tagged, _Sequence] = WeakKeyDictionary()
+
+
+def _steps_of(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
     prefixes = tuple(sorted({"O"} | {prefix for prefix, _ in tags}))
     labels = tuple(sorted({kind for prefix, kind in tags if prefix != "O"}))
     prefix_code = {prefix: i for i, prefix in enumerate(prefixes)}
@@ -198,24 +211,29 @@ def recognise(tagged: Tagged) -> str:
     first of `SCHEMES` is taken. Tags that fit no scheme get the one that knows most of them.
     """
     parsed = [_parse(name) for name in tagged.names]
+    tags = [tag for tag in parsed if tag is not None]
+    fitting = [s for s in SCHEMES.values() if {prefix for prefix, _ in tags} <= s.follow.keys()]
+    if not fitting or len(tags) < len(parsed):
+        return _knows_most(tagged, parsed)
+    sequence = _translated(tagged)
+    if not len(sequence.token):
+        return fitting[0].name
+    steps = sequence.number()
+    return min(fitting, key=lambda scheme: int(steps[_forbidden(scheme, sequence)].sum())).name
+
+
+def _knows_most(tagged: Tagged, parsed: list[tuple[str, str] | None]) -> str:
+    """The scheme that has the prefixes of most tokens."""
     used = np.bincount(tagged.tags, minlength=len(parsed)).tolist()
     number: dict[str, int] = {}
     for tag, times in zip(parsed, used, strict=True):
         if tag is not None and times:
             number[tag[0]] = number.get(tag[0], 0) + times
-    tags = [tag for tag in parsed if tag is not None]
-    fitting = [s for s in SCHEMES.values() if {prefix for prefix, _ in tags} <= s.follow.keys()]
-    if not fitting or len(tags) < len(parsed):
-        known = {
-            name: sum(n for prefix, n in number.items() if prefix in scheme.follow)
-            for name, scheme in SCHEMES.items()
-        }
-        return max(known, key=lambda name: known[name])
-    if number.keys() <= {"O"}:
-        return fitting[0].name
-    sequence = _translated(tagged, tags)
-    steps = sequence.number()
-    return min(fitting, key=lambda scheme: int(steps[_forbidden(scheme, sequence)].sum())).name
+    known = {
+        name: sum(n for prefix, n in number.items() if prefix in scheme.follow)
+        for name, scheme in SCHEMES.items()
+    }
+    return max(known, key=lambda name: known[name])
 
 
 def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleval") -> Spans:

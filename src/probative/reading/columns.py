@@ -93,13 +93,14 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
     table = split(source)
     array = np.frombuffer(source.data, np.uint8)
     filled = table.width > 0
-    opening = array[np.minimum(table.begin, len(array) - 1)]
-    hashed = filled & (opening == ord("#"))
-    content = np.flatnonzero(filled & ~hashed).astype(np.int32)
+    opening = array.take(table.begin, mode="clip")
+    hashed = opening == ord("#")  # which no empty line is
+    any_hashed = bool(hashed.any())
+    content = np.flatnonzero(filled & ~hashed if any_hashed else filled).astype(np.int32)
     kinds = _numbering(table, content)
     numbered = kinds is not None
     comment = hashed if numbered or comments else np.zeros_like(hashed)
-    if hashed.any() and not comment.any():
+    if any_hashed and not comment.any():
         content = np.flatnonzero(filled).astype(np.int32)
     if not len(content):
         raise source.error("holds comments only; expected at least one token")
@@ -133,7 +134,7 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
 
 def _numbering(table: Table, rows: Ints) -> Ints | None:
     """What every line's number is: 0 a word's, 1 a range, 2 an empty node; None if no numbers."""
-    if not len(rows) or table.width[rows].min() < 2:
+    if not len(rows) or (table.uniform or table.width[rows].min()) < 2:
         return None
     array = np.frombuffer(table.source.data, np.uint8)
     if not ord("0") <= array[table.column(0, rows[:1])[0][0]] <= ord("9"):
@@ -182,6 +183,8 @@ def _document_marks(
 ) -> tuple[NDArray[np.bool_], int]:
     """Which lines mark a document, and how many of them say -DOCSTART-."""
     marks = np.zeros(len(content), dtype=bool)
+    if not (opening == ord("-")).any():
+        return marks, 0
     maybe = np.flatnonzero(opening[content] == ord("-"))
     start, end = table.column(0, content[maybe])
     number = 0

@@ -7,16 +7,20 @@ file's bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from probative.reading.source import Source
 
     Ints = NDArray[np.int32]
+    Numbering = Callable[[Source, Ints, Ints], NDArray[np.uint64]]
     Fields = tuple[Source, Ints, Ints]
 
 __all__ = [
@@ -37,6 +41,7 @@ _BLOCK = 1 << 18
 _ROWS = 1 << 15
 _BUCKETS = 1 << 16
 _LONG = 256
+_FEW = 64  # fields for which a table of buckets is not worth its while
 _KEPT = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -66,9 +71,14 @@ class Table:
     width: Ints
     tabs: bool
     uniform: int
-    _first: Ints
+    _number: Ints
     _start: Ints
     _end: Ints
+
+    @cached_property
+    def _first(self) -> Ints:
+        """Where the fields (or the TABs) of every line begin among all of them."""
+        return np.cumsum(self._number, dtype=np.int32) - self._number
 
     def column(self, number: int, rows: Ints) -> tuple[Ints, Ints]:
         """The bytes of one field in the given lines; from 0, or from -1 backwards."""
@@ -124,11 +134,9 @@ def split(source: Source) -> Table:
         n_tabs = _number_between(tab_at, begin, len(array))
         content = (width > 0) & ~_commented(array, begin)
         if _separates(n_tabs, width, content):
-            first = np.cumsum(n_tabs, dtype=np.int32) - n_tabs
             width = np.where(width > 0, n_tabs + 1, 0).astype(np.int32)
-            return Table(source, begin, end, width, True, 0, first, tab_at, tab_at)
-    first = np.cumsum(width, dtype=np.int32) - width
-    return Table(source, begin, end, width, False, uniform, first, start, stop)
+            return Table(source, begin, end, width, True, 0, n_tabs, tab_at, tab_at)
+    return Table(source, begin, end, width, False, uniform, width, start, stop)
 
 
 def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
@@ -166,12 +174,12 @@ def _note(mask: NDArray[np.bool_], place: int, places: Ints, number: int) -> int
 def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> tuple[Ints, int]:
     """How many fields every line has, and how many all have that have any, or 0."""
     filled = end > begin
-    number = int(np.count_nonzero(filled))
-    wide = len(start) // number if number else 0
-    if wide and wide * number == len(start):
+    rows = np.flatnonzero(filled)
+    wide = len(start) // len(rows) if len(rows) else 0
+    if wide and wide * len(rows) == len(start):
         # If the first and the last of every so many fields lie in one line, in order, all do.
         opens, closes = start[::wide], start[wide - 1 :: wide]
-        if (opens >= begin[filled]).all() and (closes < end[filled]).all():
+        if (opens >= begin.take(rows)).all() and (closes < end.take(rows)).all():
             return filled * np.int32(wide), wide
     return _number_between(start, begin, size), 0
 
@@ -226,10 +234,14 @@ def bytes_of(source: Source, start: Ints, end: Ints) -> NDArray[np.uint8]:
 
 def hashes(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
     """A 64-bit number for every field, equal for equal fields."""
+    return _numbers(source, start, end, _hashes)
+
+
+def _numbers(source: Source, start: Ints, end: Ints, of: Numbering) -> NDArray[np.uint64]:
     value = np.empty(len(start), dtype=np.uint64)
     for row in range(0, len(start), _ROWS):  # a block at a time, for the cache
         block = slice(row, row + _ROWS)
-        value[block] = _hashes(source, start[block], end[block])
+        value[block] = of(source, start[block], end[block])
     return value
 
 
@@ -253,11 +265,12 @@ def first_eight(source: Source, start: Ints, length: Ints) -> NDArray[np.uint64]
     last = len(data) - 8
     windows: NDArray[np.uint64] = np.ndarray((last + 1,), "<u8", data, strides=(1,))
     if int(start.max(initial=0)) <= last:
-        word = windows[start]
+        word = windows[start.astype(np.intp)]
     else:  # at the end of the file a window of eight begins before the field
         inside = np.minimum(start, last)
         word = windows[inside] >> np.minimum((start - inside) * 8, 63).astype(np.uint64)
-    return np.asarray(word & _KEPT[np.minimum(length, 8)])
+    word &= _KEPT.take(length, mode="clip")
+    return np.asarray(word)
 
 
 def _mixed(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -296,36 +309,59 @@ def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes,
     codes, values
         One number per field, and the bytes that every number stands for.
     """
-    codes, first = _grouped(source, start, end)
+    if len(start) <= _FEW:
+        codes, first = _grouped_by_bytes(source, start, end)
+        return codes, _values(source, start, end, first.tolist())
+    if b"\0" not in source.data:  # then eight bytes, filled up with zeros, tell fields apart
+        try:
+            codes, first = _grouped(source, start, end, _words)
+            return codes, _values(source, start, end, first.tolist())
+        except _TooLongError:
+            pass
+    codes, first = _grouped(source, start, end, _hashes)
     if not _holds_together(source, start, end, codes, first):
         codes, first = _grouped_by_bytes(source, start, end)
     return codes, _values(source, start, end, first.tolist())
 
 
-def _grouped(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Number the fields by their hashes; return the numbers and the first field of each."""
+class _TooLongError(Exception):
+    """A field has more bytes than a number of 64 bits."""
+
+
+def _words(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
+    """The bytes of every field as one number; all have at most eight."""
+    length = end - start
+    if int(length.max(initial=0)) > 8:
+        raise _TooLongError
+    return first_eight(source, start, length)
+
+
+def _grouped(source: Source, start: Ints, end: Ints, of: Numbering) -> tuple[Ints, Ints]:
+    """Number the fields by 64-bit numbers; return the codes and a field of each."""
     # Few distinct values are the rule: a small hash table without a sort finds them.
     bucket = np.empty(len(start), dtype=np.uint16)
     owner = np.full(_BUCKETS, -1, dtype=np.int32)
     value_of = np.zeros(_BUCKETS, dtype=np.uint64)
+    value_of[0] = 1  # which belongs elsewhere: no bucket seems to hold what it does not
     for row in range(0, len(start), _ROWS):
         block = slice(row, row + _ROWS)
-        value = _hashes(source, start[block], end[block])
-        here = (value >> np.uint64(48)).astype(np.intp)
-        fresh = np.flatnonzero(owner[here] < 0)
-        owner[here[fresh]] = fresh + row
-        value_of[here[fresh]] = value[fresh]
-        if (value_of[here] != value).any():
-            return _grouped_by_sorting(source, start, end)
+        value = of(source, start[block], end[block])
+        here = (value * _MULTIPLIER >> np.uint64(48)).view(np.int64)
+        unknown = np.flatnonzero(value_of[here] != value)
+        if len(unknown):
+            fresh = unknown[owner[here[unknown]] < 0]
+            owner[here[fresh]] = fresh + row
+            value_of[here[fresh]] = value[fresh]
+            if (value_of[here[unknown]] != value[unknown]).any():
+                return _grouped_by_sorting(_numbers(source, start, end, of))
         bucket[block] = here
     used = np.flatnonzero(owner >= 0)
     number = np.zeros(_BUCKETS, dtype=np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
-    return number[bucket], owner[used]
+    return number.take(bucket), owner[used]
 
 
-def _grouped_by_sorting(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    value = hashes(source, start, end)
+def _grouped_by_sorting(value: NDArray[np.uint64]) -> tuple[Ints, Ints]:
     _, first, inverse = np.unique(value, return_index=True, return_inverse=True)
     return inverse.astype(np.int32), first.astype(np.int32)
 

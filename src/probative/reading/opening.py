@@ -157,19 +157,20 @@ def _text_kind(head: Source, task: str | None) -> str:
     if shape.numbered:
         return "conllu" if shape.width == 10 and shape.table.tabs else "columns"
     if task == "segmentation":
-        return "segmented" if _best_share(shape) <= 0.5 else "columns"
+        return "columns" if _has_tags(shape) else "segmented"
     if shape.width == 1:
         _, values = column_of(shape, 0)
         names = [value.decode("utf-8", "replace") for value in values]
         tags = all(TAG.fullmatch(name) for name in names) and any("-" in name for name in names)
         return "columns" if tags or task == "entities" else "labels"
-    if task == "entities" or _best_share(shape) > 0.5:
+    if task == "entities" or _has_tags(shape):
         return "columns"
     return "columns" if task == "labels" else "segmented"
 
 
-def _best_share(shape: Layout) -> float:
-    return max(share_of_tags(shape, column) for column in range(shape.width))
+def _has_tags(shape: Layout) -> bool:
+    """Whether a column holds tags, by and large: the last one does more often than others."""
+    return any(share_of_tags(shape, column) > 0.5 for column in reversed(range(shape.width)))
 
 
 def _kind_of_ragged(head: Source, task: str | None) -> str:

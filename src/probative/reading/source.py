@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import os
 import stat
 import sys
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -16,6 +14,7 @@ from typing import IO, TYPE_CHECKING
 from probative.errors import InputError
 
 if TYPE_CHECKING:
+    import gzip
     from collections.abc import Iterable
 
 __all__ = ["LARGEST", "Source", "load", "refuse_repeats", "snippet"]
@@ -207,6 +206,9 @@ def _too_large(name: str, limit: int) -> InputError:
 def _unpacked(name: str, data: bytes, limit: int) -> bytes:
     if not data.startswith(_GZIP):
         return data
+    import gzip  # which few files need
+    import zlib
+
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             return _limited(file, name, limit)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.curves import density_curve
 from probative.reporting.document import Table, Tracks, points
-from probative.reporting.svg import Bar, density, forest, histogram
+from probative.reporting.posterior_drawings import difference_drawing
+from probative.reporting.svg import Bar, forest, histogram
 from probative.results import LabelExample
-from probative.wording import counted, metric_name, probability, pvalue, region
+from probative.wording import counted, metric_name, pvalue
 from probative.wording.verdict import STRENGTHS, no_verdict
 
 if TYPE_CHECKING:
@@ -121,34 +121,14 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
 
 def _pair_drawings(c: Comparison) -> list[Drawing]:
     metric = metric_name(c.metric)
-    drawings = []
-    curve = density_curve(c.posterior)
-    if curve is not None:
-        chances = [probability(p) for p in (c.p_a_better, c.p_b_better)]
-        reading = (
-            f"The higher the curve, the more plausible is that true difference, given these data. "
-            f"The area right of the dashed line is the probability that {c.b} is better, "
-            f"{chances[1]}; the area left of it that {c.a} is, {chances[0]}."
-        )
-        if c.rope > 0:
-            reading = (
-                f"{reading.split('. ')[0]}. The coloured areas are the probabilities that {c.b} "
-                f"({chances[1]}) or {c.a} ({chances[0]}) is better by more than "
-                f"{region(c.rope)}; between them the two count as equivalent "
-                f"({probability(c.p_equivalent)})."
-            )
-        drawings.append(
-            density(
-                *curve,
-                rope=c.rope,
-                sides=((c.a, f"better: {chances[0]}"), (c.b, f"better: {chances[1]}")),
-                axis=f"difference in {metric}, points",
-                title=f"Posterior of the difference {c.b} − {c.a}.",
-                description=f"Density of the difference in {metric}; P({c.a} better) "
-                f"{chances[0]}, P({c.b} better) {chances[1]}",
-                reading=reading,
-            )
-        )
+    posterior = difference_drawing(
+        c.posterior,
+        c.metric,
+        (c.a, c.b),
+        rope=c.rope,
+        probabilities=(c.p_a_better, c.p_equivalent, c.p_b_better),
+    )
+    drawings = [] if posterior is None else [posterior]
     if c.null is not None:
         drawings.append(
             histogram(

@@ -41,13 +41,16 @@ def compare_document(
     by_label
         Whether to print a table for each label, too; JSON and the page always have it.
     buckets
-        Whether to print the scores of different kinds of items, where they were computed.
+        Whether to tell the scores of different kinds of items, where they were computed; the page
+        always does.
     gates
         What the gate said that was asked for.
     """
     signed = found.signature
     content = found.to_dict()
     del content["level"]
+    if not buckets:
+        content.pop("buckets", None)
     if gates:
         content["gates"] = [gate.to_dict() for gate in gates]
     score_table, difference_table = _scores(found), _differences(found)

@@ -74,15 +74,9 @@ def crossval_figure(found: ModelComparison, plot: str = "densities") -> Figure:
 
 def crossval_drawings(found: ModelComparison) -> list[Drawing]:
     """The figures of the page: the scores' posteriors, and those of the paired differences."""
-    from probative.reporting.figures import to_drawing
+    from probative.reporting.posterior_drawings import model_drawings
 
-    told = {
-        "densities": "Posterior densities of the scores of both models",
-        "difference": "Posterior densities of the paired differences of the scores",
-    }
-    return [
-        to_drawing(crossval_figure(found, plot), words, f"{words}.") for plot, words in told.items()
-    ]
+    return model_drawings(found.scores, found.paired_tests, (found.a, found.b))
 
 
 def folds_table(found: ModelComparison) -> Table:

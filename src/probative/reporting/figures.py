@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.files import write_whole
-from probative.reporting.document import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +22,6 @@ __all__ = [
     "figure_format",
     "new_figure",
     "save_figure",
-    "to_drawing",
 ]
 
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
@@ -81,9 +78,3 @@ def figure_format(path: Path | str) -> str:
             path,
         )
     return form
-
-
-def to_drawing(figure: Figure, title: str, description: str) -> Drawing:
-    """Return a figure as inline SVG for the HTML page."""
-    svg = figure_bytes(figure, "svg").decode()
-    return Drawing(re.sub(r"^.*?(?=<svg)", "", svg, flags=re.DOTALL), title, description)

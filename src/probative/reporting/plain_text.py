@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-
 from probative.reporting.escape import plain
 
 if TYPE_CHECKING:
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Table
 
-__all__ = ["table_lines"]
+__all__ = ["note_lines", "table_lines"]
 
 
 def table_lines(table: Table, width: int) -> list[str] | None:
@@ -34,6 +32,35 @@ def table_lines(table: Table, width: int) -> list[str] | None:
     words = [table.holds_words(i) for i in range(len(widths))]
     head, *body = (" " + "   ".join(_padded(row, widths, words)) for row in rows)
     return [title, "", head, " " + "─" * (total - 2), *body, ""]
+
+
+def note_lines(note: str, width: int | None) -> list[str]:
+    """A sentence in lines of this width; on one line where there is no limit."""
+    text = plain(note)
+    if width is None or cell_len(text) <= width:
+        return [text]
+    lines, line = [], ""
+    for word in text.split():
+        wider = f"{line} {word}" if line else word
+        if line and cell_len(wider) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = wider
+        while cell_len(line) > width:  # longer than a line: cut
+            at = next((i for i in range(len(line), 0, -1) if cell_len(line[:i]) <= width), 1)
+            lines.append(line[:at])
+            line = line[at:]
+    return [*lines, line]
+
+
+def cell_len(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():  # as most are: no need for tables of wide characters
+        return len(text)
+    from rich.cells import cell_len as columns_of
+
+    return columns_of(text)
 
 
 def _padded(row: list[str], widths: list[int], words: list[bool]) -> Iterable[str]:

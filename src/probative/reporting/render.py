@@ -37,25 +37,29 @@ def render(document: Document, form: str, *, colour: bool = False, width: int = 
 
 def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED) -> str:
     """Tables for the terminal, a file or a pipe."""
-    text = None if colour or width != UNLIMITED else _as_plain_text(document)
+    text = None if colour else _as_plain_text(document, width)
     if text is None:
         text = _as_rich_text(document, colour=colour, width=width)
     lines = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
     return re.sub(r"\n{3,}", "\n\n", lines) + "\n"
 
 
-def _as_plain_text(document: Document) -> str | None:
+def _as_plain_text(document: Document, width: int = UNLIMITED) -> str | None:
     """The same without Rich, where all tables fit."""
-    from probative.reporting.plain_text import table_lines
+    from probative.reporting.plain_text import note_lines, table_lines
 
-    lines = []
+    lines: list[str] = []
+    room = None if width == UNLIMITED else width
     for table in document.tables:
-        drawn = table_lines(table, UNLIMITED)
+        drawn = table_lines(table, width)
         if drawn is None:
             return None
-        lines += [*drawn, *map(escape.plain, table.notes), ""]
+        lines += drawn
+        for note in table.notes:
+            lines += note_lines(note, room)
+        lines.append("")
     for note in document.notes:
-        lines += [escape.plain(note), ""]
+        lines += [*note_lines(note, room), ""]
     return "\n".join(lines)
 
 

@@ -13,12 +13,14 @@ from probative.reporting.document import (
     payload,
     points,
 )
-from probative.reporting.figures import figure_bytes, new_figure, to_drawing
+from probative.reporting.figures import figure_bytes, new_figure
 from probative.reporting.render import as_json, as_markdown
+from probative.reporting.svg import Series, lines
 from probative.reporting.sweep_report import (
     NAMES,
     best_table,
     draw_scores,
+    sweep_drawing,
     sweep_figure,
     sweep_table,
 )
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from probative.reporting.document import Drawing
     from probative.results import Comparison, Interval, SegmentationStudy
 
 __all__ = ["curve_figure", "output_files", "study_document"]
@@ -69,12 +72,7 @@ def study_document(
     notes = [*study.comparisons.verdicts, *study.observations]
     if published:
         notes.append(_TREEBANKS)
-    drawings = []
-    if html:
-        drawings = [
-            to_drawing(figure, title, " ".join(study.observations))
-            for title, figure in _figures(study).items()
-        ]
+    drawings = _drawings(study) if html else []
     return Document(
         title=f"Word segmentation of {study.corpus['test']['file']}",
         payload=payload(
@@ -246,6 +244,29 @@ class _Columns:
         self.estimate = [score.estimate for score in scores]
         self.low = [score.low for score in scores]
         self.high = [score.high for score in scores]
+
+
+def _drawings(study: SegmentationStudy) -> list[Drawing]:
+    """The figures of the page."""
+    drawings = []
+    if study.sweep is not None:
+        drawings.append(sweep_drawing(study.sweep, str(study.sweep_system)))
+    if study.curve:
+        columns = {NAMES[name]: _Columns(study, name) for name in _SCORES}
+        title = f"Scores of {study.curve_system} in points against training sentences."
+        if study.reversals:
+            title += " Shaded: recall rises and precision falls."
+        drawings.append(
+            lines(
+                [point.sentences for point in study.curve],
+                [Series(name, c.estimate, c.low, c.high) for name, c in columns.items()],
+                axis="training sentences",
+                title=title,
+                description=" ".join(study.observations),
+                shaded=[(reversal.smaller, reversal.larger) for reversal in study.reversals],
+            )
+        )
+    return drawings
 
 
 def _figures(study: SegmentationStudy) -> dict[str, Figure]:

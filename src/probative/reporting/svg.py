@@ -12,13 +12,13 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Drawing, points
+from probative.reporting.document import Drawing, number, points
 from probative.reporting.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Bar", "density", "forest", "histogram"]
+__all__ = ["Bar", "Curve", "Series", "densities", "density", "forest", "histogram", "lines"]
 
 _WIDTH = 560.0  # of a figure that has the page to itself
 _HALF = 400.0  # of one that shares it
@@ -114,13 +114,13 @@ def density(
             ends = [f"{scale(part[k][0]):.1f},{bottom:.1f}" for k in (0, -1)]
             parts.append(f'<polygon class="{kind}" points="{ends[0]} {path} {ends[1]}"/>')
     path = " ".join(f"{scale(a):.1f},{b:.1f}" for a, b in curve)
-    parts.append(f'<polyline class="curve" points="{path}"/>')
+    parts.append(f'<polyline class="outline" points="{path}"/>')
     parts.append(_line(scale(0), top - 4, scale(0), bottom, "zero"))
     places = ((_MARGIN, "start", "share baseline"), (_HALF - _MARGIN, "end", "share challenger"))
-    for (place, anchor, kind), lines in zip(places, sides, strict=True):
-        for number, words in enumerate(lines):
+    for (place, anchor, kind), said in zip(places, sides, strict=True):
+        for row, words in enumerate(said):
             shown = _short(words, _HALF / 2 - 2 * _MARGIN)
-            parts.append(_text(place, _MARGIN + 4 + 17 * number, shown, kind, anchor))
+            parts.append(_text(place, _MARGIN + 4 + 17 * row, shown, kind, anchor))
     return _drawing(parts, bottom + _AXIS, title, description, _HALF, reading)
 
 
@@ -134,6 +134,42 @@ def _clipped(
             if a < edge < b:
                 inside.append((edge, y_a + (y_b - y_a) * (edge - a) / (b - a)))
     return sorted(inside) if len(inside) > 1 else []
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A density, in fractions of 1; the baseline's is marked, a second one of a name dashed."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    marked: bool = False
+    dashed: bool = False
+
+
+def densities(
+    curves: Sequence[Curve], *, axis: str, title: str, description: str, reading: str = ""
+) -> Drawing:
+    """Posteriors of the same score, one above the other; their names stand on top."""
+    height = 130.0
+    solid = [curve for curve in curves if not curve.dashed]
+    scale = _Scale.around([x for curve in curves for x in curve.x], _MARGIN, _HALF - _MARGIN)
+    top = _MARGIN + _NAME * len(solid)
+    bottom = top + height
+    peak = max((y for curve in curves for y in curve.y), default=1.0) or 1.0
+    parts = scale.axis(bottom, axis)
+    for row, curve in enumerate(solid):
+        kind = "named marked" if curve.marked else "named"
+        name = _short(curve.name, _HALF - 2 * _MARGIN)
+        parts.append(_text(_MARGIN, _MARGIN + 4 + _NAME * row, name, kind, "start"))
+    for curve in curves:
+        kind = f"curve{' marked' * curve.marked}{' dashed' * curve.dashed}"
+        path = " ".join(
+            f"{scale(a):.1f},{bottom - (height - 4) * b / peak:.1f}"
+            for a, b in zip(curve.x, curve.y, strict=True)
+        )
+        parts.append(f'<polyline class="{kind}" points="{path}"/>')
+    return _drawing(parts, bottom + _AXIS, title, description, _HALF, reading)
 
 
 def histogram(
@@ -174,6 +210,57 @@ def histogram(
 
 
 @dataclass(frozen=True)
+class Series:
+    """A score along an axis, with its limits, in fractions of 1."""
+
+    name: str
+    estimate: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+
+
+def lines(
+    x: Sequence[float],
+    series: Sequence[Series],
+    *,
+    axis: str,
+    title: str,
+    description: str,
+    shaded: Sequence[tuple[float, float]] = (),
+    reading: str = "",
+) -> Drawing:
+    """Scores along an axis, one line each with a band for its limits; some stretches shaded."""
+    height, left = 230.0, 46.0
+    top = _MARGIN + _NAME
+    bottom = top + height
+    across = _Scale.around(x, left, _WIDTH - _MARGIN)
+    values = [v for one in series for v in (*one.estimate, *one.low, *one.high) if v == v]
+    up = _Scale.around(values or [0.0, 1.0], bottom, top)
+    parts = [
+        f'<rect class="rope" x="{across(a):.1f}" y="{top:.1f}" '
+        f'width="{across(b) - across(a):.1f}" height="{height:.1f}"/>'
+        for a, b in shaded
+    ]
+    for value, words in up.ticks(room=30):
+        parts.append(_line(left, up(value), _WIDTH - _MARGIN, up(value), "grid"))
+        parts.append(_text(left - 6, up(value) + 4, words, "tick", "end"))
+    parts += across.axis(bottom, axis, unit=1)
+    at = left
+    for i, one in enumerate(series):
+        parts.append(_text(at, _MARGIN + 4, one.name, f"named s{i}", "start"))
+        at += _text_width(one.name) + 14
+        there = [k for k, value in enumerate(one.estimate) if value == value]
+        if not there:
+            continue
+        ahead = [f"{across(x[k]):.1f},{up(one.high[k]):.1f}" for k in there]
+        back = [f"{across(x[k]):.1f},{up(one.low[k]):.1f}" for k in reversed(there)]
+        parts.append(f'<polygon class="area s{i}" points="{" ".join(ahead + back)}"/>')
+        path = " ".join(f"{across(x[k]):.1f},{up(one.estimate[k]):.1f}" for k in there)
+        parts.append(f'<polyline class="curve s{i}" points="{path}"/>')
+    return _drawing(parts, bottom + _AXIS, title, description, reading=reading)
+
+
+@dataclass(frozen=True)
 class _Scale:
     """From fractions of 1 to places across the figure."""
 
@@ -191,15 +278,21 @@ class _Scale:
     def __call__(self, value: float) -> float:
         return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
 
-    def axis(self, y: float, name: str) -> list[str]:
-        step = _round_step((self.high - self.low) / (self.right - self.left) * 75)
+    def ticks(self, unit: int = 100, room: float = 75) -> list[tuple[float, str]]:
+        """Round values, and what they are called: in points, or as they are with a unit of 1."""
+        step = _round_step((self.high - self.low) / abs(self.right - self.left) * room)
         first, last = ceil(self.low / step), floor(self.high / step)
-        digits = max(0, -floor(log10(100 * step)))
+        digits = max(0, -floor(log10(unit * step)))
+        return [(i * step, number(unit * i * step, digits)) for i in range(first, last + 1)]
+
+    def axis(self, y: float, name: str, unit: int = 100) -> list[str]:
         parts = [_line(self.left, y, self.right, y, "axis")]
-        for i in range(first, last + 1):
-            x = self(i * step)
+        for value, words in self.ticks(unit):
+            x = self(value)
             parts.append(_line(x, y, x, y + 4, "axis"))
-            parts.append(_text(x, y + 17, points(i * step, digits), "tick", "middle"))
+            room = min(_text_width(words) / 2 - _MARGIN, (self.right - self.left) / 2)
+            middle = min(max(x, self.left + room), self.right - room)
+            parts.append(_text(middle, y + 17, words, "tick", "middle"))
         parts.append(_text((self.left + self.right) / 2, y + 34, name, "tick", "middle"))
         return parts
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probative.reporting.document import (
     Document,
     Table,
@@ -11,7 +13,8 @@ from probative.reporting.document import (
     payload,
     points,
 )
-from probative.reporting.figures import COLOURS, new_figure, to_drawing
+from probative.reporting.figures import COLOURS, new_figure
+from probative.reporting.svg import Series, lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,9 +22,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from probative.reporting.document import Drawing
     from probative.results import SegmentationSweep
 
-__all__ = ["NAMES", "best_table", "draw_scores", "sweep_document", "sweep_figure", "sweep_table"]
+__all__ = [
+    "NAMES",
+    "best_table",
+    "draw_scores",
+    "sweep_document",
+    "sweep_drawing",
+    "sweep_figure",
+    "sweep_table",
+]
 
 NAMES = {"precision": "precision", "recall": "recall", "f1": "F1", "tnr": "true negative rate"}
 _MARKERS = {"precision": "v", "recall": "o", "f1": "s", "tnr": "^"}
@@ -40,10 +52,7 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
     html
         Whether a page will be written, which needs the figure.
     """
-    drawings = []
-    if html:
-        words = "; ".join(str(best) for best in sweep.best)
-        drawings = [to_drawing(sweep_figure(sweep), "Scores against λ", words)]
+    drawings = [sweep_drawing(sweep, name)] if html else []
     return Document(
         title=f"Threshold sweep{' of ' + name if name else ''}",
         payload=payload("sweep", sweep.signature, **sweep.to_dict()),
@@ -52,6 +61,28 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
         notes=(_reading(sweep), _peaks(sweep), sweep.signature),
         drawings=tuple(drawings),
     )
+
+
+def sweep_drawing(sweep: SegmentationSweep, name: str = "") -> Drawing:
+    """The scores against λ, for the page."""
+    series = [_series(score) for score in sweep.scores]
+    who = f" of {name}" if name else ""
+    return lines(
+        sweep.shares.tolist(),
+        series,
+        axis="λ, share of positions accepted as boundaries",
+        title=f"Scores{who} in points against λ, with {100 * sweep.level:g} % intervals.",
+        description="; ".join(str(best) for best in sweep.best),
+        reading="From left to right more positions are taken for boundaries, the most probable "
+        "first; a band is where the true score may well lie."
+        + ("" if _has_intervals(sweep) else " No bands here: a single sentence tells none."),
+    )
+
+
+def _series(score: Any) -> Series:
+    """A score with its limits, or without where these say nothing."""
+    known = (score.low, score.high) if _tells_something(score) else (score.estimate,) * 2
+    return Series(NAMES[score.metric], *(np.asarray(v).tolist() for v in (score.estimate, *known)))
 
 
 def _reading(sweep: SegmentationSweep) -> str:

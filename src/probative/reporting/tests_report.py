@@ -78,6 +78,7 @@ def tests_figure(study: Sequence[Any]) -> Figure:
         chosen = [r for r in study if r.difference == differences[-1] and r.coverage is not None]
         _lines(axis, chosen, "coverage", first=len({r.method for r in study if r.coverage is None}))
         axis.axhline(level, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
+        axis.set_ylim(top=min(axis.get_ylim()[1], 1.01))  # nothing covers more often than always
         axis.set_title(f"true difference {differences[-1]:g}: coverage", fontsize=10)
         axis.set_ylabel(f"coverage of {level:g} intervals")
     handles, labels = axes[0][0].get_legend_handles_labels()

@@ -1,0 +1,86 @@
+"""Every choice of a job, in one place.
+
+Python's keywords, the options of the command line and the signature of a result are all made from
+these classes, so that none of them can know a choice that the others do not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probative._lazy import names_on_demand
+
+if TYPE_CHECKING:
+    from probative.options.base import ALWAYS, Options, sign
+    from probative.options.comparing import (
+        BoardOptions,
+        CompareOptions,
+        DemoOptions,
+        PlanOptions,
+        RankOptions,
+    )
+    from probative.options.differences import DifferenceOptions, ExchangeOptions
+    from probative.options.intervals import IntervalOptions
+    from probative.options.models import (
+        BayesOptions,
+        CheckOptions,
+        CorpusOptions,
+        CrossvalOptions,
+        FoldsOptions,
+        SplitOptions,
+    )
+    from probative.options.reading import ReadingKeywords, ReadingOptions
+    from probative.options.scoring import ScoreOptions
+    from probative.options.sweeping import SweepOptions
+
+__all__ = [
+    "ALWAYS",
+    "BayesOptions",
+    "BoardOptions",
+    "CheckOptions",
+    "CompareOptions",
+    "CorpusOptions",
+    "CrossvalOptions",
+    "DemoOptions",
+    "DifferenceOptions",
+    "ExchangeOptions",
+    "FoldsOptions",
+    "IntervalOptions",
+    "Options",
+    "PlanOptions",
+    "RankOptions",
+    "ReadingKeywords",
+    "ReadingOptions",
+    "ScoreOptions",
+    "SplitOptions",
+    "SweepOptions",
+    "sign",
+]
+
+# making such a class takes a millisecond: only those are made that somebody asks for
+__getattr__, __dir__ = names_on_demand(
+    __name__,
+    {
+        "base": ("ALWAYS", "Options", "sign"),
+        "comparing": (
+            "BoardOptions",
+            "CompareOptions",
+            "DemoOptions",
+            "PlanOptions",
+            "RankOptions",
+        ),
+        "differences": ("DifferenceOptions", "ExchangeOptions"),
+        "intervals": ("IntervalOptions",),
+        "models": (
+            "BayesOptions",
+            "CheckOptions",
+            "CorpusOptions",
+            "CrossvalOptions",
+            "FoldsOptions",
+            "SplitOptions",
+        ),
+        "reading": ("ReadingKeywords", "ReadingOptions"),
+        "scoring": ("ScoreOptions",),
+        "sweeping": ("SweepOptions",),
+    },
+)

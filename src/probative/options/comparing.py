@@ -1,0 +1,87 @@
+"""The choices of comparisons and rankings, of plans for them, and of the demonstration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from probative.options.base import ALWAYS, Options
+from probative.options.reading import ReadingOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["BoardOptions", "CompareOptions", "DemoOptions", "PlanOptions", "RankOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(ReadingOptions):
+    """The choices of a comparison."""
+
+    metric: str | Sequence[str] | None = None
+    average: str = "micro"
+    by: str | None = None
+    level: float = field(default=0.95, metadata=ALWAYS)
+    rope: float = field(default=0.0, metadata=ALWAYS)
+    beta: float = 1.0
+    prior: float = field(default=1.0, metadata=ALWAYS)
+    power: float = 0.8
+    all_pairs: bool = False
+    train: Any = None
+    rng: Any = field(default=0, metadata={"as": "seed"})
+
+    told = ReadingOptions.told | {"metric", "by"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(ReadingOptions):
+    """The choices of a plan."""
+
+    metric: str | None = None
+    by: str | None = None
+    difference: float | None = None
+    power: float | None = None
+    units: int | None = None
+    level: float = field(default=0.95, metadata=ALWAYS)
+    beta: float = 1.0
+
+    told = ReadingOptions.told | {"metric", "by"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankOptions(ReadingOptions):
+    """The choices of a ranking."""
+
+    metric: str | None = None
+    average: str = "micro"
+    by: str | None = None
+    level: float = field(default=0.95, metadata=ALWAYS)
+    beta: float = 1.0
+    adjust: str = "holm"
+    rng: Any = field(default=0, metadata={"as": "seed"} | ALWAYS)
+
+    # how p-values were adjusted is told beside the test
+    told = ReadingOptions.told | {"metric", "by", "adjust"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardOptions(RankOptions):
+    """The choices of a board.
+
+    Attributes
+    ----------
+    show_gold
+        Whether the site may show what stands in the answer.
+    max_size
+        The most MiB that a submission may have.
+    """
+
+    show_gold: bool = False
+    max_size: float = 64.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(Options):
+    """The choices of the demonstration."""
+
+    level: float = field(default=0.95, metadata=ALWAYS)
