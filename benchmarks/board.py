@@ -1,8 +1,8 @@
 """A board that grows: the time of a build with one new submission, against that of the first.
 
 The test set has the size of WNUT-17's: 1,287 sentences, 23,394 tokens, about 1,080 entities of six
-types. Run as ``python benchmarks/board.py [SUBMISSIONS]``; by default 100. Time is the processor
-time of whole processes, from the start of Python to the last page.
+types. Run as ``python benchmarks/board.py [SUBMISSIONS]``; by default 100. Time is that of the
+processor, of whole processes, from the start of Python to the last page.
 """
 
 from __future__ import annotations

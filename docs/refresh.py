@@ -27,6 +27,9 @@ def output_of(command: str) -> str | None:
     if command == "echo $?":
         return f"{statuses[-1]}\n"
     words = shlex.split(re.sub(r"\\\n", " ", command), comments=True)
+    if words and words[0] == "mkdir":
+        Path(words[1]).mkdir()
+        return ""
     if words and words[0] == "printf":
         Path(words[3]).write_text(words[1].encode().decode("unicode_escape"))
         return ""

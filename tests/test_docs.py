@@ -65,6 +65,9 @@ def test_console_examples(page, run, tmp_path, monkeypatch):
             if command.startswith(NOT_RUN):
                 continue
             words = shlex.split(command, comments=True)
+            if words[0] == "mkdir":
+                (tmp_path / words[1]).mkdir()
+                continue
             if words[0] == "printf":  # a small file, made before it is used
                 content, arrow, name = words[1:]
                 assert arrow == ">"
