@@ -189,7 +189,7 @@ def test_a_file_of_very_many_columns_is_read_in_one_pass_each(write, separator, 
     def refuse(*_):
         raise AssertionError("a table of buckets is made for one field")
 
-    monkeypatch.setattr(fields, "_grouped", refuse)
+    monkeypatch.setattr(fields, "_group", refuse)
     path = write(separator.join(f"w{i}" for i in range(5000)) + "\n", "t.txt")
     with pytest.raises(InputError, match="no column holds tags"):
         read(path, Options(task="entities"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import io
@@ -117,6 +118,8 @@ def prepare() -> None:
             stream.reconfigure(errors="backslashreplace")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it may be ignored
         signal.signal(signal.SIGINT, _interrupt)
+        # the last thing to be done: Python's own end would give Ctrl-C back its power to kill
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def finish(status: int) -> int:
