@@ -194,11 +194,12 @@ def best_and_mean_rank(
     D. B. Rubin, "The Bayesian bootstrap", 1981.
     """
     step = max(1, _NUMBERS_AT_ONCE // max(1, len(number)))
+    several = np.flatnonzero(number > 1)  # as many exponential weights, added up, are a gamma
     best = mean = ahead = np.zeros(0)
     for start in range(0, n_draws, step):
         size = (min(step, n_draws - start), len(number))
-        single = bool(np.all(number == 1))
-        weights = rng.standard_exponential(size) if single else rng.standard_gamma(number, size)
+        weights = rng.standard_exponential(size)
+        weights[:, several] = rng.standard_gamma(number[several], (size[0], len(several)))
         rank, first = average_ranks(scores(weights))
         if not start:
             best, mean = np.zeros(rank.shape[1]), np.zeros(rank.shape[1])

@@ -63,6 +63,8 @@ def _draw_scores(axis: Axes, found: Ranking) -> None:
         axis.plot(100 * system.estimate, place, "o", color=colour, markersize=4.5)
     axis.set_yticks(places, [_short(system.name) for system in found.ranking])
     axis.set_ylim(len(places) - 0.5, -0.5)
+    if any(system.rank_low == 1 < system.rank_high for system in found.ranking):
+        axis.set_title("blue: may rank first", fontsize=9)
     axis.set_xlabel(f"{metric_name(found.metric)} with {100 * found.level:g} % interval")
 
 
