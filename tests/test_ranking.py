@@ -19,7 +19,7 @@ import probative as pv
 from probative.inference.ranks import rank_sets, tiers
 from probative.inference.tie_letters import tie_letters
 from probative.results import RankedPair, RankedSystem, Ranking, SystemScores
-from probative.wording.ranking import ranking_summary
+from probative.wording.ranking import ranking_summary, short_letters
 
 GOLD = [["B-PER", "O", "B-LOC"], ["B-LOC", "O", "O"]] * 30
 OLD = [["B-PER", "O", "O"], ["O", "O", "B-PER"]] * 18 + GOLD[:24]
@@ -294,6 +294,23 @@ def test_a_figure_joins_what_ties():
     assert [label.get_text() for label in axes[0].get_yticklabels()] == [
         *("new", "again", "old", "none")
     ]
+
+
+@pytest.mark.parametrize(
+    ("letters", "short"),
+    [
+        ("", ""),
+        ("a", "a"),
+        ("abc", "abc"),
+        ("abcd", "a–d"),
+        ("abdefgj", "abd–gj"),
+        ("xyzAB", "x–B"),
+        ("YZa'b'", "Y–b'"),
+        ("ca'", "ca'"),
+    ],
+)
+def test_many_letters_in_short(letters, short):
+    assert short_letters(letters) == short
 
 
 # the sentences

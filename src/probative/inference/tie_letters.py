@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["tie_letters"]
 
-_MOST = 50  # letters per system, beyond which there would be more than anybody reads
+_MOST = 5  # groups per system, beyond which they would be more than anybody reads
 
 
 def tie_letters(decided: NDArray[np.bool_]) -> list[str]:
@@ -45,7 +45,7 @@ def tie_letters(decided: NDArray[np.bool_]) -> list[str]:
     columns = _insert_and_absorb(apart)
     if columns is None:
         columns = _cover(apart)
-    columns = _swept(columns)
+    columns = _swept(columns, k)
     # the letter whose best systems come first is the first letter
     columns.sort(key=lambda column: tuple(_members(column)))
     letters = [""] * k
@@ -105,19 +105,19 @@ def _cover(apart: Sequence[int]) -> list[int]:
     return columns
 
 
-def _swept(columns: list[int]) -> list[int]:
+def _swept(columns: list[int], k: int) -> list[int]:
     """Without the groups whose pairs all share another one."""
-    kept = list(columns)
-    for column in sorted(columns, key=int.bit_count):
-        others = [other for other in kept if other != column and other & column]
-        members = list(_members(column))
-        needed = any(
-            not any(other >> i & 1 and other >> j & 1 for other in others)
-            for place, i in enumerate(members)
-            for j in members[place:]
-        )
-        if not needed:
-            kept.remove(column)
+    members = {column: list(_members(column)) for column in columns}
+    together = np.zeros((k, k), dtype=np.int64)  # how many groups hold both
+    for own in members.values():
+        together[np.ix_(own, own)] += 1
+    kept = []
+    for column in sorted(members, key=int.bit_count):
+        pairs = np.ix_(members[column], members[column])
+        if np.all(together[pairs] > 1):
+            together[pairs] -= 1
+        else:
+            kept.append(column)
     return kept
 
 

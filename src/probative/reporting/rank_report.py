@@ -9,6 +9,7 @@ from probative.reporting.document import Document, Strong, Table, number, payloa
 from probative.reporting.rank_page import ranking_content
 from probative.reporting.score_report import oddities
 from probative.wording import counted, metric_words, probability, pvalue
+from probative.wording.ranking import short_letters
 
 if TYPE_CHECKING:
     from probative.results import RankedSystem, Ranking
@@ -48,7 +49,7 @@ def leaderboard_table(found: Ranking) -> Table:
             f"{points(system.low, 1)} to {points(system.high, 1)}",
             _rank_set(system),
             str(system.tier),
-            system.letters,
+            short_letters(system.letters),
             "–" if isnan(system.p_best) else probability(system.p_best),
             number(system.expected_rank, 2),
         )
@@ -85,6 +86,8 @@ def _leaderboard_notes(found: Ranking) -> list[str]:
         f"system may have, for all systems at once."
     )
     notes = [task, ties]
+    if any("–" in short_letters(system.letters) for system in found.ranking):
+        notes.append("a–d stands for the letters abcd, and so on.")
     if found.n_draws:
         notes.append(
             f"P(best), E(rank): probability of being best and expected rank, from "

@@ -6,8 +6,10 @@ a tier in which some are decided is called a tier.
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, groupby
 from math import isnan
+from string import ascii_letters
 from typing import TYPE_CHECKING
 
 from probative.wording.numbers import metric_name, number, points
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from probative.results import RankedPair, RankedSystem, Ranking
 
-__all__ = ["ranking_summary"]
+__all__ = ["ranking_summary", "short_letters"]
 
 _NUMBERS = (
     *("no", "one", "two", "three", "four", "five", "six"),
@@ -28,6 +30,7 @@ _ORDINALS = (
     *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
 )
 _NAMED = 3  # names written out before they are only counted
+_RUN = 4  # letters in a row from which on only the first and the last are written
 _TOLD = 3  # tiers told before the rest is only counted
 
 
@@ -39,6 +42,21 @@ def ranking_summary(found: Ranking) -> str:
         return f"No verdict: {_without_evidence(found)}."
     sentences = [_leader(found), *_followers(found), *_unknown(found)]
     return " ".join(sentences)
+
+
+def short_letters(letters: str) -> str:
+    """Tie letters, four or more that follow each other by the first and the last: ``c–k``."""
+    found = re.findall(r"[A-Za-z]'*", letters)
+    places = [52 * letter.count("'") + ascii_letters.index(letter[0]) for letter in found]
+    parts: list[str] = []
+    start = 0
+    for end in range(1, len(found) + 1):
+        if end < len(found) and places[end] == places[end - 1] + 1:
+            continue
+        run = found[start:end]
+        parts.append("".join(run) if len(run) < _RUN else f"{run[0]}–{run[-1]}")
+        start = end
+    return "".join(parts)
 
 
 def _without_evidence(found: Ranking) -> str:
