@@ -33,6 +33,10 @@ GOLD, PRED = [1, 0, 1, 1, 0, 1], [1, 1, 0, 1, 0, 1]
 TAGS = [["B-PER", "O", "B-LOC"], ["O", "B-ORG"]] * 3
 SPANS = [{(0, 1, "A")}, {(1, 2, "B"), (2, 3, "A")}]
 FIVE = [[0.1, 0.2], [0.3, 0.2], [0.1, 0.2], [0.4, 0.2], [0.1, 0.3]]
+BOARD = Path(tempfile.mkdtemp())
+(BOARD / "in").mkdir()
+for place in (BOARD / "gold.conll", BOARD / "in" / "one.conll", BOARD / "in" / "two.conll"):
+    place.write_text("Ann B-PER\nsaw O\n\nYork B-LOC\n\n" * 3)
 
 
 class Odd:
@@ -135,6 +139,14 @@ CALLS = {
         {"names": ["a", "b"], "level": 0.9, "rng": 0, "metric": "f1", "average": "micro",
          "by": "sentence", "beta": 1.0, "adjust": "holm", "n_jobs": 1, "report": None,
          "task": "entities"},
+    ),
+    "board": (
+        # what is no path must not become one here
+        lambda gold, folder, **how: pv.board(gold, folder, BOARD / "site", **how),
+        (BOARD / "gold.conll", BOARD / "in"),
+        {"pairs": "top", "show_gold": False, "max_size": 1.0, "level": 0.9, "rng": 0,
+         "metric": "f1", "average": "micro", "by": "sentence", "beta": 1.0, "adjust": "holm",
+         "n_jobs": 1, "report": None, "task": "entities"},
     ),
     "rank counts": (pv.rank, ({"a": pv.Counts([1, 2], [0, 1], [1, 0])},), {"metric": "f1"}),
     "gate": (

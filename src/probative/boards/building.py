@@ -142,6 +142,8 @@ def board(
         beside=("cache", "pairs", "n_jobs", "report"),
     )
     one_of("pairs", pairs, PAIRS)
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)} is not a function")
     if len(options.columns) > 1:
         raise InputError("columns: a submission has one; expected the name of that")
     if metric is not None:

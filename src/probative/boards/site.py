@@ -10,7 +10,7 @@ import re
 import shutil
 import stat
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -51,7 +51,8 @@ def locked(site: Path) -> Iterator[None]:
         _restore(site)
         yield
     finally:
-        place.unlink(missing_ok=True)  # before anybody else can have it
+        with suppress(PermissionError):  # Windows removes no open file
+            place.unlink(missing_ok=True)  # before anybody else can have it
         file.close()
 
 
