@@ -233,7 +233,7 @@ def test_a_file_that_is_too_large_is_not_read(place):
     found = _build(place, max_size=1)
     why = {one.name: one.error for one in found.submissions if one.error}
     assert why == dict.fromkeys(
-        ("bomb", "huge"), "holds more than 1 MiB (--max-size); expected less"
+        ("bomb", "huge"), "holds more than 1 MiB, the max_size; expected less"
     )
 
 

@@ -37,7 +37,7 @@ def test_one_metric_shows_both_models(page, capsys):
     shown = page("--metric", "f1", "--rope", "0.01")
     assert '<text class="named marked"' in shown
     assert '<text class="named"' in shown
-    assert "Shaded: equivalence, with probability" in shown
+    assert "between them the two count as equivalent" in shown
     capsys.readouterr()
 
 

@@ -135,7 +135,7 @@ def _refuse_unreadable(path: Path, status: os.stat_result, largest: int) -> None
     if not os.access(path, os.R_OK):
         raise _NoSubmission("cannot be read: permission denied")
     if status.st_size > largest or _unpacks_beyond(path, largest):
-        raise _NoSubmission(f"holds more than {largest / 2**20:g} MiB (--max-size); expected less")
+        raise _NoSubmission(f"holds more than {largest / 2**20:g} MiB, the max_size; expected less")
 
 
 def _unpacks_beyond(path: Path, largest: int) -> bool:
