@@ -202,12 +202,13 @@ class _Site:
         pair = ranking.pair(*names)
         gap = (pair.difference, pair.low, pair.high)
         difference = Table(
-            ("difference", "points", "limits", "p", "p adjusted", "decided"),
+            ("difference", "points", "limits", "P(better)", "p", "p adjusted", "decided"),
             (
                 (
                     f"{pair.b} − {pair.a}",
                     points(gap[0]),
                     f"{points(gap[1])} to {points(gap[2])}",
+                    "–" if isnan(pair.p_b_better) else probability(pair.p_b_better),
                     "–" if isnan(pair.pvalue) else pvalue(pair.pvalue),
                     "–" if isnan(pair.p_adjusted) else pvalue(pair.p_adjusted),
                     "yes" if pair.decided else "no",
