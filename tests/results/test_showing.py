@@ -72,12 +72,19 @@ def bucket():
     return pv.compare(words, other, words, task="segmentation", buckets=True).buckets[0]
 
 
+@cache
+def board():
+    submissions = (results.Submission("old", "old.conll", "scored"),)
+    return results.Board("site", submissions, ranked(), signature=f"probative:{pv.__version__}|board")
+
+
 # every class that people meet; further ones are added by a line
 RESULTS = {
     "BayesTest": lambda: pv.bayes_test([PAIRED] * 6, "recall"),
     "Comparison": lambda: compared(figures=True).comparisons[0],
     "Comparisons": lambda: compared(rope=0.01, figures=True),
     "CurvePoint": lambda: study().curve[0],
+    "Board": lambda: board(),
     "BestCut": lambda: sweep().best[0],
     "Bucket": lambda: bucket(),
     "BucketDifference": lambda: bucket().differences[0],
@@ -104,6 +111,7 @@ RESULTS = {
     "SignificanceTest": lambda: pv.mcnemar_test(PAIRED),
     "SplitBalance": lambda: models().balance,
     "SystemScore": lambda: bucket().scores[0],
+    "Submission": lambda: board().submissions[0],
     "SystemScores": lambda: pv.score(GOLD, OLD)[0],
 }
 
@@ -156,6 +164,7 @@ def test_what_it_estimates_has_one_name(result):
 
 
 SIGNED = {
+    "Board": "board",
     "BayesTest": "bayes-test|recall|paired|exact|weight:effective|level:0.95|prior:1",
     "Comparisons": "entities|iob2|conlleval|recall|mover|exact-by-sentence|paired-posterior|",
     "Difference": "difference|f1|mover|level:0.95",
