@@ -111,7 +111,7 @@ def test_every_form(run, files, tmp_path):
     page = tmp_path / "page.html"
     outcome = run("bayes", *files, "--html", page)
     assert outcome.err == f"wrote {page}\n"
-    assert page.read_text().count("<svg") == 2
+    assert page.read_text().count("<svg") == 6  # two of each score
 
 
 @pytest.mark.parametrize("plot", ["densities", "difference"])

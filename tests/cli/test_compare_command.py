@@ -464,3 +464,29 @@ def test_plan_bad_usage(refused, files, arguments, message):
 def test_plan_wants_two_systems(refused, files):
     assert "expected two" in refused("plan", *files[:2], "-q")
     assert "expected two" in refused("plan", *files, files[1], "-q")
+
+
+def test_buckets_are_told_where_they_are_asked_for(run, refused, tmp_path):
+    words = [["Ann", "Lee", "saw", "York"], ["the", "Bank", "of", "Rome", "in", "May"]] * 6
+    gold = [["B-P", "I-P", "O", "B-L"], ["O", "B-O", "I-O", "I-O", "O", "O"]] * 6
+    new = [["B-P", "O", "O", "B-L"], ["O", "B-O", "I-O", "I-O", "O", "O"]] * 6
+    for name, tags in (("gold", gold), ("old", new[::-1]), ("new", new), ("train", gold[:1])):
+        blocks = (
+            "\n".join(f"{word} {tag}" for word, tag in zip(*side, strict=False))
+            for side in zip(words, tags, strict=False)
+        )
+        (tmp_path / f"{name}.conll").write_text("\n\n".join(blocks) + "\n")
+    files = [str(tmp_path / f"{name}.conll") for name in ("gold", "new", "gold")]
+    page = ["--html", str(tmp_path / "page.html")]
+    plain = json.loads(run("compare", *files, "--format", "json", *page).out)
+    assert "buckets" not in plain  # a page besides changes nothing
+    assert "by entity length" in (tmp_path / "page.html").read_text()
+    asked = json.loads(run("compare", *files, "--format", "json", "--buckets").out)
+    assert {b["kind"] for b in asked.pop("buckets")} == {"entity length", "sentence length"}
+    assert asked == plain
+    seen = ["--train", str(tmp_path / "train.conll")]
+    told = json.loads(run("compare", *files, "--format", "json", *seen).out)
+    found = {b["bucket"]: b["items"] for b in told["buckets"] if b["kind"].startswith("presence")}
+    assert found == {"seen": 12, "not seen": 6}
+    assert "F1 by presence in training in points" in run("compare", *files, *seen).out
+    assert "none.conll" in refused("compare", *files, "--train", str(tmp_path / "none.conll"))

@@ -54,13 +54,38 @@ def pages(tmp_path_factory):
         "hostile": pv.compare(spoilt, other, spoilt, metric="recall"),
     }
     paths = {}
+    others = {
+        "score": pv.score(gold, a, b),
+        "interval": pv.interval(pv.Counts(77, 44, 10), "f1"),
+        "sweep": pv.segmentation_sweep(
+            [["ab", "c"], ["d", "e"]] * 9, [[0.2, 0.8], [0.6]] * 9, steps=20
+        ),
+    }
     for name, result in found.items():
         paths[name] = folder / f"{name}.html"
         paths[name].write_text(as_html(compare_document(result)), encoding="utf-8")
+    for name, result in others.items():
+        paths[name] = folder / f"{name}.html"
+        paths[name].write_text(result.to_html(), encoding="utf-8")
     return paths
 
 
-@pytest.mark.parametrize("name", ["entities", "many", "labels", "segmentation", "hostile"])
+PAGES = ["entities", "many", "labels", "segmentation", "hostile", "score", "interval", "sweep"]
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "hostile"])
+@pytest.mark.parametrize("width", [400, 1300])
+def test_no_table_is_cut_off(browser, pages, name, width):
+    browser.open(pages[name], width=width)
+    cut = browser.ask(
+        "[...document.querySelectorAll('.scroll, .heat')]"
+        ".filter(e => e.scrollWidth > e.clientWidth + 1)"
+        ".map(e => e.getAttribute('aria-label') || e.textContent)"
+    )
+    assert cut == []
+
+
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1300])
 def test_nothing_overflows_complains_or_calls_out(browser, pages, name, width, dark):

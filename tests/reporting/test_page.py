@@ -274,3 +274,19 @@ def test_the_signature_is_said_once(page, found):
     assert page.count(found.signature) == 1
     scores = pv.score(*outputs()[:2]).to_html()
     assert scores.count("probative:") == 1
+
+
+def test_of_hundreds_of_labels_the_first_are_shown_and_the_others_counted():
+    gold = [f"label {i % 230:03d}" for i in range(460)]
+    found = pv.compare(gold, gold[1:] + gold[:1], gold)
+    _, text = html_outline(as_html(compare_document(found)))
+    assert "30 more labels are left out here; JSON holds all of them." in text
+    assert len(found.to_dict()["comparisons"][0]["by_label"]) == 230
+
+
+def test_examples_say_of_which_pairs_they_are():
+    gold, a, b = outputs()
+    others = [outputs(seed)[1] for seed in range(1, 5)]
+    found = pv.compare(gold, a, b, *others, metric="recall")
+    _, text = html_outline(as_html(compare_document(found)))
+    assert "Of 3 pairs; those of 2 more are left out." in text

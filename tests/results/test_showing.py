@@ -77,6 +77,13 @@ def models():
     return pv.compare_models(Least(10), Least(22), X, y, m=2, metric="recall", rng=0)
 
 
+@cache
+def bucket():
+    words = [["ab", "c"], ["d", "e"]] * 9
+    other = [["a", "bc"], ["de"]] * 9
+    return pv.compare(words, other, words, task="segmentation", buckets=True).buckets[0]
+
+
 # every class that people meet; further ones are added by a line
 RESULTS = {
     "BayesTest": lambda: pv.bayes_test([PAIRED] * 6, "recall"),
@@ -84,6 +91,8 @@ RESULTS = {
     "Comparisons": lambda: compared(rope=0.01, figures=True),
     "CurvePoint": lambda: study().curve[0],
     "BestCut": lambda: sweep().best[0],
+    "Bucket": lambda: bucket(),
+    "BucketDifference": lambda: bucket().differences[0],
     "Difference": lambda: pv.difference(UNITS),
     "FileCheck": lambda: results.FileCheck("a", "columns", "entities", {"x": 3}, {"A": 3}, ()),
     "FoldCounts": lambda: models().folds[0],
@@ -106,6 +115,7 @@ RESULTS = {
     "SegmenterRun": lambda: study().runs[0],
     "SignificanceTest": lambda: pv.mcnemar_test(PAIRED),
     "SplitBalance": lambda: models().balance,
+    "SystemScore": lambda: bucket().scores[0],
     "SystemScores": lambda: pv.score(GOLD, OLD)[0],
 }
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["bucket_tables", "label_differences", "page_content"]
 
 _PAIRS = 6  # pairs that are shown at once; the others unfold
+_LABELS = 200  # of a table that people read
 _CONFUSED = 10  # labels of a heat map; more do not fit on a phone
 
 
@@ -144,6 +145,9 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
 
 def label_differences(c: Comparison) -> Table:
     """The scores of two systems and their difference, one row per label."""
+    shown = c.by_label[:_LABELS]
+    left_out = len(c.by_label) - len(shown)
+    more = f"{left_out:,} more labels are left out here; JSON holds all of them."
     return Table(
         ("label", c.a, c.b, "difference", "low", "high"),
         tuple(
@@ -160,11 +164,11 @@ def label_differences(c: Comparison) -> Table:
                     )
                 ),
             )
-            for entry in c.by_label
+            for entry in shown
         ),
         title=f"{c.b} against {c.a}, {_label_metric(c)} by label in points",
-        notes=(_each_on_its_own(c.level),),
-        tracks=Tracks.of([(e.difference, e.low, e.high) for e in c.by_label], zero=True),
+        notes=(_each_on_its_own(c.level), *((more,) if left_out else ())),
+        tracks=Tracks.of([(e.difference, e.low, e.high) for e in shown], zero=True),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.reporting.curves import density_curve
-from probative.reporting.figures import COLOURS, new_figure
+from probative.reporting.figures import BASELINE, CHALLENGER, COLOURS, new_figure
 from probative.wording import metric_name, probability
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["density_figure", "difference_figure"]
 
+_MODELS = (BASELINE, CHALLENGER, *COLOURS[2:])
 # Effective counts solid, averaged counts dash-dotted, as Wang and Li draw them.
 _STYLES = {"effective": "-", "averaged": "-."}
 
@@ -43,7 +44,7 @@ def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Fig
     models = list(panels[0].posteriors)
     weights = list(panels[0].posteriors[models[0]])
     for axis, panel in zip(axes[0], panels, strict=True):
-        for colour, curves in zip(COLOURS, panel.curves().values(), strict=False):
+        for colour, curves in zip(_MODELS, panel.curves().values(), strict=False):
             for style, (scores, density) in zip(_styles(weights), curves.values(), strict=True):
                 axis.plot(100 * scores, density, color=colour, linestyle=style, linewidth=1.6)
         axis.set_xlabel(f"{_opening(metric_name(panel.metric))} (points)")
@@ -54,7 +55,7 @@ def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Fig
     axes[0][0].set_ylabel("posterior density")
     if title:
         figure.suptitle(title, fontsize=11)
-    handles = [Line2D([], [], color=c) for c, _ in zip(COLOURS, models, strict=False)]
+    handles = [Line2D([], [], color=c) for c, _ in zip(_MODELS, models, strict=False)]
     labels = [_plain(model) for model in models]
     if len(weights) > 1:
         handles += [Line2D([], [], color="0.3", linestyle=s) for s in _styles(weights)]
@@ -110,8 +111,8 @@ def _draw_difference(axis: Axes, test: BayesTest, models: tuple[str, str]) -> No
     a, b = (_plain(model) for model in models)
     axis.set_xlabel(f"{b} − {a}, {_opening(metric_name(test.metric))} (points)")
     words = [
-        (f"P({a} better) {_equals(test.p_a_better)}", COLOURS[0]),
-        (f"P({b} better) {_equals(test.p_b_better)}", COLOURS[1]),
+        (f"P({a} better) {_equals(test.p_a_better)}", BASELINE),
+        (f"P({b} better) {_equals(test.p_b_better)}", CHALLENGER),
     ]
     if test.rope > 0:
         words.insert(1, (f"P(equivalent) {_equals(test.p_equivalent)}", "0.3"))
@@ -132,7 +133,7 @@ def _draw_shaded(axis: Axes, differences: Array, density: Array, rope: float) ->
     edges = np.clip([-rope, rope], differences[0], differences[-1])
     grid = np.union1d(differences, edges)  # so that the shaded parts meet
     height = np.interp(grid, differences, density)
-    for colour, side in ((COLOURS[0], grid <= -rope), (COLOURS[1], grid >= rope)):
+    for colour, side in ((BASELINE, grid <= -rope), (CHALLENGER, grid >= rope)):
         axis.fill_between(100 * grid, height, where=side, color=colour, alpha=0.3, linewidth=0)
     axis.plot(100 * grid, height, color="0.15", linewidth=1.4)
     axis.set_ylim(0, 1.08 * height.max())
