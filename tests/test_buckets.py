@@ -190,3 +190,16 @@ def test_training_data_that_do_not_fit(files):
     words = [["ab", "c"]] * 3
     with pytest.raises(pv.InputError, match="train: means nothing for segmentation"):
         pv.compare(words, words, words, task="segmentation", train=words)
+
+
+def test_units_are_those_that_were_asked_for(tmp_path):
+    block = "Ann B-P\nLee I-P\n\nYork B-L\n\n"
+    text = ("-DOCSTART- O\n\n" + block * 3) * 4
+    path = tmp_path / "gold.conll"
+    path.write_text(text)
+    found = pv.compare(path, path, path, names=["a", "b"], by="document", buckets=True)
+    units = {b.bucket: (b.items, b.units) for b in found.buckets if b.kind == "entity length"}
+    assert units == {"1": (12, 4), "2": (12, 4)}
+    single = pv.compare(path, path, path, names=["a", "b"], buckets=True)
+    units = {b.bucket: (b.items, b.units) for b in single.buckets if b.kind == "entity length"}
+    assert units == {"1": (12, 12), "2": (12, 12)}

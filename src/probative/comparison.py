@@ -455,15 +455,17 @@ def _bucket(
         pair = part.names[i], part.names[j]
         differences.append(BucketDifference(*pair, metric, gap.estimate, gap.low, gap.high))
     usual = ScoreOptions(metric=metric, by=choices.unit, level=level, beta=beta)
-    answer = part.items.answer
+    own = part.items.unit[part.items.answer]
+    if choices.unit == "document" and part.items.document is not None:
+        own = part.items.document[own]
     return Bucket(
         kind,
         name,
-        int(np.count_nonzero(answer)),
-        len(np.unique(part.items.unit[answer])),
+        len(own),
+        len(np.unique(own)),
         tuple(
-            SystemScore(system, metric, own.estimate, own.low, own.high)
-            for system, own in zip(part.names, intervals_of(part, usual), strict=True)
+            SystemScore(system, metric, score.estimate, score.low, score.high)
+            for system, score in zip(part.names, intervals_of(part, usual), strict=True)
         ),
         tuple(differences),
     )

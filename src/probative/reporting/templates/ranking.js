@@ -222,7 +222,9 @@ function labelTable(box, i, j, names) {
   make("h3", "By label, in points", box);
   const table = make("table", undefined, make("div", undefined, box, "scroll"), "stack");
   const columns = ["label", names[0], names[1], "difference"], head = make("tr", undefined, make("thead", undefined, table));
-  columns.forEach((name, k) => make("th", name, head, k ? "" : "words"));
+  columns.forEach((name, k) => {
+    make("th", name.length > 16 ? name.slice(0, 15) + "…" : name, head, k ? "" : "words").title = name;
+  });
   const rows = make("tbody", undefined, table);
   for (const [name, a, b] of entries) {
     const row = make("tr", undefined, rows), both = a && b && a[0] !== null && b[0] !== null;
