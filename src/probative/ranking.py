@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
 
-__all__ = ["Known", "rank", "rank_matched"]
+__all__ = ["Known", "rank", "rank_matched", "ranked_scores"]
 
 _USUAL = ("precision", "recall", "f1")
 _WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
@@ -200,9 +200,29 @@ def rank_matched(
             **how,
         )
     board = leaderboard(evidence, level=options.level, adjust=options.adjust, rng=generator)
-    usual = ScoreOptions(level=options.level, by=unit, beta=options.beta)
-    scores = scores_of(matched, usual, also=[metric], known=known.scores)
+    scores = ranked_scores(matched, options, known.scores)
     return _ranking(scores, metric, board, evidence, options, facts_of_reading(matched, options))
+
+
+def ranked_scores(
+    matched: Matched, options: RankOptions, known: Mapping[int, SystemScores] | None = None
+) -> Scores:
+    """All scores of the systems, with that by which they are ranked.
+
+    Parameters
+    ----------
+    matched
+        The systems.
+    options
+        The choices.
+    known
+        What systems score, by their numbers, where that is known already.
+    """
+    (metric,) = compared_metrics(matched, options.metric, options.average)
+    also = f"macro_{metric}" if options.average == "macro" else metric
+    unit = unit_of(matched, options.by)
+    usual = ScoreOptions(level=options.level, by=unit, beta=options.beta)
+    return scores_of(matched, usual, also=[also], known=known)
 
 
 def _macro_evidence(

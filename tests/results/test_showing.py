@@ -75,7 +75,9 @@ def bucket():
 @cache
 def board():
     submissions = (results.Submission("old", "old.conll", "scored"),)
-    return results.Board("site", submissions, ranked(), signature=f"probative:{pv.__version__}|board")
+    return results.Board(
+        "site", submissions, ranked(), signature=f"probative:{pv.__version__}|board"
+    )
 
 
 # every class that people meet; further ones are added by a line

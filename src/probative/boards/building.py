@@ -30,7 +30,7 @@ from probative.inference.macro_leaderboard import n_exchanges
 from probative.matching.matched import match_inputs, read_side
 from probative.metrics import METRICS
 from probative.options import BoardOptions, RankOptions
-from probative.ranking import Known, rank_matched
+from probative.ranking import Known, rank_matched, ranked_scores
 from probative.reading.inputs import is_path, task_of
 from probative.reporting.board_pages import board_pages
 from probative.results import Board, Ranking, Submission
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
     from probative.reading.recognise import Annotations
-    from probative.results import Example, LabelExample
+    from probative.results import Example, LabelExample, SystemScores
 
 __all__ = ["PAIRS", "board"]
 
@@ -206,11 +206,13 @@ class _Places:
 
 @dataclass(frozen=True, eq=False)
 class _Entry:
-    """A submission that could be read, and the key of what is known of it."""
+    """A submission that could be scored, and the key of what is known of it."""
 
     found: Found
     output: Annotations
     key: str
+    scores: SystemScores
+    reused: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,11 +266,8 @@ class _Building:
             return _Built(empty, None)
         names = [entry.found.name for entry in entries]
         matched = self._match(answer, [entry.output for entry in entries], names)
-        ranking, known, n_known = self._rank(matched, [entry.key for entry in entries], kept)
-        status = {
-            entry.found.file: "reused" if i in known.scores else "scored"
-            for i, entry in enumerate(entries)
-        }
+        ranking, known, n_known = self._rank(matched, entries, kept)
+        status = {entry.found.file: "reused" if entry.reused else "scored" for entry in entries}
         board = Board(
             str(self.places.site),
             tuple(
@@ -304,7 +303,7 @@ class _Building:
         }
 
     def _read(self, one: Found, answer: Annotations, kept: Kept) -> _Entry | Submission:
-        """Read a submission, and see whether it fits the answer."""
+        """Read a submission and score it by itself: what others submit changes no digit."""
 
         def refuse(reason: str) -> Submission:
             return Submission(one.name, one.file, "refused", reason)
@@ -321,28 +320,30 @@ class _Building:
         except Exception as error:  # whatever is in the file, the others go on
             return refuse(f"cannot be read ({type(error).__name__}); expected another file")
         key = f"{content[:32]}{''.join(one.path.suffixes).lower()}"
-        entry = _Entry(one, output, key)
-        if kept.scores(key) is not None:
-            return entry
+        scores = kept.scores(key)
+        if scores is not None:
+            return _Entry(one, output, key, scores, reused=True)
         try:
-            self._match(answer, [output], [one.name])
+            matched = self._match(answer, [output], [one.name])
+            (scores,) = ranked_scores(matched, self.options).systems
         except InputError as error:
             words = _own_words(error, one) if self.options.show_gold else None
             return refuse(words or _misfit(output, answer, error.line))
         except Exception as error:
             return refuse(f"cannot be matched ({type(error).__name__}); expected another file")
-        return entry
+        kept.keep_scores(key, scores)
+        return _Entry(one, output, key, scores, reused=False)
 
     def _rank(
-        self, matched: Matched, keys: Sequence[str], kept: Kept
+        self, matched: Matched, entries: Sequence[_Entry], kept: Kept
     ) -> tuple[Ranking, Known, int]:
-        """Rank the systems; what was known before is not computed again, what is new is kept."""
-        scores = {i: kept.scores(key) for i, key in enumerate(keys)}
+        """Rank the systems; what is known of pairs is not tested again, what is new is kept."""
+        keys = [entry.key for entry in entries]
         how: dict[str, Any] = {"what": "tests"}
         if self.options.average == "macro":  # more pairs need more exchanges
             how["exchanges"] = n_exchanges(len(keys) * (len(keys) - 1) // 2, self.options.level)
         known = Known(
-            scores={i: own for i, own in scores.items() if own is not None},
+            scores={i: entry.scores for i, entry in enumerate(entries)},
             tests=kept.tests(keys, how),
         )
         n_known = len(known.tests)
@@ -357,9 +358,6 @@ class _Building:
                 self.report(done, total)
 
         ranking = rank_matched(matched, self.options, {**self.how, "report": keep}, known)
-        for i, (key, own) in enumerate(zip(keys, ranking.systems, strict=True)):
-            if i not in known.scores:
-                kept.keep_scores(key, own)
         if len(known.tests) > n_known:
             kept.keep_tests(keys, how, known.tests)
         kept.forget_others(keys)
