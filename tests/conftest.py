@@ -35,6 +35,9 @@ POSIX_ONLY = [
 ]
 collect_ignore = POSIX_ONLY if sys.platform == "win32" else []
 
+# how wide the terminal of whoever runs the tests is, is not what they show
+os.environ.pop("COLUMNS", None)
+
 # set where everything that tests need is installed; `-m` says which tests those are
 NO_SKIP = os.environ.get("PROBATIVE_NO_SKIP") == "1"
 
