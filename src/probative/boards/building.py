@@ -453,4 +453,5 @@ def _extent(side: Any) -> str:
 
 
 def _unit(side: Annotations) -> str:
-    return {"labels": "items"}.get(task_of(side), "sentences and tokens")
+    other = {"labels": "items", "segmentation": "sentences"}
+    return other.get(task_of(side), "sentences and tokens")
