@@ -147,7 +147,7 @@ def dispute(moved: Array, number: NDArray[Any]) -> tuple[Array, Array]:
         return np.asarray((a * number) @ b.T)
 
     def own(a: Array, sign: int) -> Array:
-        return np.add.outer(a @ number, sign * (a @ number))
+        return np.asarray(np.add.outer(a @ number, sign * (a @ number)))
 
     # the binomial expansions of sums of (m_i - m_j)^power
     both = cross(third, first)

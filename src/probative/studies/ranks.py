@@ -146,10 +146,8 @@ def rank_study(
             generator = np.random.default_rng([seed, place, i])
             table = draw(skill, unit, generator, mended)
             tested = _untested(k) if limits_only else None
-            evidence = evidence_of_units(table, n_jobs=1, tested=tested)
-            right[i, 0], right[i, 1], decided[i] = _judge(
-                evidence, scores, level, adjust, generator
-            )
+            known = evidence_of_units(table, n_jobs=1, tested=tested)
+            right[i, 0], right[i, 1], decided[i] = _judge(known, scores, level, adjust, generator)
         shares = right.mean(axis=0)
         if limits_only:
             shares[0], decided[:] = np.nan, np.nan
