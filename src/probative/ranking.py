@@ -422,6 +422,11 @@ def _remarks(
             f"{evidence.sampled:,} of {n_pairs:,} tests are sampled, because the exact ones would "
             f"not fit into memory"
         )
+    if evidence.lopsided:
+        said.append(
+            f"{evidence.lopsided:,} of {n_pairs:,} pairs differ on few units, most of them on one "
+            f"side: their limits may be too narrow"
+        )
     upper = np.triu_indices(len(board.order), 1)
     apart = ((board.low > 0) | (board.high < 0))[upper]
     decided = board.decided[upper]

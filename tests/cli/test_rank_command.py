@@ -175,5 +175,13 @@ def test_a_figure_and_a_page(run, files, tmp_path):
 def test_study(run):
     outcome = run("study", "ranks", "--systems", "2", "--replicates", "2", "-f", "json", "-q")
     conditions = json.loads(outcome.out)["conditions"]
-    assert len(conditions) == 6
+    assert len(conditions) == 8
     assert {"rank_sets", "limits", "decided"} <= conditions[0].keys()
+
+
+def test_study_without_tests(run):
+    how = ("study", "ranks", "--systems", "2", "--replicates", "2", "--limits-only", "-q")
+    assert json.loads(run(*how, "-f", "json").out)["conditions"][0]["rank_sets"] is None
+    shown = run(*how).out
+    assert "No pair is tested" in shown
+    assert "decided" not in shown

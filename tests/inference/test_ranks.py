@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 import probative as pv
 from probative.inference.leaderboard import evidence_of_units, leaderboard
@@ -17,10 +17,13 @@ from probative.inference.pair_tests import pair_tests
 from probative.inference.ranks import (
     average_ranks,
     best_and_mean_rank,
+    dispute,
     jackknife_covariance,
+    jackknife_moves,
     pair_errors,
     rank_sets,
     simultaneous_quantile,
+    simultaneous_reach,
     tiers,
 )
 from probative.inference.tie_letters import _cover, _insert_and_absorb, tie_letters
@@ -310,6 +313,61 @@ def test_the_quantile_lies_between_the_normal_and_sidaks(k, seed, level):
     pairs = k * (k - 1) // 2
     sidak = special.ndtri((1 + level ** (1 / pairs)) / 2)
     assert special.ndtri((1 + level) / 2) - 0.08 <= found <= sidak + 0.08
+
+
+def test_what_is_in_dispute_is_counted_unit_by_unit():
+    table = UnitTable.of_counts(draw_systems(4, 40, 3)).grouped()
+    moved = jackknife_moves(*table.contributions("f1"), table.number)
+    each = np.repeat(moved, table.number, axis=1)
+    rests_on, lopsided = dispute(moved, table.number)
+    for i, j in combinations(range(4), 2):
+        d = [float(a - b) for a, b in zip(each[i], each[j], strict=True)]
+        squares = sum(x**2 for x in d)
+        assert rests_on[i, j] == pytest.approx(squares**2 / sum(x**4 for x in d), rel=1e-9)
+        assert lopsided[i, j] == pytest.approx(
+            abs(sum(x**3 for x in d)) / squares**1.5, rel=1e-6, abs=1e-12
+        )
+    assert np.all(np.isinf(np.diag(rests_on)))
+    assert not np.any(np.diag(lopsided))
+
+
+@given(st.floats(1.5, 4.5), st.floats(3, 1e4), st.floats(1, 1e4))
+def test_units_in_dispute_never_bring_limits_nearer(quantile, freedom, disputed):
+    reach = float(simultaneous_reach(quantile, np.array(freedom), np.array(disputed)))
+    tail = special.ndtr(-quantile)
+    assert reach >= -special.stdtrit(freedom, tail) * (1 - 1e-9)
+    assert reach <= -special.stdtrit(min(freedom, 2 * disputed), tail) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("each", [0.5, 1.0])
+def test_with_very_few_units_in_dispute_the_limits_are_tangos(each):
+    # as many on either side; numbers that are Poisson, and how likely those seen are where the
+    # difference of their means is h
+    z = 3.5
+
+    def variance(h):
+        def unlikely(log_other):
+            other = np.exp(log_other)
+            return 2 * other + h - each * np.log(other + h) - each * np.log(other)
+
+        other = np.exp(optimize.minimize_scalar(unlikely, bounds=(-20, 5), method="bounded").x)
+        return 2 * other + h
+
+    expected = optimize.brentq(lambda h: h**2 - z**2 * variance(h), 1e-3, 100)
+    reach = simultaneous_reach(z, np.array(1e9), np.array(2 * each))
+    assert reach * np.sqrt(2 * each) == pytest.approx(expected, rel=1e-4)
+
+
+def test_limits_allow_for_few_units_in_dispute():
+    # 500 sentences with one item each; the second system has five more of them right
+    found = np.arange(500) < 400
+    more = np.arange(500) < 405
+    a, b = (pv.Counts(hit, np.zeros(500), ~hit) for hit in (found, more))
+    board = board_of([a, b], metric="recall")
+    error = np.sqrt(5) / 500
+    # not far from Student's with ten degrees of freedom, nor from those that Tango's score has
+    reach = (board.high[0, 1] - board.difference[0, 1]) / error
+    assert reach == pytest.approx(2.23, abs=0.05)
 
 
 def test_copies_have_no_standard_error():

@@ -21,7 +21,9 @@ from probative.inference.ranks import (
     N_BOOTSTRAP,
     N_NORMAL,
     best_and_mean_rank,
+    dispute,
     jackknife_covariance,
+    jackknife_moves,
     kish_freedom,
     pair_errors,
     rank_sets,
@@ -46,6 +48,9 @@ if TYPE_CHECKING:
 __all__ = ["ADJUSTMENTS", "Evidence", "Leaderboard", "evidence_of_units", "leaderboard"]
 
 ADJUSTMENTS = ("holm", "shaffer")
+# The skewness from which on the limits of a difference may be too narrow: that of four units in
+# dispute, all on one side. What a fifth one would have been worth is not to be seen.
+_LOPSIDED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +78,8 @@ class Evidence:
         Turns weights of the kinds of units into scores of the judged systems: one row per draw.
     number
         How many units there are of each kind.
+    lopsided
+        Of how many pairs the units in dispute are few and most of them on one side.
     """
 
     estimates: Array
@@ -84,6 +91,7 @@ class Evidence:
     limits: Callable[[float], Limits]
     scores: Callable[[Array], Array]
     number: NDArray[np.int64]
+    lopsided: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,10 +252,11 @@ def evidence_of_units(
     x, y = x[known], y[known]
     covariance = jackknife_covariance(x, y, number)
     errors, freedom = pair_errors(covariance), kish_freedom(y, number)
+    disputed, skewness = dispute(jackknife_moves(x, y, number), number)
     gaps = np.subtract.outer(estimates[known], estimates[known])
 
     def limits(quantile: float) -> Limits:
-        reach = simultaneous_reach(quantile, freedom) * errors
+        reach = simultaneous_reach(quantile, freedom, disputed) * errors
         low, high = gaps - reach, gaps + reach
         level = float(special.erf(quantile / np.sqrt(2)))
         for i in np.flatnonzero(np.bincount(kind[known], minlength=len(kind))[kind[known]] > 1):
@@ -268,6 +277,7 @@ def evidence_of_units(
         limits=limits,
         scores=scores,
         number=number,
+        lopsided=int(np.count_nonzero(np.triu(skewness >= _LOPSIDED))),
     )
 
 

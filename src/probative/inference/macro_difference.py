@@ -57,6 +57,7 @@ def macro_difference(
     level: float = 0.95,
     beta: float = 1.0,
     labels: tuple[Mask, Mask] | None = None,
+    known: tuple[MacroEvidence, MacroEvidence] | None = None,
 ) -> tuple[Difference, MacroDifferencePosterior]:
     """The difference of two macro averages, B minus A, with its interval; and its posterior.
 
@@ -69,6 +70,8 @@ def macro_difference(
         As for `probative.difference`.
     labels
         Which labels count for each system; by default all for both.
+    known
+        What is known of each average, where that is at hand already.
     """
     level = open_probability("level", level)
     cells_a, cells_b = as_cells(a), as_cells(b)
@@ -76,14 +79,14 @@ def macro_difference(
     every = np.ones(cells_a.n_labels, dtype=bool)
     chosen = (every, every) if labels is None else labels
     own = [cells.only(mask) for cells, mask in zip((cells_a, cells_b), chosen, strict=True)]
-    known = [macro_evidence(cells, metric, beta=beta) for cells in own]
+    first, second = known or [macro_evidence(cells, metric, beta=beta) for cells in own]
     r = _correlation((cells_a, cells_b), chosen, metric, beta)
-    posterior = _posterior(known, r, degrees_of_freedom(*own))
-    estimate = known[1].estimate - known[0].estimate
+    posterior = _posterior(first, second, r, degrees_of_freedom(*own))
+    estimate = second.estimate - first.estimate
     low, high = posterior.interval(level)
     if not math.isnan(estimate):
         low, high = min(low, estimate), max(high, estimate)
-    note = "; ".join(dict.fromkeys(one.note for one in known if one.note)) or None
+    note = "; ".join(dict.fromkeys(one.note for one in (first, second) if one.note)) or None
     gap = Difference(
         f"macro_{metric}",
         METHOD,
@@ -91,8 +94,8 @@ def macro_difference(
         estimate,
         low,
         high,
-        known[0].estimate,
-        known[1].estimate,
+        first.estimate,
+        second.estimate,
         r,
         note=note,
     )
@@ -100,9 +103,9 @@ def macro_difference(
 
 
 def _posterior(
-    known: list[MacroEvidence], correlation: float, freedom: float
+    first: MacroEvidence, second: MacroEvidence, correlation: float, freedom: float
 ) -> MacroDifferencePosterior:
-    a, b = (one.posterior for one in known)
+    a, b = first.posterior, second.posterior
     if a is None or b is None:
         return MacroDifferencePosterior(None, None, correlation, 0.0)
     return MacroDifferencePosterior(a, b, correlation, freedom)

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative.inference.macro import MacroEvidence
     from probative.inference.pair_tests import KnownTests
     from probative.label_counts import LabelCounts
 
     Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+    System = tuple[LabelCounts, Mask, MacroEvidence]
 
 __all__ = ["evidence_of_labels", "n_exchanges"]
 
@@ -91,10 +93,11 @@ def evidence_of_labels(
     jobs = n_jobs if len(differing) >= _ENOUGH else 1
     exchanges = n_exchanges(k * (k - 1) // 2, level)
     how = {"labels": answered, "own_labels": own_labels, "beta": beta, "n_resamples": exchanges}
-    test = partial(_pvalue, cells, metric, seed, how)
+    test = partial(_pvalue, metric, seed, how)
+    parts = [(pair, cells[pair[0]], cells[pair[1]]) for pair in pairs]
     tell = report or (lambda done, total: None)
     tell(0, len(pairs))
-    for done, (pair, p) in enumerate(in_processes(test, pairs, jobs), 1):
+    for done, ((pair, *_), p) in enumerate(in_processes(test, parts, jobs), 1):
         tested[pair] = p, False
         tell(done, len(pairs))
     pvalues = np.ones((k, k))
@@ -114,10 +117,13 @@ def evidence_of_labels(
     def limits(quantile: float) -> tuple[Array, Array]:
         reach = float(special.erf(quantile / np.sqrt(2)))
         wanted = list(combinations(there, 2))
-        find = partial(_limits, cells, labels, metric, reach, beta)
+        find = partial(_limits, metric, reach, beta)
+        systems = list(zip(cells, labels, averages, strict=True))
         place = {i: at for at, i in enumerate(there)}
         low, high = np.zeros((len(there), len(there))), np.zeros((len(there), len(there)))
-        for (i, j), (least, most) in in_processes(find, wanted, jobs):
+        # a process is sent the two systems of its pair alone
+        found = in_processes(find, [(systems[i], systems[j]) for i, j in wanted], jobs)
+        for (i, j), (_, (least, most)) in zip(wanted, found, strict=True):
             # of the row minus the column
             a, b = place[i], place[j]
             low[b, a], high[b, a], low[a, b], high[a, b] = least, most, -most, -least
@@ -151,27 +157,22 @@ def _kinds(cells: Sequence[LabelCounts]) -> NDArray[np.intp]:
 
 
 def _pvalue(
-    cells: Sequence[LabelCounts],
     metric: str,
     seed: int,
     how: dict[str, Any],
-    pair: tuple[int, int],
+    part: tuple[tuple[int, int], LabelCounts, LabelCounts],
 ) -> float:
+    pair, a, b = part
     rng = np.random.default_rng((seed, *pair))
-    return float(macro_test(cells[pair[0]], cells[pair[1]], metric, rng=rng, **how).pvalue)
+    return float(macro_test(a, b, metric, rng=rng, **how).pvalue)
 
 
 def _limits(
-    cells: Sequence[LabelCounts],
-    labels: Mask,
-    metric: str,
-    level: float,
-    beta: float,
-    pair: tuple[int, int],
+    metric: str, level: float, beta: float, pair: tuple[System, System]
 ) -> tuple[float, float]:
-    i, j = pair
-    chosen = (labels[i], labels[j])
-    found, _ = macro_difference(cells[i], cells[j], metric, level=level, beta=beta, labels=chosen)
+    (a, mask_a, known_a), (b, mask_b, known_b) = pair
+    labels, known = (mask_a, mask_b), (known_a, known_b)
+    found, _ = macro_difference(a, b, metric, level=level, beta=beta, labels=labels, known=known)
     return float(found.low), float(found.high)
 
 

@@ -21,7 +21,9 @@ __all__ = [
     "average_ranks",
     "best_and_mean_rank",
     "covariance_of_moves",
+    "dispute",
     "jackknife_covariance",
+    "jackknife_moves",
     "kish_freedom",
     "pair_errors",
     "rank_sets",
@@ -92,10 +94,13 @@ def jackknife_covariance(x: Array, y: Array, number: NDArray[Any]) -> Array:
     number
         How many units there are of each kind.
     """
+    return covariance_of_moves(jackknife_moves(x, y, number), number)
+
+
+def jackknife_moves(x: Array, y: Array, number: NDArray[Any]) -> Array:
+    """How far leaving out one unit of each kind moves every score: F without it less F with it."""
     total_x, total_y = x @ number, y @ number
-    # F without the unit less F with it
-    moved = ((total_x / total_y)[:, None] * y - x) / (total_y[:, None] - y)
-    return covariance_of_moves(moved, number)
+    return np.asarray(((total_x / total_y)[:, None] * y - x) / (total_y[:, None] - y))
 
 
 def covariance_of_moves(moved: Array, number: NDArray[Any]) -> Array:
@@ -111,6 +116,50 @@ def kish_freedom(y: Array, number: NDArray[Any]) -> Array:
     size = np.add.outer(total, total) ** 2
     own = np.diag(squares)
     return np.asarray(size / (np.add.outer(own, own) + 2 * squares) - 1)
+
+
+def dispute(moved: Array, number: NDArray[Any]) -> tuple[Array, Array]:
+    """How many units the difference of every pair rests on, and how lopsided these are.
+
+    With d the moves of a pair's difference, the first is (sum d²)² / sum d⁴: the number of units in
+    dispute, were they all worth the same. The second is the skewness of the difference,
+    |sum d³| / (sum d²)^1.5: one over the root of that number where all are on one side. Of a pair
+    that no unit moves, the first is infinite and the second 0.
+
+    Parameters
+    ----------
+    moved
+        How far each kind of unit moves every score: one row per system.
+    number
+        How many units there are of each kind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.ranks import dispute
+    >>> moved = np.array([[2.0, 0.0], [0.0, 0.0]])  # four units tell the two systems apart
+    >>> [float(table[0, 1]) for table in dispute(moved, np.array([4, 96]))]
+    [4.0, 0.5]
+    """
+    first, second, third, fourth = (moved**power for power in (1, 2, 3, 4))
+
+    def cross(a: Array, b: Array) -> Array:
+        return np.asarray((a * number) @ b.T)
+
+    def own(a: Array, sign: int) -> Array:
+        return np.asarray(np.add.outer(a @ number, sign * (a @ number)))
+
+    # the binomial expansions of sums of (m_i - m_j)^power
+    both = cross(third, first)
+    squares = own(second, 1) - 2 * cross(first, first)
+    cubes = own(third, -1) - 3 * (cross(second, first) - cross(first, second))
+    fourths = own(fourth, 1) - 4 * (both + both.T) + 6 * cross(second, second)
+    differs = squares > 1e-14 * own(second, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # at most as many as there are, whatever rounding leaves of fourth powers
+        rests_on = squares**2 / np.maximum(fourths, squares**2 / max(1, number.sum()))
+        lopsided = np.abs(cubes) / squares**1.5
+    return np.where(differs, rests_on, np.inf), np.where(differs, lopsided, 0.0)
 
 
 def pair_errors(covariance: Array) -> Array:
@@ -158,14 +207,46 @@ def simultaneous_quantile(
     return float(np.quantile(largest, level))
 
 
-def simultaneous_reach(quantile: float, freedom: Array) -> Array:
+def simultaneous_reach(quantile: float, freedom: Array, disputed: Array) -> Array:
     """How many standard errors the limits of each pair reach, given the normal quantile for all.
 
     Each pair has Student's quantile of the same tail with its own degrees of freedom. That errs on
     the safe side: the largest of Student's variables that share their denominator is less extreme.
+
+    A variance that rests on m units in dispute is itself an estimate: as their number is random,
+    its variance is about 1/m of its square, and Satterthwaite's degrees of freedom are 2m. With
+    very few units Student's quantile has no bounds, and the variance at the limit is the better
+    guide: a difference that is farther off by h comes with more units in dispute. With u the
+    worth of one and V = m·u², the maximum-likelihood variance there is V/2 + √(V²/4 + u²h²)
+    (Tango's score interval, with the units in dispute on both sides alike), which makes
+    h = t·√(V + t²u²).
+
+    Parameters
+    ----------
+    quantile
+        Of the largest of all pairs' deviations.
+    freedom
+        The degrees of freedom of every pair, from the sizes of its units.
+    disputed
+        How many units the difference of every pair rests on.
+
+    References
+    ----------
+    T. Tango, "Equivalence test and confidence interval for the difference in proportions for the
+    paired-sample design", 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.ranks import simultaneous_reach
+    >>> simultaneous_reach(3.5, np.full(4, 500), np.array([np.inf, 100, 10, 1])).round(2).tolist()
+    [3.52, 3.56, 4.18, 12.9]
     """
     level = float(special.erf(quantile / np.sqrt(2)))
-    return np.asarray(student_quantile(level, freedom))
+    by_size = student_quantile(level, freedom)
+    by_dispute = student_quantile(level, np.minimum(freedom, 2 * disputed))
+    at_the_limit = by_size * np.sqrt(1 + by_size**2 / disputed)
+    return np.asarray(np.minimum(by_dispute, at_the_limit))
 
 
 def best_and_mean_rank(

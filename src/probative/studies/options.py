@@ -176,3 +176,4 @@ class RanksOptions(SimulationOptions):
 
     systems: Sequence[int] = field(default=(5, 20), metadata=ALWAYS)
     adjust: str = "holm"
+    limits_only: bool = False

@@ -16,11 +16,12 @@ def ranks(
     given: Annotated[
         RanksOptions,
         options.choose(
-            *("systems", "adjust", "level", "replicates", "rng"),
+            *("systems", "adjust", "limits_only", "level", "replicates", "rng"),
             systems=Option(
                 metavar="N,...", parser=options.whole_list, help="How many systems; with commas."
             ),
             adjust=Option(metavar="HOW", help="holm or shaffer."),
+            limits_only=Option(help="Leave out the tests of pairs, and with them the rank sets."),
         ),
     ],
     out: options.RandomOutput,
@@ -28,11 +29,19 @@ def ranks(
     """Do all rank sets, and the limits of all differences, hold at once? By simulation."""
     from probative.studies.ranks import rank_study
 
+    tested = {"rank_sets": "rank sets", "rank_error": "s.e."}
+    decided = {"decided": "decided"}
     note = (
         f"{given.replicates:,} test sets each: the share on which all rank sets hold the true "
         f"ranks, and on which the limits of all differences hold the true ones; and the mean share "
         f"of pairs that are decided."
     )
+    if given.limits_only:
+        tested, decided = {}, {}
+        note = (
+            f"{given.replicates:,} test sets each: the share on which the limits of all "
+            f"differences hold the true ones. No pair is tested."
+        )
     simulate(
         "ranks",
         rank_study,
@@ -42,11 +51,10 @@ def ranks(
             "systems": "systems",
             "truth": "in truth",
             "units": "test set",
-            "rank_sets": "rank sets",
-            "rank_error": "s.e.",
+            **tested,
             "limits": "limits",
             "limits_error": "s.e.",
-            "decided": "decided",
+            **decided,
         },
         title="Leaderboards that are right in everything",
         notes=[note],
