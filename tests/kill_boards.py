@@ -88,7 +88,7 @@ def one_case(place: Path, lasts: float, rng: random.Random) -> tuple[str, str]:
             return what, f"two at once ended so: {ends}"
         return what, left_over(place)
     process = start(place)
-    time.sleep(rng.random() * 1.2 * lasts)
+    time.sleep(rng.random() ** 0.5 * lasts)  # rather late: that is where something is written
     alive = process.poll() is None
     process.kill()
     process.communicate()
@@ -123,10 +123,11 @@ def main(n: int, seed: int) -> bool:
         write(place / "gold.conll", gold)
         for i in range(10):
             write(place / "in" / f"s{i:02d}.conll", output(gold, rng))
-        begin = time.perf_counter()
-        status, err = finish(start(place))
-        lasts = time.perf_counter() - begin
-        assert status == 0, err
+        for _ in range(2):  # the second has little to do, as those have that are killed
+            begin = time.perf_counter()
+            status, err = finish(start(place))
+            lasts = time.perf_counter() - begin
+            assert status == 0, err
         for case in range(n):
             change(place / "in", gold, rng)
             what, trouble = one_case(place, lasts, rng)

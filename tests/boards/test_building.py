@@ -336,7 +336,19 @@ def test_labels_and_texts_of_a_table_are_not_told(tmp_path):
     assert found.scored == ("one", "two")
     assert found.submissions[1].error == "1 item, but the answer has 33 items; expected as many"
     assert _told(tmp_path, ["canarylabel", "canarytext"]) == {}
-    assert _told(tmp_path, ["maybe"])
+    # the sums over all labels, less those that are told, must not be those of the rare one
+    labels = [[own.label for own in system.by_label] for system in found.ranking.systems]
+    assert labels == [["no", "yes"]] * 2
+
+
+def test_which_labels_are_told():
+    find = building._common_labels
+    assert find({"a": 9, "b": 7, "c": 5}) == {"a", "b", "c"}
+    assert find({"a": 9, "b": 7, "c": 4}) == {"a"}
+    assert find({"a": 9, "b": 7, "c": 4, "d": 1}) == {"a", "b"}
+    assert find({"a": 9, "b": 0}) == {"a"}  # only systems have it
+    assert find({"a": 9, "b": 7, "c": 1, "d": 0}) == {"a"}
+    assert find({"a": 3}) == find({}) == set()
 
 
 # ----------------------------------------------------------------------------- whole or not at all
@@ -479,6 +491,30 @@ def test_folders_do_not_stand_in_each_other(place):
     with pytest.raises(pv.InputError, match="there is no such folder"):
         pv.board(gold, place / "missing", own)
     assert not own.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
+def test_an_answer_that_can_be_read_only_once_is_refused(place):
+    os.mkfifo(place / "pipe")
+    for name in ("pipe", "in"):
+        with pytest.raises(
+            pv.InputError, match="is no file; expected one, which can be read again"
+        ):
+            pv.board(place / name, place / "in", place / "site")
+    assert _left(place) == ["in", "pipe", "secret"]
+
+
+def test_an_answer_that_changes_meanwhile_is_refused(place, monkeypatch):
+    real = building.read_side
+
+    def read(path, *more):
+        found = real(path, *more)
+        path.write_text(path.read_text() + "x O\n\n")
+        return found
+
+    monkeypatch.setattr(building, "read_side", read)
+    with pytest.raises(pv.InputError, match="was changed while it was read"):
+        _build(place)
 
 
 def test_a_link_to_the_site_stays_one(place):

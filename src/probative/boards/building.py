@@ -37,7 +37,7 @@ from probative.results import Board, Ranking, Submission
 from probative.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from probative.boards.submissions import Found
     from probative.matching.matched import Matched
@@ -244,10 +244,13 @@ class _Building:
 
     def build(self) -> _Built:
         """Read, reuse, rank."""
+        run = self._run()
         answer = read_side(self.places.gold, self.options)
+        if self._run() != run:
+            raise InputError("was changed while it was read; expected it to stay", self.places.gold)
         # choices that do not fit the answer stop the board; nothing else does
         rank_matched(self._match(answer, [answer], ["gold"]), self.options, self.how)
-        kept = Kept(self.places.cache, self._run())
+        kept = Kept(self.places.cache, run)
         found = find_submissions(
             self.places.submissions,
             answer=self.places.gold,
@@ -297,8 +300,8 @@ class _Building:
         return {
             "command": "board",
             "version": __version__,
-            "answer": content_digest(self.places.gold),
-            "train_words": content_digest(Path(words)) if is_path(words) else repr(words),
+            "answer": _input_digest(self.places.gold),
+            "train_words": _input_digest(Path(words)) if is_path(words) else repr(words),
             **{entry.name: _text(getattr(self.options, entry.name)) for entry in _choices()},
         }
 
@@ -366,6 +369,15 @@ class _Building:
         return ranking if self.options.show_gold else _public(ranking), known, n_known
 
 
+def _input_digest(path: Path) -> str:
+    """What tells an input from others; a pipe would be empty when it is read again."""
+    if not path.exists():
+        raise InputError("there is no such file", path)
+    if not path.is_file():
+        raise InputError("is no file; expected one, which can be read again", path)
+    return content_digest(path)
+
+
 def _choices() -> Iterator[Any]:
     return (entry for entry in fields(RankOptions) if entry.name != "train_words")
 
@@ -376,14 +388,31 @@ def _text(value: Any) -> Any:
 
 def _public(ranking: Ranking) -> Ranking:
     """The same without labels that are so rare that their scores tell of single items."""
+    told = _common_labels(
+        {
+            own.label: float(own.counts.positives)
+            for system in ranking.systems
+            for own in system.by_label
+        }
+    )
     systems = tuple(
-        replace(
-            system,
-            by_label=tuple(own for own in system.by_label if own.counts.positives >= _RARE),
-        )
+        replace(system, by_label=tuple(own for own in system.by_label if own.label in told))
         for system in ranking.systems
     )
     return replace(ranking, systems=systems)
+
+
+def _common_labels(positives: Mapping[str, float]) -> set[str]:
+    """The labels that are not rare, and leave enough untold together.
+
+    What is untold can be had from the sums over all labels: if that were a single rare label,
+    leaving it out would hide nothing.
+    """
+    by_number = sorted(positives, key=lambda label: (positives[label], label))
+    untold = 0.0
+    while by_number and (positives[by_number[0]] < _RARE or 0 < untold < _RARE):
+        untold += positives[by_number.pop(0)]
+    return set(by_number)
 
 
 def _wanted_pairs(ranking: Ranking | None, pairs: str) -> tuple[tuple[str, str], ...]:
@@ -424,4 +453,5 @@ def _extent(side: Any) -> str:
 
 
 def _unit(side: Annotations) -> str:
-    return {"labels": "items"}.get(task_of(side), "sentences and tokens")
+    other = {"labels": "items", "segmentation": "sentences"}
+    return other.get(task_of(side), "sentences and tokens")

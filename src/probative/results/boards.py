@@ -52,7 +52,8 @@ class Board(Result):
         One `Submission` per file or folder, by name.
     ranking
         The leaderboard of those that could be scored; None where there are none. Unless the board
-        shows the answer, labels that this has fewer than five times are left out of it.
+        shows the answer, labels that this has fewer than five times are left out of it; and the
+        next rarest, where these could be told from the sums otherwise.
     pairs_tested, pairs_reused
         How many pairs were tested, and of how many the test was known.
     signature
