@@ -117,7 +117,7 @@ def name_list(text: str) -> tuple[str, ...]:
     """Read names that are separated by commas, each for one thing: none is passed over."""
     names = tuple(word.strip() for word in text.split(","))
     if "" in names:
-        raise click.BadParameter(f"{_shorten(text)} has an empty name; expected names with commas between")
+        raise click.BadParameter(f"{_shorten(text)} has an empty name; expected a name each")
     return names
 
 

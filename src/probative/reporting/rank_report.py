@@ -96,8 +96,8 @@ def _leaderboard_notes(found: Ranking) -> list[str]:
         )
     if _surer_than_tests(found):
         notes.append(
-            f"P(best) is surer here than the tests: it knows no other {found.by}s than these. Ranks "
-            f"and ties go by the tests."
+            f"P(best) is surer here than the tests: it knows no other {found.by}s than these. "
+            f"Ranks and ties go by the tests."
         )
     return [*notes, *oddities(found)]
 
