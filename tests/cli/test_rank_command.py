@@ -225,3 +225,13 @@ def test_pairs_fit_narrow_terminals(run, files, monkeypatch, width):
     pairs = out.partition("All pairs")[2]
     assert "difference" in pairs
     assert "p adjusted" in pairs
+
+
+def test_a_long_name_goes_on_in_the_next_line(run, files, monkeypatch):
+    gold, old, new = files
+    monkeypatch.setenv("COLUMNS", "100")
+    out = run("rank", gold, f"{'long' * 30}={old}", new, "-q").out
+    board = out.partition("Entities")[0]
+    assert board.count("long") == 30
+    assert "P(best)" in board  # one long name takes no more columns than it must
+    assert max(map(len, out.splitlines())) <= 100
