@@ -258,10 +258,11 @@ def unit_of(matched: Matched, by: str | None) -> str:
     if by is None:
         return matched.unit
     one_of("by", by, UNITS)
+    known = " or ".join(repr(name) for name in dict.fromkeys((matched.unit, "item")))
     if by == "document" and matched.items.document is None:
-        raise InputError("by: no documents are marked in the answer; expected 'sentence' or 'item'")
+        raise InputError(f"by: no documents are marked in the answer; expected {known}")
     if by not in ("item", "document", matched.unit):
-        raise InputError(f"by: there are no {by}s here; expected {matched.unit!r} or 'item'")
+        raise InputError(f"by: there are no {by}s here; expected {known}")
     return by
 
 

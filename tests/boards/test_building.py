@@ -583,3 +583,11 @@ def test_a_submission_is_named_after_its_file_or_folder(tmp_path):
     (tmp_path / "a.conll.gz").write_text("x O\n")
     found = find_submissions(tmp_path, answer=tmp_path / "gold", largest=100)
     assert [(one.name, one.file) for one in found] == [("a", "a.conll.gz"), ("b", "b/run-3.conll")]
+
+
+def test_pages_never_have_two_signs_before_a_number(place):
+    board = _build(place)
+    pages = [path.read_text() for path in (place / "site").rglob("*.html")]
+    assert any("; P(best) &lt; 0.001." in page for page in pages)
+    assert not any(re.search(r"= &[lg]t;", page) for page in pages)
+    assert ", P(best) < 0.001" in str(board.ranking.ranking[-1])

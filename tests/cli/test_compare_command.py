@@ -490,3 +490,21 @@ def test_buckets_are_told_where_they_are_asked_for(run, refused, tmp_path):
     assert found == {"seen": 12, "not seen": 6}
     assert "F1 by presence in training in points" in run("compare", *files, *seen).out
     assert "none.conll" in refused("compare", *files, "--train", str(tmp_path / "none.conll"))
+
+
+@pytest.mark.parametrize("width", [64, 80])
+def test_buckets_fit_and_what_is_left_out_is_named(run, tmp_path, monkeypatch, width):
+    sentence = "Ann\tB-PER\nvan\tI-PER\nDyck\tI-PER\nlives\tO\n\nin\tO\nYork\tB-LOC\n\n"
+    files = {
+        "gold": sentence * 20,
+        "yesterday": sentence.replace("B-LOC", "O") * 8 + sentence * 12,
+        "uh_ritual": sentence.replace("B-PER", "O") * 3 + sentence * 17,
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = run("compare", *(tmp_path / name for name in files), "--buckets", "-q").out
+    assert max(map(len, out.splitlines())) <= width
+    told = " ".join(out.split())
+    assert "left out for want of room: 95 % of yesterday" in told
+    assert "left out for want of room: 95 % of precision" in told

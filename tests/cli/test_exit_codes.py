@@ -265,3 +265,14 @@ def test_signals_of_other_programs_stay_theirs():
     before = signal.getsignal(signal.SIGINT)
     main(["--version"])
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_library_that_ends_with_us_has_nothing_to_say(tmp_path):
+    import duckdb
+
+    path = tmp_path / "labels.parquet"
+    duckdb.sql("SELECT i % 2 AS y, i % 3 % 2 AS a FROM range(60) t(i)").write_parquet(str(path))
+    words = ("score", str(path), "--gold-column", "y", "--columns", "a", "-q")
+    status, out, err = process('"$@"', *words)
+    assert (status, err) == (0, "")
+    assert "accuracy" in out

@@ -185,3 +185,61 @@ def test_study_without_tests(run):
     shown = run(*how).out
     assert "No pair is tested" in shown
     assert "decided" not in shown
+
+
+def test_names_and_columns_are_never_passed_over(run, refused, files, write):
+    assert "'x' twice" in refused("rank", *files, "--names", "x,x")
+    assert "empty name" in refused("rank", *files, "--names", "x,")
+    table = write("y,a\n1,1\n0,0\n1,0\n0,0\n", "t.csv")
+    twice = run("rank", table, "--gold-column", "y", "--columns", "a,a", "-f", "json")
+    assert names(twice) == ["a (1)", "a (2)"]
+
+
+def test_folders_in_a_folder_are_told(run, files):
+    gold, old, _ = files
+    (old.parent / "inner").mkdir()
+    (old.parent / ".hidden").mkdir()
+    told = run("rank", gold, old.parent, "-f", "json").err
+    assert f"{old.parent}: folders in it are passed over: inner\n" in told
+
+
+def test_units_of_a_table_are_named_where_there_are_no_documents(refused, write):
+    table = write("y,a,doc\n1,1,x\n0,0,x\n1,0,y\n0,0,y\n", "t.csv")
+    words = ("rank", table, "--gold-column", "y", "--columns", "a", "--by", "document")
+    assert "expected 'unit' or 'item'" in refused(*words, "--unit-column", "doc")
+    assert refused(*words).rstrip().endswith("expected 'item'")
+
+
+def test_one_pair_is_not_called_all(run, files):
+    out = run("rank", *files, "-q").out
+    assert "randomisation test by sentence);" in out
+
+
+def test_a_probability_surer_than_its_test_is_told(run, files):
+    gold, _, new = files
+    # one sentence more is wrong, and no draw of sentences can make it right
+    worse = new.with_name("worse.conll")
+    worse.write_text(new.read_text().replace("B-PER", "O", 1))
+    said = "P(best) is surer here than the tests: it knows no other sentences than these."
+    assert said in run("rank", gold, new, worse, "-q").out
+    assert said not in run("rank", *files, "-q").out
+
+
+@pytest.mark.parametrize("width", [40, 44, 60, 80])
+def test_pairs_fit_narrow_terminals(run, files, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = run("rank", *files, "-q").out
+    assert max(map(len, out.splitlines())) <= width
+    pairs = out.partition("All pairs")[2]
+    assert "difference" in pairs
+    assert "p adjusted" in pairs
+
+
+def test_a_long_name_goes_on_in_the_next_line(run, files, monkeypatch):
+    gold, old, new = files
+    monkeypatch.setenv("COLUMNS", "100")
+    out = run("rank", gold, f"{'long' * 30}={old}", new, "-q").out
+    board = out.partition("Entities")[0]
+    assert board.count("long") == 30
+    assert "P(best)" in board  # one long name takes no more columns than it must
+    assert max(map(len, out.splitlines())) <= 100

@@ -131,3 +131,11 @@ def test_on_paper_it_is_black_on_white_also_at_night(browser, pages):
 def _brightness(colour: str) -> float:
     red, green, blue = (float(part) for part in colour.split("(")[1].rstrip(")").split(",")[:3])
     return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+@pytest.mark.parametrize("width", [400, 1300])
+def test_labels_of_heat_maps_are_shown_in_full(browser, pages, width):
+    browser.open(pages["labels"], width=width)
+    rows = "[...document.querySelectorAll('.heat tbody th')]"
+    assert browser.ask(f"{rows}.length") > 2
+    assert browser.ask(f"{rows}.filter(head => head.scrollWidth > head.clientWidth).length") == 0

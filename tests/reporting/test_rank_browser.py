@@ -195,6 +195,27 @@ def test_hovering_tells_the_pair(browser, pages):
     assert decided in told
 
 
+def test_equal_scores_favour_nobody(browser, tmp_path):
+    gold = [["B-P", "O"], ["O", "B-L"]] * 5
+    swapped = [["O", "O"], ["O", "B-L"], *gold[2:]]  # as good as the next one, on other sentences
+    other = [*gold[:1], ["O", "O"], *gold[2:]]
+    found = pv.rank(gold, {"one": swapped, "copy": swapped, "other": other}, n_jobs=1)
+    page = tmp_path / "equal.html"
+    page.write_text(found.to_html(), encoding="utf-8")
+    browser.open(page, width=1300)
+    seen = [
+        browser.ask(
+            "((x, y) => { const c = document.getElementById('matrix'), b = c.getBoundingClientRect();"
+            " return [...c.getContext('2d').getImageData(x - b.left, y - b.top, 1, 1).data] })"
+            f"({', '.join(map(str, square(browser, row, column, 3)))})"
+        )
+        for row, column in ((0, 1), (0, 2), (2, 0))
+    ]
+    for red, green, blue, cover in seen:  # of ink, which is no colour, and more than the ground
+        assert max(red, green, blue) - min(red, green, blue) < 30
+        assert cover > 120
+
+
 def test_the_keyboard_alone_opens_a_pair(browser, pages):
     browser.open(pages["six"], width=1300)
     data = embedded(pages["six"].read_text(encoding="utf-8"))

@@ -113,6 +113,14 @@ def word_list(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
+def name_list(text: str) -> tuple[str, ...]:
+    """Read names that are separated by commas, each for one thing: none is passed over."""
+    names = tuple(word.strip() for word in text.split(","))
+    if "" in names:
+        raise click.BadParameter(f"{_shorten(text)} has an empty name; expected a name each")
+    return names
+
+
 def averaged_labels(text: str) -> str | tuple[str, ...]:
     """Read the labels of macro averages: their names, or the word union."""
     names = word_list(text)
@@ -214,7 +222,7 @@ READING = {
     "columns": Option(
         "--columns",
         metavar="A,B",
-        parser=word_list,
+        parser=name_list,
         help="The systems' columns: their numbers, or their names.",
     ),
     "unit_column": Option(
@@ -286,7 +294,7 @@ def printing(*more: dict[str, Option]) -> Group:
 
 Names = Annotated[
     tuple[str, ...] | None,
-    Option("--names", metavar="A,B", parser=word_list, help="What to call the systems."),
+    Option("--names", metavar="A,B", parser=name_list, help="What to call the systems."),
 ]
 Jobs = Annotated[
     int | None,

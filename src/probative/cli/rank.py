@@ -63,13 +63,14 @@ def rank(
     Example: probative rank gold.conll submissions/
     """
     from probative.ranking import rank as find_ranking
+    from probative.reading.systems import folders_passed_over
     from probative.reporting.rank_figure import rank_figure
     from probative.reporting.rank_report import rank_document
 
     inputs, called = _inputs(files, names, counts=counts)
     with progress("testing pairs", quiet=out.quiet) as report:
         ranking = find_ranking(*inputs, names=called, n_jobs=jobs, report=report, **vars(given))
-    out.remark(*ranking.notes)
+    out.remark(*folders_passed_over(files), *ranking.notes)
     out.emit(rank_document(ranking), lambda: rank_figure(ranking))
 
 

@@ -131,7 +131,8 @@ def finish(status: int) -> int:
             say(f"{error.filename}: {error.strerror}\n", sys.stderr)
             status = 2
     _state.ending = _state.ending or time.monotonic()  # an interrupt has nothing to stop any more
-    gc.freeze()  # the process ends: nothing is worth looking for in what the system takes back
+    if "_duckdb" not in sys.modules:  # it complains of all that it still finds at the end
+        gc.freeze()  # the process ends: nothing is worth looking for in what goes with it
     return status
 
 

@@ -11,7 +11,7 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["SystemFile", "find_systems"]
+__all__ = ["SystemFile", "find_systems", "folders_passed_over"]
 
 
 class SystemFile(NamedTuple):
@@ -41,10 +41,24 @@ def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[Sys
     return found
 
 
+def folders_passed_over(words: Sequence[str]) -> list[str]:
+    """A remark on each folder among the words in which there are others: these are not read."""
+    remarks = []
+    for word in filter(_is_folder, words):
+        inside = sorted(p.name for p in Path(word).iterdir() if p.is_dir() and p.name[0] != ".")
+        if inside:
+            remarks.append(f"{word}: folders in it are passed over: {', '.join(inside)}")
+    return remarks
+
+
+def _is_folder(word: str) -> bool:
+    return word != "-" and Path(word).is_dir()
+
+
 def _files_of(word: str) -> Iterator[SystemFile]:
     if word == "-" or Path(word).is_file():
         yield SystemFile(word)
-    elif Path(word).is_dir():
+    elif _is_folder(word):
         inside = sorted(p for p in Path(word).iterdir() if p.is_file() and p.name[0] != ".")
         if not inside:
             raise InputError("the folder holds no files; expected outputs of systems", word)

@@ -15,7 +15,7 @@ from probative.reporting.document import Document, Strong, Table, Tracks, payloa
 from probative.reporting.rank_report import rank_document
 from probative.reporting.render import as_csv, as_html, as_json
 from probative.reporting.score_report import label_table
-from probative.wording import counted, metric_name, metric_words, probability, pvalue
+from probative.wording import counted, equals, metric_name, metric_words, probability, pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -259,7 +259,7 @@ def _place(ranking: Ranking, own: RankedSystem) -> str:
         if own.rank_low == own.rank_high
         else f"between rank {own.rank_low} and rank {own.rank_high}"
     )
-    best = "" if isnan(own.p_best) else f"; P(best) = {probability(own.p_best)}"
+    best = "" if isnan(own.p_best) else f"; P(best) {equals(own.p_best)}"
     return (
         f"{own.name}: {metric_name(ranking.metric)} {points(own.estimate)} ({points(own.low)} to "
         f"{points(own.high)}): {ranks} of {counted(len(ranking.ranking), 'system')}{best}."
@@ -323,8 +323,8 @@ def _pair_words(pair: RankedPair, ranking: Ranking) -> str:
         return f"{pair.b} and {pair.a} have the same counts on every {ranking.by}."
     if pair.decided:
         return (
-            f"{pair.b} is better than {pair.a} by {points(pair.difference)} points "
-            f"(adjusted p = {pvalue(pair.p_adjusted)})."
+            f"{pair.b} is better than {pair.a}: it scores {points(pair.difference)} points higher "
+            f"here (adjusted p = {pvalue(pair.p_adjusted)})."
         )
     if isnan(pair.p_adjusted):
         return f"{pair.b} and {pair.a} cannot be compared: there is no evidence of one of them."

@@ -213,6 +213,7 @@ def _bucket_table(found: Comparisons, c: Comparison, kind: str) -> Table:
         title=f"{c.b} against {c.a}, {metric_name(metric)} by {kind} in points",
         notes=(_each_on_its_own(found.level),),
         tracks=Tracks.of(limits, zero=True),
+        droppable=(3, 5, 2, 4),  # the difference and its interval stay
     )
 
 

@@ -97,6 +97,13 @@ class Table:
         """Of every column, whether it is to be read from the left."""
         return tuple(self.holds_words(i) for i in range(len(self.columns)))
 
+    def full_head(self, column: int) -> str:
+        """The head of a column; where several have it, with what it belongs to, left of it."""
+        head = self.columns[column]
+        if self.columns.count(head) == 1:
+            return head
+        return f"{head} of {self.columns[column - 1]}"
+
     def without(self, column: int) -> Table:
         """The same table without a column."""
         kept = [i for i in range(len(self.columns)) if i != column]

@@ -178,7 +178,8 @@ def _words(found: Ranking) -> dict[str, str]:
         f"the one in that row. Intervals that overlap do not tell whether two systems differ: the "
         f"pairs below do.",
         "matrix": f"Each square compares the system of its row with the one of its column. Blue: "
-        f"the row is better. Orange: the column is. The stronger, the larger the difference. A "
+        f"the row is better. Orange: the column is. Grey: the scores are equal; empty: one is "
+        f"undefined. The stronger the colour, the larger the difference. A "
         f"full square is decided (adjusted p at most {1 - found.level:.4g}), a small one is not: "
         f"the two tie.{_narrow(found)}",
         "pair": f"The limits hold for all pairs at once with a confidence of {level}. p is of the "

@@ -80,9 +80,10 @@ def _leaderboard_notes(found: Ranking) -> list[str]:
     if len(found.ranking) < 2:
         return [task, *oddities(found)]
     how = f"{found.adjustment.capitalize()}-adjusted p of the {found.test} randomisation test"
+    pairs = f", all {len(found.pairs):,} pairs" if len(found.pairs) > 1 else ""
     ties = (
         f"Systems that share a letter (ties) are not told apart at the level {found.level:g} "
-        f"({how} by {found.by}, all {counted(len(found.pairs), 'pair')}); rank: the ranks that a "
+        f"({how} by {found.by}{pairs}); rank: the ranks that a "
         f"system may have, for all systems at once."
     )
     notes = [task, ties]
@@ -93,7 +94,21 @@ def _leaderboard_notes(found: Ranking) -> list[str]:
             f"P(best), E(rank): probability of being best and expected rank, from "
             f"{found.n_draws:,} draws over the {found.by}s."
         )
+    if _surer_than_tests(found):
+        notes.append(
+            f"P(best) is surer here than the tests: it knows no other {found.by}s than these. "
+            f"Ranks and ties go by the tests."
+        )
     return [*notes, *oddities(found)]
+
+
+def _surer_than_tests(found: Ranking) -> bool:
+    """Whether the first is all but certainly the best, though not decided to be."""
+    first, *others = found.ranking
+    if not first.p_best >= found.level:
+        return False
+    pairs = [found.pair(first.name, system.name) for system in others]
+    return any(not pair.decided and abs(pair.difference) > 0 for pair in pairs)
 
 
 def pair_table(found: Ranking) -> Table:
@@ -113,7 +128,7 @@ def pair_table(found: Ranking) -> Table:
         ("pair", "difference", "limits", "p", "p adjusted", "decided"),
         rows,
         title=f"All pairs, with {100 * found.level:g} % limits that hold for all at once",
-        droppable=(3, 2),
+        droppable=(3, 2, 5),
     )
 
 

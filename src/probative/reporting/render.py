@@ -95,10 +95,10 @@ def _print_table(table: Table, console: Console, width: int) -> list[str]:
     left_out: list[str] = []
     while True:
         grid = _rich_table(table)
-        needed = console.measure(grid, options=console.options.update(width=10_000)).minimum
+        needed = sum(column.min_width or 0 for column in grid.columns) + 3 * len(grid.columns) - 1
         if needed <= width or not table.droppable:
             break
-        left_out.append(table.columns[table.droppable[0]])
+        left_out.append(table.full_head(table.droppable[0]))
         table = table.without(table.droppable[0])
     console.print(grid, width=max(width, needed), crop=False)
     return left_out
@@ -125,6 +125,8 @@ def _rich_table(table: Table) -> RichTable:
             Text(cells[0]),
             justify="left" if words else "right",
             min_width=min(max(map(cell_len, whole), default=0), 40),
+            no_wrap=not words,  # what is too much is taken from the words alone
+            overflow="fold",  # a name that is longer than its column goes on in the next line
         )
     for row in table.rows:
         grid.add_row(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from probative.results.base import Result
 from probative.results.scores import Scores
-from probative.wording import number
+from probative.wording import probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,9 +71,10 @@ class RankedSystem(Result):
             if self.rank_low == self.rank_high
             else f"rank {self.rank_low} to {self.rank_high}"
         )
+        best = "–" if isnan(self.p_best) else probability(self.p_best)
         return (
             f"{self.name}: {self.metric} {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}], "
-            f"{place}, tier {self.tier}, P(best) {number(self.p_best)}"
+            f"{place}, tier {self.tier}, P(best) {best}"
         )
 
 

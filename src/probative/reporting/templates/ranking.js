@@ -155,8 +155,8 @@ function drawMatrix() {
     context.fillRect(x, y, size - gap, size - gap);
     if (i === j) return;
     const pair = pairOf(i, j);
-    if (pair.d === null || pair.same) return;
-    context.fillStyle = pair.d > 0 ? colour.b : colour.a;
+    if (pair.d === null) return;
+    context.fillStyle = pair.d === 0 ? colour.ink : pair.d > 0 ? colour.b : colour.a;
     context.globalAlpha = 0.3 + 0.7 * Math.abs(pair.d) / largest;
     const inset = pair.decided ? 0 : size * 0.34;
     context.fillRect(x + inset, y + inset, size - gap - 2 * inset, size - gap - 2 * inset);
