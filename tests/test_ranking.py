@@ -446,3 +446,27 @@ def test_a_p_value_just_above_the_limit_does_not_look_like_it():
     near = RankedPair(**values | {"p_adjusted": 0.05003, "decided": False})
     object.__setattr__(found, "pairs", (near,))
     assert "adjusted p = 0.05003" in ranking_summary(found)
+
+
+TWENTY = [["B-P", "O", "B-L"], ["O", "B-P", "O"]] * 10
+GOOD = [["B-P", "O", "B-L"], ["O", "B-P", "O"]] * 9 + [["B-P", "B-P", "O"], ["O", "B-P", "O"]]
+BAD = [["B-P", "B-L", "O"], ["B-L", "B-P", "O"]] * 10
+NOTHING = [["O", "O", "O"]] * 20
+LONE = [["B-P", "O", "O"], *NOTHING[1:]]
+
+
+UNKNOWN = "Nothing can be said of {}: no score that rests on more than one sentence."
+ALONE = "There is nothing to rank good (precision 96.67) against."
+LEADS = "good leads (precision 96.67) and is better than bad (adjusted p < 0.001)."
+
+
+@pytest.mark.parametrize(
+    ("systems", "said"),
+    [
+        ({"none": NOTHING, "good": GOOD}, f"{ALONE} {UNKNOWN.format('none')}"),
+        ({"good": GOOD, "bad": BAD, "none": NOTHING}, f"{LEADS} {UNKNOWN.format('none')}"),
+        ({"good": GOOD, "bad": BAD, "l": LONE}, f"{UNKNOWN.format('l')} Of the others, {LEADS}"),
+    ],
+)
+def test_a_system_without_evidence_neither_leads_nor_ties(systems, said):
+    assert pv.rank(TWENTY, systems, metric="precision").summary == said

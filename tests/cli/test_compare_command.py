@@ -508,3 +508,10 @@ def test_buckets_fit_and_what_is_left_out_is_named(run, tmp_path, monkeypatch, w
     told = " ".join(out.split())
     assert "left out for want of room: 95 % of yesterday" in told
     assert "left out for want of room: 95 % of precision" in told
+
+
+def test_buckets_that_were_asked_for_and_are_not_there_are_told(run, write):
+    table = write("y,a,b\n" + "x,x,y\ny,y,y\nx,y,x\n" * 8, "t.csv")
+    words = ("compare", table, "--gold-column", "y", "--columns", "a,b")
+    assert "no buckets: neither lengths nor labels" in run(*words, "--buckets").err
+    assert "no buckets" not in run(*words).err

@@ -243,3 +243,13 @@ def test_a_long_name_goes_on_in_the_next_line(run, files, monkeypatch):
     assert board.count("long") == 30
     assert "P(best)" in board  # one long name takes no more columns than it must
     assert max(map(len, out.splitlines())) <= 100
+
+
+def test_the_answer_may_be_ranked_where_it_is_named(run, refused, files):
+    gold, old, _ = files
+    assert names(run("rank", gold, f"best={gold}", old, "-f", "json")) == ["best", "old"]
+    assert names(run("rank", gold, gold, old, "-f", "json")) == ["gold", "old"]
+    (gold.parent / "alone").mkdir()
+    gold.rename(gold.parent / "alone" / "gold.conll")
+    moved = gold.parent / "alone" / "gold.conll"
+    assert "no file but the answer" in refused("rank", moved, moved.parent)

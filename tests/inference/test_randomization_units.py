@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference.exchanges import difference_of, law_by_unit, pvalue_of, walk_polynomial
+from inference.exchanges import (
+    difference_of,
+    exact_score,
+    law_by_unit,
+    pvalue_of,
+    walk_polynomial,
+)
 
 import probative as pv
 from probative.inference._convolution import Convolution
@@ -326,3 +332,37 @@ def test_null_distribution_shows_the_pvalue():
     outside = np.abs((edges[1:] + edges[:-1]) / 2) > abs(test.statistic)
     assert probability[outside].sum() == pytest.approx(test.pvalue, abs=1e-12)
     assert np.all(probability > -1e-15)
+
+
+@pytest.mark.parametrize("shared", [(1, 0), (0, 2), (1, 1)])
+@pytest.mark.parametrize("metric", ["precision", "f1", "jaccard"])
+def test_a_system_that_says_next_to_nothing(metric, shared):
+    """The score of few items jumps as they change places, so that its gradient leads astray."""
+    said = {(0, 1): 17, (0, 2): 6, (1, 0): 5, (1, 1): 17, (1, 2): 5, (2, 0): 2, (2, 1): 2}
+    rows = [cases_of((tp, tp + fp), (0, 0), 2) for tp, fp in said]
+    alike = shared[0], sum(shared)
+    paired = pv.PairedCounts([*rows, cases_of(alike, alike, 2)], [*said.values(), 1])
+    observed = abs(difference_of(paired.total().cases, metric))
+    positives = 2 * (sum(said.values()) + 1)
+
+    # how often each end point is reached, one unit after the other
+    ways = {shared: 1}
+    for (tp, fp), n in said.items():
+        for _ in range(n):
+            further = dict(ways)
+            for (x, f), times in ways.items():
+                further[x + tp, f + fp] = further.get((x + tp, f + fp), 0) + times
+            ways = further
+    right, wrong = (sum(n * one[k] for one, n in said.items()) + 2 * shared[k] for k in range(2))
+
+    def score(tp, fp):
+        return exact_score(tp, fp, positives - tp, 0, metric)
+
+    extreme = sum(
+        times
+        for (x, f), times in ways.items()
+        if abs(score(right - x, wrong - f) - score(x, f)) >= observed
+    )
+    expected = float(Fraction(extreme, 2 ** sum(said.values())))
+    found = pv.randomization_test(paired, metric).pvalue
+    assert found == pytest.approx(expected, rel=1e-9, abs=0)

@@ -290,3 +290,13 @@ def test_examples_say_of_which_pairs_they_are():
     found = pv.compare(gold, a, b, *others, metric="recall")
     _, text = html_outline(as_html(compare_document(found)))
     assert "Of 3 pairs; those of 2 more are left out." in text
+
+
+def test_heat_maps_of_two_systems_have_one_scale():
+    gold = ["x", "y"] * 20
+    few = ["y", *gold[1:]]
+    many = ["y" if i < 20 and label == "x" else label for i, label in enumerate(gold)]
+    page = pv.compare(gold, few, many, names=["few", "many"]).to_html()
+    found = dict(re.findall(r'style="--heat:([\d.]+)"[^>]*title="x taken for y: (\d+)"', page))
+    assert found == {"0.16": "1", "0.90": "10"}
+    assert "darker" not in page  # by night the strongest is the lightest

@@ -205,7 +205,8 @@ def test_equal_scores_favour_nobody(browser, tmp_path):
     browser.open(page, width=1300)
     seen = [
         browser.ask(
-            "((x, y) => { const c = document.getElementById('matrix'), b = c.getBoundingClientRect();"
+            "((x, y) => { const c = document.getElementById('matrix');"
+            " const b = c.getBoundingClientRect();"
             " return [...c.getContext('2d').getImageData(x - b.left, y - b.top, 1, 1).data] })"
             f"({', '.join(map(str, square(browser, row, column, 3)))})"
         )

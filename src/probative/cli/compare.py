@@ -117,6 +117,8 @@ def compare(
         **vars(given),
     )
     out.remark(*comparisons.notes)
+    if (buckets or given.train is not None) and not comparisons.buckets:
+        out.remark("no buckets: neither lengths nor labels part these items into groups")
     verdicts = judge(comparisons, **gate) if gate else ()
     document = compare_document(
         comparisons, by_label=by_label, buckets=buckets or given.train is not None, gates=verdicts

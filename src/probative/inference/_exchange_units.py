@@ -29,6 +29,7 @@ __all__ = ["UnitExchange", "tail_by_enumeration"]
 _FEW = 2**12  # outcomes that are quicker written out than convolved
 _NUMBERS_AT_ONCE = 2**20
 _BYTES_A_CELL = 32
+_EXACT_UNTILTED = 1e-12  # what is larger has enough digits without a tilt
 _SECONDS_A_CELL, _SECONDS_A_FREQUENCY = 4e-9, 1e-7  # a coin, and a step; only their ratio matters
 
 
@@ -51,7 +52,18 @@ class UnitExchange:
         """P(difference >= threshold)."""
         if self.walk.has_at_most(_FEW):
             return tail_by_enumeration(self.walk, self.gap, threshold)
-        walk = TiltedWalk(self.walk, tilt_onto(self.walk, self.gap, threshold))
+        found = self._tilted_tail(tilt_onto(self.walk, self.gap, threshold), threshold)
+        if not self.gap.may_jump:
+            return found
+        # some outcomes may lie where the tilt leads away from, and be missed
+        try:
+            plain = self._tilted_tail(np.zeros(2), threshold)
+        except TooLargeError:
+            return found
+        return max(found, plain) if plain > _EXACT_UNTILTED else found
+
+    def _tilted_tail(self, tau: NDArray[np.float64], threshold: Fraction) -> float:
+        walk = TiltedWalk(self.walk, tau)
         return self._ready(walk).tail(walk.first_extreme(self.gap, threshold))
 
     def tails(self) -> Callable[[Fraction], float]:

@@ -115,6 +115,11 @@ class ScoreDifference:
         """Whether the denominator is the same whatever is exchanged."""
         return self.bottom[:2] == (0, 0)
 
+    @property
+    def may_jump(self) -> bool:
+        """Whether a score rests on few items where few are returned, as precision does."""
+        return self.bottom[2] == 0 and not self.is_linear
+
     def _score(self, x: Any, f: Any) -> Any:
         a, b, c = map(float, self.top)
         u, w, k = map(float, self.bottom)

@@ -27,24 +27,51 @@ __all__ = ["NEGLIGIBLE", "TiltedWalk", "tilt_onto"]
 NEGLIGIBLE = -41.0  # the logarithm of 1.6e-18
 _FACTORS = np.geomspace(1 / 16, 2, 16)[:, None]
 _STEEPEST = 12.0  # a coin with log-odds of 24 is as good as thrown
+_NEAR = 0.05  # a share of the threshold: from there on the window of the walk holds its edge
+_AXES = (np.array([-1.0, 0.0]), np.array([0.0, 1.0]), np.array([-1.0, 1.0]))
 
 
 def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Fraction) -> NDArray[np.float64]:
-    """A tilt along the gradient of the difference that brings the mean to the threshold.
+    """A tilt that brings the mean to the threshold.
 
-    Any tilt gives the same probability; a good one gives it to more digits, so that a rough
-    solution will do.
+    Any tilt near it gives the same probability; a good one gives it to more digits, so that a
+    rough solution will do. The gradient shows the way, but where few items are returned it turns
+    on the way, and may lead past the goal: then one axis after the other is tried, and what is
+    reached most easily counts.
     """
-    tau = np.zeros(2)
-    if threshold <= 0:
+    goal = float(threshold)
+    if goal <= 0:
+        return np.zeros(2)
+    tau = _tilt_along_gradient(walk, gap, goal)
+    if abs(_missing(walk, gap, goal, tau)) <= _NEAR * goal:
         return tau
+    longest = _STEEPEST / np.max(np.abs(walk.steps))
+    others = [axis * _length_of_tilt(walk, gap, goal, axis, longest) for axis in _AXES]
+    near = [other for other in others if _missing(walk, gap, goal, other) <= _NEAR * goal]
+    return min(near, key=lambda other: _rate(walk, other), default=np.zeros(2))
+
+
+def _missing(walk: Walk, gap: ScoreDifference, goal: float, tau: NDArray[np.float64]) -> float:
+    """How far below the goal the difference is where the mean of the tilted walk lies."""
+    mean, _ = _tilted_moments(walk, tau)
+    return float(goal - gap.difference(*mean))
+
+
+def _rate(walk: Walk, tau: NDArray[np.float64]) -> float:
+    """Minus the logarithm, roughly, of the chance to be found where the tilted walk is."""
+    mean, _ = _tilted_moments(walk, tau)
+    return float(tau @ (mean - walk.centre) - walk.times @ _log_cosh(walk.steps @ tau / 2))
+
+
+def _tilt_along_gradient(walk: Walk, gap: ScoreDifference, goal: float) -> NDArray[np.float64]:
+    tau = np.zeros(2)
     for _ in range(3):
         mean, _ = _tilted_moments(walk, tau)
         direction = gap.gradient(*mean)
         largest = np.max(np.abs(walk.steps @ direction))
         if largest == 0:
             break
-        length = _length_of_tilt(walk, gap, float(threshold), direction, _STEEPEST / largest)
+        length = _length_of_tilt(walk, gap, goal, direction, _STEEPEST / largest)
         tau = length * direction
     return tau
 

@@ -34,7 +34,9 @@ def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[Sys
     """
     found = []
     for word in words:
-        several = [file for file in _files_of(word) if file.path == word or not _same(file, beside)]
+        found_here = list(_files_of(word))
+        asked_for = len(found_here) == 1 and (found_here[0].name or found_here[0].path == word)
+        several = [file for file in found_here if asked_for or not _same(file, beside)]
         if not several:
             raise InputError("no file but the answer; expected outputs of systems", word)
         found += several

@@ -257,14 +257,18 @@ def _confusions(result: Comparisons) -> list[dict[str, Any]]:
     labels: list[str | None] = [*sorted(most)]
     if any(None in row[:2] for _, rows in systems for row in rows):
         labels.append(None)
-    return [_heat_map(system.name, rows, labels) for system, rows in systems]
+    # one scale for all, so that a colour means the same everywhere
+    largest = max((n for _, rows in systems for *_, n in rows), default=1)
+    return [_heat_map(system.name, rows, labels, largest) for system, rows in systems]
 
 
 def _heat_map(
-    name: str, rows: Sequence[tuple[str | None, str | None, int]], labels: Sequence[str | None]
+    name: str,
+    rows: Sequence[tuple[str | None, str | None, int]],
+    labels: Sequence[str | None],
+    largest: int,
 ) -> dict[str, Any]:
     times = {(right, given): n for right, given, n in rows}
-    largest = max(n for right, given, n in rows)
     shown = sum(n for (right, given), n in times.items() if right in labels and given in labels)
     total = sum(times.values())
     note = ""
@@ -378,9 +382,9 @@ _CONFUSION_WORDS = {
     "spans": "How often a span of the answer (row) was given another label (column). Row "
     "“(nothing)”: spans that the answer does not have, false alarms. Column “(nothing)”: spans of "
     "the answer that the system has not, misses; one whose limits are wrong counts in both. The "
-    "darker, the more often; right ones are not counted.",
-    "labels": "How often an item of one class (row) was given another (column). The darker, the "
-    "more often; right ones are not counted.",
+    "stronger the colour, the more often; right ones are not counted.",
+    "labels": "How often an item of one class (row) was given another (column). The "
+    "stronger the colour, the more often; right ones are not counted.",
 }
 _BUCKET_WORDS = (
     "The same scores on parts of the data. Lengths are in {length}; an item counts in the bucket "

@@ -65,7 +65,7 @@ def _draw_scores(axis: Axes, found: Ranking) -> None:
     axis.set_ylim(len(places) - 0.5, -0.5)
     if any(system.rank_low == 1 < system.rank_high for system in found.ranking):
         axis.set_title("blue: may rank first", fontsize=9)
-    axis.set_xlabel(f"{metric_name(found.metric)} with {100 * found.level:g} % interval")
+    axis.set_xlabel(f"{metric_name(found.metric)} (points) with {100 * found.level:g} % interval")
 
 
 def _draw_ties(axis: Axes, groups: list[list[int]], rows: int) -> None:

@@ -38,10 +38,17 @@ def ranking_summary(found: Ranking) -> str:
     """Say in plain words who leads, who is not told apart, and who follows."""
     if len(found.ranking) < 2:
         return f"{found.ranking[0].name} is the only system: there is nothing to rank it against."
-    if all(isnan(system.p_best) for system in found.ranking):
+    known = [system for system in found.ranking if not isnan(system.p_best)]
+    if not known:
         return f"No verdict: {_without_evidence(found)}."
-    sentences = [_leader(found), *_followers(found), *_unknown(found)]
-    return " ".join(sentences)
+    unknown = _unknown(found)
+    if len(known) == 1:
+        score = f"{metric_name(found.metric)} {points(known[0].estimate)}"
+        return " ".join([f"There is nothing to rank {known[0].name} ({score}) against.", *unknown])
+    sentences = [_leader(found, known), *_followers(found, known)]
+    if known[0] is not found.ranking[0]:
+        return " ".join([*unknown, f"Of the others, {sentences[0]}", *sentences[1:]])
+    return " ".join([*sentences, *unknown])
 
 
 def short_letters(letters: str) -> str:
@@ -67,14 +74,15 @@ def _without_evidence(found: Ranking) -> str:
     return f"the scores rest on one {found.by} alone, and one is no evidence of how others come out"
 
 
-def _leader(found: Ranking) -> str:
-    first = found.ranking[0]
-    others = [found.pair(first.name, system.name) for system in found.ranking[1:]]
+def _leader(found: Ranking, known: Sequence[RankedSystem]) -> str:
+    first = known[0]
+    others = [found.pair(first.name, system.name) for system in known[1:]]
     score = f"({metric_name(found.metric)} {points(first.estimate)})"
     still_open = [pair for pair in others if not pair.decided]
     if not still_open:
         largest = max(pair.p_adjusted for pair in others)
-        behind = others[0].a if len(others) == 1 else f"all {_count(len(others))} others"
+        every = "all " if len(known) == len(found.ranking) else ""
+        behind = others[0].a if len(others) == 1 else f"{every}{_count(len(others))} others"
         return f"{first.name} leads {score} and is better than {behind} ({_p(found, largest)})."
     equal = [pair for pair in still_open if pair.difference == 0]
     if not equal:
@@ -101,17 +109,17 @@ def _from(found: Ranking, pairs: Sequence[RankedPair]) -> str:
     return f"{who} (smallest {_p(found, smallest)})"
 
 
-def _followers(found: Ranking) -> list[str]:
+def _followers(found: Ranking, known: Sequence[RankedSystem]) -> list[str]:
     """What is known of the tiers below the first; of two systems all has been said."""
-    if len(found.ranking) == 2:
+    if len(known) == 2:
         return []
-    tiers = [list(group) for _, group in groupby(found.ranking, key=lambda system: system.tier)]
+    tiers = [list(group) for _, group in groupby(known, key=lambda system: system.tier)]
     if len(tiers) == 1:
         return ["No system is decided to be behind all those above it."]
     above = len(tiers[0])
     sentences = []
     for tier in tiers[1 : 1 + _TOLD]:
-        sentences.append(_follow(found, tier, above))
+        sentences.append(_follow(found, tier, known[:above]))
         above += len(tier)
     rest = tiers[1 + _TOLD :]
     if rest:
@@ -122,9 +130,9 @@ def _followers(found: Ranking) -> list[str]:
     return sentences
 
 
-def _follow(found: Ranking, tier: Sequence[RankedSystem], above: int) -> str:
-    """One tier, behind so many systems of the tiers above."""
-    place = _ordinal(above + 1)
+def _follow(found: Ranking, tier: Sequence[RankedSystem], above: Sequence[RankedSystem]) -> str:
+    """One tier, behind the systems of the tiers above."""
+    place = _ordinal(len(above) + 1)
     if len(tier) == 1:
         low, high = tier[0].rank_low, tier[0].rank_high
         if low < high:
@@ -136,9 +144,7 @@ def _follow(found: Ranking, tier: Sequence[RankedSystem], above: int) -> str:
     else:
         head = f"{_count(len(tier), 'system').capitalize()} share the tier from {place} place on"
     behind = all(
-        found.pair(better.name, system.name).decided
-        for better in found.ranking[:above]
-        for system in tier
+        found.pair(better.name, system.name).decided for better in above for system in tier
     )
     them = "it is" if len(tier) == 1 else "they are"
     return f"{head}." if behind else f"{head}, though {them} not all decided to be behind."
