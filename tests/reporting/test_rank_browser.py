@@ -203,15 +203,14 @@ def test_equal_scores_favour_nobody(browser, tmp_path):
     page = tmp_path / "equal.html"
     page.write_text(found.to_html(), encoding="utf-8")
     browser.open(page, width=1300)
-    seen = [
-        browser.ask(
-            "((x, y) => { const c = document.getElementById('matrix');"
-            " const b = c.getBoundingClientRect();"
-            " return [...c.getContext('2d').getImageData(x - b.left, y - b.top, 1, 1).data] })"
-            f"({', '.join(map(str, square(browser, row, column, 3)))})"
-        )
-        for row, column in ((0, 1), (0, 2), (2, 0))
-    ]
+    places = [square(browser, *place, 3) for place in ((0, 1), (0, 2), (2, 0))]
+    seen = browser.ask(
+        "(places => { const c = document.getElementById('matrix'), b = c.getBoundingClientRect();"
+        " const { data, width } = c.getContext('2d').getImageData(0, 0, c.width, c.height);"
+        " return places.map(([x, y]) => { const k = 4 * (Math.round(y - b.top) * width"
+        " + Math.round(x - b.left)); return [...data.slice(k, k + 4)] }) })"
+        f"({[list(place) for place in places]})"
+    )
     for red, green, blue, cover in seen:  # of ink, which is no colour, and more than the ground
         assert max(red, green, blue) - min(red, green, blue) < 30
         assert cover > 120
