@@ -85,7 +85,7 @@ def test_the_network_is_a_bidirectional_gru(trained):
         for name, value in net["leftward"].named_parameters():
             getattr(both, f"{name}_reverse").copy_(value)
         texts = ["abcdefgh", "deab", "c"]
-        encoded = trained._encoded(texts, None)
+        encoded = trained._encode(texts, None)
         vectors = [
             torch.cat(
                 [layer(torch.from_numpy(x)[:, i]) for i, layer in enumerate(net["embeddings"])], 1
@@ -121,7 +121,7 @@ def test_the_weights_are_those_of_the_best_epoch():
     dev = corpus(5, 10)
     segmenter.fit(corpus(1, 12), development=dev, report=told.append)
     assert told == segmenter.history
-    encoded = segmenter._encoded(["".join(words) for words in dev], dev)
+    encoded = segmenter._encode(["".join(words) for words in dev], dev)
     lowest = min(epoch.development_loss for epoch in told)
     assert bigru_network.loss(segmenter._network, [encoded]) == pytest.approx(lowest, rel=1e-5)
 
