@@ -174,14 +174,27 @@ def _note(mask: NDArray[np.bool_], place: int, places: Ints, number: int) -> int
 def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> tuple[Ints, int]:
     """How many fields every line has, and how many all have that have any, or 0."""
     filled = end > begin
-    rows = np.flatnonzero(filled)
-    wide = len(start) // len(rows) if len(rows) else 0
-    if wide and wide * len(rows) == len(start):
-        # If the first and the last of every so many fields lie in one line, in order, all do.
-        opens, closes = start[::wide], start[wide - 1 :: wide]
-        if (opens >= begin.take(rows)).all() and (closes < end.take(rows)).all():
-            return filled * np.int32(wide), wide
+    lines = int(np.count_nonzero(filled))
+    wide = len(start) // lines if lines else 0
+    if wide and wide * lines == len(start) and _are_in_order(start, wide, begin, end, filled):
+        return filled * np.int32(wide), wide
     return _number_between(start, begin, size), 0
+
+
+def _are_in_order(
+    start: Ints, wide: int, begin: Ints, end: Ints, filled: NDArray[np.bool_]
+) -> bool:
+    """Whether every so many fields lie in one line: all do if the first and the last of them do."""
+    opens, closes = start[::wide], start[wide - 1 :: wide]
+    line = 0
+    for row in range(0, len(begin), _ROWS):  # a block at a time, for the cache
+        block = slice(row, row + _ROWS)
+        from_, to = begin[block][filled[block]], end[block][filled[block]]
+        some = slice(line, line + len(from_))
+        if (opens[some] < from_).any() or (closes[some] >= to).any():
+            return False
+        line += len(from_)
+    return True
 
 
 def is_space(array: NDArray[np.uint8]) -> NDArray[np.bool_]:
