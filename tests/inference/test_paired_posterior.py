@@ -312,3 +312,11 @@ def test_the_table_of_tails_is_the_tail(a, b):
     table = TailTable(a, b)
     y = np.linspace(*_log_odds.window(table.a, table.b), 501)
     np.testing.assert_allclose(table.sf(y), _log_odds.sf(table.a, table.b, y), rtol=1e-7, atol=2e-9)
+
+
+def test_a_copy_under_next_to_no_prior_is_refused():
+    # what either system has alone is next to nothing: shares below 1e-300 hold a part of it
+    copies = pv.PairedCounts([0, 12, 0, 87_324_193, 11_052_139_242, 5, 61, 0])
+    with pytest.raises(pv.InputError, match="prior: 0.0037 is too small"):
+        PairedPosterior(copies, "recall", prior=0.0037).cdf(0.0)
+    assert PairedPosterior(copies, "recall", prior=0.1).cdf(0.0) == pytest.approx(0.5, abs=1e-9)

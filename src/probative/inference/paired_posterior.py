@@ -182,7 +182,10 @@ class PairedPosterior:
         # at 0 the two tails are integrated apart: what they lack to 1 is an error, too
         below, above, _ = law.tails(np.zeros(1))
         gap = abs(float(below[0] + above[0]) - 1)
-        return replace(law, error=max(law.error, gap)) if gap > _ROUNDING else law
+        if gap <= _ROUNDING:
+            return law
+        self._shares.refuse_corners(gap)
+        return replace(law, error=max(law.error, gap))
 
     @cached_property
     def _rough(self) -> _Law:
@@ -290,12 +293,16 @@ class _Shares:
             points = sobol_nodes(self.others, averages)
             nodes = min(nodes, points, key=lambda found: found.error)
         error += nodes.error
+        self.refuse_corners(error)
+        return self._at(nodes, size, error)
+
+    def refuse_corners(self, error: float) -> None:
+        """Refuse a small prior that leaves a large error."""
         if error > _GOOD_ENOUGH and self.prior < LEAST_PRIOR:
             raise InputError(
                 f"prior: {self.prior:g} is too small for so sparse a table, whose posterior "
                 f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
             )
-        return self._at(nodes, size, error)
 
     def rough_law(self) -> _Law:
         """The difference with few nodes."""
