@@ -317,6 +317,6 @@ def test_the_table_of_tails_is_the_tail(a, b):
 def test_a_copy_under_next_to_no_prior_is_refused():
     # what either system has alone is next to nothing: shares below 1e-300 hold a part of it
     copies = pv.PairedCounts([0, 12, 0, 87_324_193, 11_052_139_242, 5, 61, 0])
-    with pytest.raises(pv.InputError, match="prior: 0.0037 is too small"):
+    with pytest.raises(pv.InputError, match=r"prior: 0\.0037 is too small"):
         PairedPosterior(copies, "recall", prior=0.0037).cdf(0.0)
     assert PairedPosterior(copies, "recall", prior=0.1).cdf(0.0) == pytest.approx(0.5, abs=1e-9)
