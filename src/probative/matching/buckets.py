@@ -65,20 +65,20 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[Bucketing, ...]:
         The training data as annotations, or None; for words it is the lexicon of `matched`.
     """
     items = matched.items
-    found = []
+    bucketings = []
     if matched.task != "labels" and items.start is not None and items.end is not None:
         what = "word length" if matched.task == "segmentation" else "entity length"
-        found.append(_lengths(what, items, items.end - items.start))
+        bucketings.append(_lengths(what, items, items.end - items.start))
         sentences = matched.gold.lengths if matched.task == "segmentation" else _lengths_of(matched)
         if sentences is not None:
-            found.append(_lengths("sentence length", items, sentences[items.unit]))
+            bucketings.append(_lengths("sentence length", items, sentences[items.unit]))
         known = _known_texts(matched, train)
         if known is not None:
             unseen = np.array([text not in known for text in _texts(matched)], dtype=np.int64)
-            found.append(_named(_SEEN, unseen, ["seen", "not seen"]))
+            bucketings.append(_named(_SEEN, unseen, ["seen", "not seen"]))
     if matched.task != "segmentation":
-        found.append(_label_frequency(items, train))
-    return tuple(each for each in found if len(each.names) > 1 or each.kind == _SEEN)
+        bucketings.append(_label_frequency(items, train))
+    return tuple(each for each in bucketings if len(each.names) > 1 or each.kind == _SEEN)
 
 
 def _lengths_of(matched: Matched) -> NDArray[Any] | None:

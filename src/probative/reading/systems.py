@@ -32,15 +32,15 @@ def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[Sys
     beside
         A file that is no system, though a folder or pattern may hold it: the answer.
     """
-    found = []
+    files = []
     for word in words:
         found_here = list(_files_of(word))
         asked_for = len(found_here) == 1 and (found_here[0].name or found_here[0].path == word)
         several = [file for file in found_here if asked_for or not _same(file, beside)]
         if not several:
             raise InputError("no file but the answer; expected outputs of systems", word)
-        found += several
-    return found
+        files += several
+    return files
 
 
 def folders_passed_over(words: Sequence[str]) -> list[str]:

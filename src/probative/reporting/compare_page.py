@@ -183,16 +183,16 @@ def _each_on_its_own(level: float) -> str:
     return f"{100 * level:g} % intervals, each on its own: not adjusted for their number."
 
 
-def bucket_tables(found: Comparisons, c: Comparison) -> list[Table]:
+def bucket_tables(result: Comparisons, c: Comparison) -> list[Table]:
     """The scores of two systems and their difference on items of each kind, a table per kind."""
-    kinds = dict.fromkeys(bucket.kind for bucket in found.buckets or ())
-    return [_bucket_table(found, c, kind) for kind in kinds]
+    kinds = dict.fromkeys(bucket.kind for bucket in result.buckets or ())
+    return [_bucket_table(result, c, kind) for kind in kinds]
 
 
-def _bucket_table(found: Comparisons, c: Comparison, kind: str) -> Table:
+def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
     rows, limits = [], []
     metric = c.metric
-    for bucket in (b for b in found.buckets or () if b.kind == kind):
+    for bucket in (b for b in result.buckets or () if b.kind == kind):
         own = {score.system: score for score in bucket.scores}
         gap = next(d for d in bucket.differences if (d.a, d.b) == (c.a, c.b))
         metric = gap.metric
@@ -206,12 +206,12 @@ def _bucket_table(found: Comparisons, c: Comparison, kind: str) -> Table:
                 f"{points(gap.low, 1)} to {points(gap.high, 1)}",
             )
         )
-    level = f"{100 * found.level:g} %"
+    level = f"{100 * result.level:g} %"
     return Table(
         (kind, "items", c.a, level, c.b, level, "difference", level),
         tuple(rows),
         title=f"{c.b} against {c.a}, {metric_name(metric)} by {kind} in points",
-        notes=(_each_on_its_own(found.level),),
+        notes=(_each_on_its_own(result.level),),
         tracks=Tracks.of(limits, zero=True),
         droppable=(3, 5, 2, 4),  # the difference and its interval stay
     )
@@ -221,16 +221,16 @@ def _with_limits(score: SystemScore) -> tuple[str, str]:
     return points(score.estimate), f"{points(score.low, 1)} to {points(score.high, 1)}"
 
 
-def _bucket_content(found: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:
+def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:
     """The kinds of items of the first pairs, and of the others, which unfold."""
-    tables = [bucket_tables(found, c) for c in first]
+    tables = [bucket_tables(result, c) for c in first]
     shown, more = tables[:1], [own for own in tables[1:] if own]
     return {
         "bucket_tables": [table for own in shown for table in own],
         "more_bucket_tables": [table for own in more for table in own],
         "more_bucket_pairs": len(more),
         "bucket_words": _BUCKET_WORDS.format(
-            length="characters" if found.task == "segmentation" else "tokens"
+            length="characters" if result.task == "segmentation" else "tokens"
         ),
     }
 

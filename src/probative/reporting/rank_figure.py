@@ -22,14 +22,14 @@ _ROW, _HEAD = 0.27, 1.1  # inches
 _LONGEST = 32  # characters of a name
 
 
-def rank_figure(found: Ranking) -> Figure:
+def rank_figure(ranking: Ranking) -> Figure:
     """Draw a critical-difference style diagram: an upright bar joins systems that tie.
 
     Left: every system's score with its interval. Right: one bar per tie letter; systems that no
     bar joins are decided.
     """
-    rows = len(found.ranking)
-    groups = tied_groups(found)
+    rows = len(ranking.ranking)
+    groups = tied_groups(ranking)
     widths = [3.0, max(0.4, 0.16 * len(groups))]
     figure, (scores, ties) = new_figure(
         2,
@@ -39,33 +39,35 @@ def rank_figure(found: Ranking) -> Figure:
         sharey=True,
         gridspec_kw={"width_ratios": widths},
     )
-    _draw_scores(scores, found)
+    _draw_scores(scores, ranking)
     _draw_ties(ties, groups, rows)
     return figure
 
 
-def tied_groups(found: Ranking) -> list[list[int]]:
+def tied_groups(ranking: Ranking) -> list[list[int]]:
     """The places of the systems that share each letter, where it is more than one."""
     groups: dict[str, list[int]] = {}
-    for place, system in enumerate(found.ranking):
+    for place, system in enumerate(ranking.ranking):
         for letter in re.findall(r"[A-Za-z]'*", system.letters):
             groups.setdefault(letter, []).append(place)
     return [places for places in groups.values() if len(places) > 1]
 
 
-def _draw_scores(axis: Axes, found: Ranking) -> None:
-    places = list(range(len(found.ranking)))
-    for place, system in zip(places, found.ranking, strict=True):
+def _draw_scores(axis: Axes, ranking: Ranking) -> None:
+    places = list(range(len(ranking.ranking)))
+    for place, system in zip(places, ranking.ranking, strict=True):
         if isnan(system.estimate):
             continue
         axis.plot([100 * system.low, 100 * system.high], [place, place], color="0.6", linewidth=1.5)
         colour = COLOURS[0] if system.rank_low == 1 else "0.25"
         axis.plot(100 * system.estimate, place, "o", color=colour, markersize=4.5)
-    axis.set_yticks(places, [_short(system.name) for system in found.ranking])
+    axis.set_yticks(places, [_short(system.name) for system in ranking.ranking])
     axis.set_ylim(len(places) - 0.5, -0.5)
-    if any(system.rank_low == 1 < system.rank_high for system in found.ranking):
+    if any(system.rank_low == 1 < system.rank_high for system in ranking.ranking):
         axis.set_title("blue: may rank first", fontsize=9)
-    axis.set_xlabel(f"{metric_name(found.metric)} (points) with {100 * found.level:g} % interval")
+    axis.set_xlabel(
+        f"{metric_name(ranking.metric)} (points) with {100 * ranking.level:g} % interval"
+    )
 
 
 def _draw_ties(axis: Axes, groups: list[list[int]], rows: int) -> None:

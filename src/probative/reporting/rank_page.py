@@ -22,42 +22,46 @@ _NAMED = 60  # systems that a matrix has room to name
 _PAIRS = 45_000  # pairs that it holds, those of 300 systems; about 3 MB
 
 
-def ranking_content(found: Ranking, board: Table, pairs: Table | None) -> dict[str, Any]:
+def ranking_content(ranking: Ranking, board: Table, pairs: Table | None) -> dict[str, Any]:
     """Everything that the template asks for.
 
     Parameters
     ----------
-    found
+    ranking
         The ranking.
     board, pairs
         Its tables; the pairs as a table only where they are few.
     """
-    labels = _labels(found)
-    held = len(found.pairs) <= _PAIRS
-    tracks = Tracks.of([(s.estimate, s.low, s.high) for s in found.ranking])
+    labels = _labels(ranking)
+    held = len(ranking.pairs) <= _PAIRS
+    tracks = Tracks.of([(s.estimate, s.low, s.high) for s in ranking.ranking])
     return {
-        "facts": _facts(found),
-        "recognised": found.notes,
+        "facts": _facts(ranking),
+        "recognised": ranking.notes,
         "board": board,
         "tracks": tracks,
         "rows": [
-            {"system": system, "cells": cells, "starts": _starts_tier(found.ranking, place)}
-            for place, (system, cells) in enumerate(zip(found.ranking, board.rows, strict=True))
+            {"system": system, "cells": cells, "starts": _starts_tier(ranking.ranking, place)}
+            for place, (system, cells) in enumerate(zip(ranking.ranking, board.rows, strict=True))
         ],
-        "values": [_sort_values(system) for system in found.ranking],
+        "values": [_sort_values(system) for system in ranking.ranking],
         "labels": labels,
         "pair_table": pairs,
-        "n_pairs": f"{len(found.pairs):,}",
-        "pairs_held": held and bool(found.pairs),
-        "left_out": _left_out(found, labels, held=held),
-        "label_metric": metric_name(_label_metric(found)),
-        "data": page_data(found, labels, pairs=held),
-        "words": _words(found),
+        "n_pairs": f"{len(ranking.pairs):,}",
+        "pairs_held": held and bool(ranking.pairs),
+        "left_out": _left_out(ranking, labels, held=held),
+        "label_metric": metric_name(_label_metric(ranking)),
+        "data": page_data(ranking, labels, pairs=held),
+        "words": _words(ranking),
     }
 
 
-def _facts(found: Ranking) -> str:
-    parts = [found.task, counted(found.units, found.unit), counted(len(found.ranking), "system")]
+def _facts(ranking: Ranking) -> str:
+    parts = [
+        ranking.task,
+        counted(ranking.units, ranking.unit),
+        counted(len(ranking.ranking), "system"),
+    ]
     return ", ".join(parts).capitalize() + "."
 
 
@@ -79,60 +83,60 @@ def _sort_values(system: RankedSystem) -> list[Any]:
     ]
 
 
-def _label_metric(found: Ranking) -> str:
+def _label_metric(ranking: Ranking) -> str:
     """A label has no macro average, and no accuracy where all labels are pooled."""
-    metric = found.metric.removeprefix("macro_")
-    there = {s.metric for system in found.systems for e in system.by_label[:1] for s in e.scores}
+    metric = ranking.metric.removeprefix("macro_")
+    there = {s.metric for system in ranking.systems for e in system.by_label[:1] for s in e.scores}
     return metric if metric in there else "f1"
 
 
-def _labels(found: Ranking) -> list[str]:
+def _labels(ranking: Ranking) -> list[str]:
     """The labels of all systems, or none where there are too many for a page."""
-    labels = sorted({entry.label for system in found.systems for entry in system.by_label})
-    return labels if len(labels) * len(found.systems) <= _SCORES_BY_LABEL else []
+    labels = sorted({entry.label for system in ranking.systems for entry in system.by_label})
+    return labels if len(labels) * len(ranking.systems) <= _SCORES_BY_LABEL else []
 
 
-def _left_out(found: Ranking, labels: Sequence[str], *, held: bool) -> list[str]:
+def _left_out(ranking: Ranking, labels: Sequence[str], *, held: bool) -> list[str]:
     said = []
-    if not labels and any(system.by_label for system in found.systems):
+    if not labels and any(system.by_label for system in ranking.systems):
         said.append(
             f"Scores by label are left out here: the page holds {_SCORES_BY_LABEL:,} of them at "
             f"most. JSON and CSV have all."
         )
     if not held:
         said.append(
-            f"The {len(found.pairs):,} pairs are left out here: the page holds {_PAIRS:,} at "
+            f"The {len(ranking.pairs):,} pairs are left out here: the page holds {_PAIRS:,} at "
             f"most. JSON and CSV have all."
         )
     return said
 
 
-def page_data(found: Ranking, labels: Sequence[str], *, pairs: bool) -> str:
+def page_data(ranking: Ranking, labels: Sequence[str], *, pairs: bool) -> str:
     """The numbers of the page as JSON that can stand in a script element.
 
     Scores and differences are fractions of 1 to six decimals, p-values to four digits; undefined
     is null. `pairs` go by the places of their systems: 0 with 1, 0 with 2, …, 1 with 2, ….
     """
     place = {label: i for i, label in enumerate(labels)}
-    own = {system.name: system for system in found.systems}
-    metric = _label_metric(found)
+    own = {system.name: system for system in ranking.systems}
+    metric = _label_metric(ranking)
     content: dict[str, Any] = {
-        "names": [plain(system.name) for system in found.ranking],
-        "scores": [_limits(system) for system in found.ranking],
+        "names": [plain(system.name) for system in ranking.ranking],
+        "scores": [_limits(system) for system in ranking.ranking],
         "labels": [plain(label) for label in labels],
-        "byLabel": [_by_label(own[s.name].by_label, place, metric) for s in found.ranking],
-        "level": found.level,
+        "byLabel": [_by_label(own[s.name].by_label, place, metric) for s in ranking.ranking],
+        "level": ranking.level,
     }
     if pairs:
         columns = {
-            "d": [_rounded(pair.difference) for pair in found.pairs],
-            "low": [_rounded(pair.low) for pair in found.pairs],
-            "high": [_rounded(pair.high) for pair in found.pairs],
-            "p": [_digits(pair.pvalue) for pair in found.pairs],
-            "adjusted": [_digits(pair.p_adjusted) for pair in found.pairs],
-            "better": [_rounded(pair.p_b_better) for pair in found.pairs],
-            "decided": [int(pair.decided) for pair in found.pairs],
-            "same": [int(pair.identical) for pair in found.pairs],
+            "d": [_rounded(pair.difference) for pair in ranking.pairs],
+            "low": [_rounded(pair.low) for pair in ranking.pairs],
+            "high": [_rounded(pair.high) for pair in ranking.pairs],
+            "p": [_digits(pair.pvalue) for pair in ranking.pairs],
+            "adjusted": [_digits(pair.p_adjusted) for pair in ranking.pairs],
+            "better": [_rounded(pair.p_b_better) for pair in ranking.pairs],
+            "decided": [int(pair.decided) for pair in ranking.pairs],
+            "same": [int(pair.identical) for pair in ranking.pairs],
         }
         content["pairs"] = columns
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -162,15 +166,15 @@ def _digits(value: float) -> float | None:
     return float(f"{value:.4g}") if isfinite(value) else None
 
 
-def _narrow(found: Ranking) -> str:
-    many = len(found.ranking) > _NAMED
+def _narrow(ranking: Ranking) -> str:
+    many = len(ranking.ranking) > _NAMED
     return " Fewer systems, chosen by name above, make larger squares." if many else ""
 
 
-def _words(found: Ranking) -> dict[str, str]:
+def _words(ranking: Ranking) -> dict[str, str]:
     """Each part of the page in plain words."""
-    metric, level = metric_name(found.metric), f"{100 * found.level:g} %"
-    scores = [system.estimate for system in found.ranking if isfinite(system.estimate)]
+    metric, level = metric_name(ranking.metric), f"{100 * ranking.level:g} %"
+    scores = [system.estimate for system in ranking.ranking if isfinite(system.estimate)]
     spread = f", from {points(max(scores))} to {points(min(scores))}" if scores else ""
     return {
         "board": f"{metric[:1].upper()}{metric[1:]} of each system with its own {level} interval"
@@ -180,10 +184,11 @@ def _words(found: Ranking) -> dict[str, str]:
         "matrix": f"Each square compares the system of its row with the one of its column. Blue: "
         f"the row is better. Orange: the column is. Grey: the scores are equal; empty: one is "
         f"undefined. The stronger the colour, the larger the difference. A "
-        f"full square is decided (adjusted p at most {1 - found.level:.4g}), a small one is not: "
-        f"the two tie.{_narrow(found)}",
+        f"full square is decided (adjusted p at most {1 - ranking.level:.4g}), a small one is not: "
+        f"the two tie.{_narrow(ranking)}",
         "pair": f"The limits hold for all pairs at once with a confidence of {level}. p is of the "
-        f"{found.test} randomisation test by {found.by}; adjusted, it allows for the number of "
-        f"pairs ({found.adjustment.capitalize()}). P(better) is the probability, given these data "
-        f"and nothing else, that a system scores higher than the other on {found.by}s like these.",
+        f"{ranking.test} randomisation test by {ranking.by}; adjusted, it allows for the number of "
+        f"pairs ({ranking.adjustment.capitalize()}). P(better) is the probability, given these "
+        f"data and nothing else, that a system scores higher than the other on {ranking.by}s like "
+        f"these.",
     }

@@ -19,32 +19,32 @@ __all__ = ["leaderboard_table", "pair_table", "rank_document"]
 _SHOWN = 28  # pairs of a table that people read: those of eight systems
 
 
-def rank_document(found: Ranking) -> Document:
+def rank_document(ranking: Ranking) -> Document:
     """Show a leaderboard, the pairs where they are few, and the sentences that sum it up."""
-    content = found.to_dict()
+    content = ranking.to_dict()
     del content["level"]
-    board = leaderboard_table(found)
-    pairs = pair_table(found) if 0 < len(found.pairs) <= _SHOWN else None
+    board = leaderboard_table(ranking)
+    pairs = pair_table(ranking) if 0 < len(ranking.pairs) <= _SHOWN else None
     tables = [board] if pairs is None else [board, pairs]
-    many = len(found.pairs) > _SHOWN
-    unseen = (f"JSON and CSV hold all {len(found.pairs):,} pairs.",) if many else ()
+    many = len(ranking.pairs) > _SHOWN
+    unseen = (f"JSON and CSV hold all {len(ranking.pairs):,} pairs.",) if many else ()
     return Document(
-        title=f"Leaderboard of {counted(len(found.ranking), 'system')}",
-        payload=payload("rank", found.signature, **content),
+        title=f"Leaderboard of {counted(len(ranking.ranking), 'system')}",
+        payload=payload("rank", ranking.signature, **content),
         tables=tuple(tables),
-        records=tuple(_records(found)),
-        notes=(found.summary, *unseen, found.signature),
+        records=tuple(_records(ranking)),
+        notes=(ranking.summary, *unseen, ranking.signature),
         page="ranking.html",
-        content=lambda: ranking_content(found, board, pairs),
+        content=lambda: ranking_content(ranking, board, pairs),
     )
 
 
-def leaderboard_table(found: Ranking) -> Table:
+def leaderboard_table(ranking: Ranking) -> Table:
     """The systems, best first; those that may be the best of all in bold."""
-    level = f"{100 * found.level:g} %"
+    level = f"{100 * ranking.level:g} %"
     rows = tuple(
         (
-            Strong(system.name) if _may_lead(found, system) else system.name,
+            Strong(system.name) if _may_lead(ranking, system) else system.name,
             points(system.estimate),
             f"{points(system.low, 1)} to {points(system.high, 1)}",
             _rank_set(system),
@@ -53,20 +53,29 @@ def leaderboard_table(found: Ranking) -> Table:
             "–" if isnan(system.p_best) else probability(system.p_best),
             number(system.expected_rank, 2),
         )
-        for system in found.ranking
+        for system in ranking.ranking
     )
     return Table(
-        ("system", metric_words(found.metric), level, "rank", "tier", "ties", "P(best)", "E(rank)"),
+        (
+            "system",
+            metric_words(ranking.metric),
+            level,
+            "rank",
+            "tier",
+            "ties",
+            "P(best)",
+            "E(rank)",
+        ),
         rows,
-        title=f"Leaderboard, {metric_words(found.metric)} in points",
-        notes=tuple(_leaderboard_notes(found)),
+        title=f"Leaderboard, {metric_words(ranking.metric)} in points",
+        notes=tuple(_leaderboard_notes(ranking)),
         bold_note="Systems that may rank first are in bold.",
         droppable=(7, 4, 6, 2, 5),
     )
 
 
-def _may_lead(found: Ranking, system: RankedSystem) -> bool:
-    return len(found.ranking) > 1 and system.rank_low == 1
+def _may_lead(ranking: Ranking, system: RankedSystem) -> bool:
+    return len(ranking.ranking) > 1 and system.rank_low == 1
 
 
 def _rank_set(system: RankedSystem) -> str:
@@ -75,43 +84,43 @@ def _rank_set(system: RankedSystem) -> str:
     return f"{system.rank_low}–{system.rank_high}"
 
 
-def _leaderboard_notes(found: Ranking) -> list[str]:
-    task = f"{found.task.capitalize()}, {counted(found.units, found.unit)}."
-    if len(found.ranking) < 2:
-        return [task, *oddities(found)]
-    how = f"{found.adjustment.capitalize()}-adjusted p of the {found.test} randomisation test"
-    pairs = f", all {len(found.pairs):,} pairs" if len(found.pairs) > 1 else ""
+def _leaderboard_notes(ranking: Ranking) -> list[str]:
+    task = f"{ranking.task.capitalize()}, {counted(ranking.units, ranking.unit)}."
+    if len(ranking.ranking) < 2:
+        return [task, *oddities(ranking)]
+    how = f"{ranking.adjustment.capitalize()}-adjusted p of the {ranking.test} randomisation test"
+    pairs = f", all {len(ranking.pairs):,} pairs" if len(ranking.pairs) > 1 else ""
     ties = (
-        f"Systems that share a letter (ties) are not told apart at the level {found.level:g} "
-        f"({how} by {found.by}{pairs}); rank: the ranks that a "
+        f"Systems that share a letter (ties) are not told apart at the level {ranking.level:g} "
+        f"({how} by {ranking.by}{pairs}); rank: the ranks that a "
         f"system may have, for all systems at once."
     )
     notes = [task, ties]
-    if any("–" in short_letters(system.letters) for system in found.ranking):
+    if any("–" in short_letters(system.letters) for system in ranking.ranking):
         notes.append("a–d stands for the letters abcd, and so on.")
-    if found.n_draws:
+    if ranking.n_draws:
         notes.append(
             f"P(best), E(rank): probability of being best and expected rank, from "
-            f"{found.n_draws:,} draws over the {found.by}s."
+            f"{ranking.n_draws:,} draws over the {ranking.by}s."
         )
-    if _surer_than_tests(found):
+    if _surer_than_tests(ranking):
         notes.append(
-            f"P(best) is surer here than the tests: it knows no other {found.by}s than these. "
+            f"P(best) is surer here than the tests: it knows no other {ranking.by}s than these. "
             f"Ranks and ties go by the tests."
         )
-    return [*notes, *oddities(found)]
+    return [*notes, *oddities(ranking)]
 
 
-def _surer_than_tests(found: Ranking) -> bool:
+def _surer_than_tests(ranking: Ranking) -> bool:
     """Whether the first is all but certainly the best, though not decided to be."""
-    first, *others = found.ranking
-    if not first.p_best >= found.level:
+    first, *others = ranking.ranking
+    if not first.p_best >= ranking.level:
         return False
-    pairs = [found.pair(first.name, system.name) for system in others]
+    pairs = [ranking.pair(first.name, system.name) for system in others]
     return any(not pair.decided and abs(pair.difference) > 0 for pair in pairs)
 
 
-def pair_table(found: Ranking) -> Table:
+def pair_table(ranking: Ranking) -> Table:
     """Every pair: the difference, its simultaneous limits, the p-values."""
     rows = tuple(
         (
@@ -122,12 +131,12 @@ def pair_table(found: Ranking) -> Table:
             _p(pair.p_adjusted),
             "yes" if pair.decided else "no",
         )
-        for pair in found.pairs
+        for pair in ranking.pairs
     )
     return Table(
         ("pair", "difference", "limits", "p", "p adjusted", "decided"),
         rows,
-        title=f"All pairs, with {100 * found.level:g} % limits that hold for all at once",
+        title=f"All pairs, with {100 * ranking.level:g} % limits that hold for all at once",
         droppable=(3, 2, 5),
     )
 
@@ -136,6 +145,6 @@ def _p(value: float) -> str:
     return "–" if isnan(value) else pvalue(value)
 
 
-def _records(found: Ranking) -> list[dict[str, Any]]:
-    systems = [{"kind": "system", **system.to_dict()} for system in found.ranking]
-    return systems + [{"kind": "pair", **pair.to_dict()} for pair in found.pairs]
+def _records(ranking: Ranking) -> list[dict[str, Any]]:
+    systems = [{"kind": "system", **system.to_dict()} for system in ranking.ranking]
+    return systems + [{"kind": "pair", **pair.to_dict()} for pair in ranking.pairs]

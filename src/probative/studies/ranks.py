@@ -135,7 +135,7 @@ def rank_study(
     conditions = [
         (whole_number("systems", k, least=2), t, u) for k in systems for t in truths for u in units
     ]
-    found = []
+    coverages = []
     for place, (k, truth, unit) in enumerate(conditions):
         skill, mended = _skills(k, truth), _mended(k, truth)
         scores = true_scores(skill, mended)
@@ -152,7 +152,7 @@ def rank_study(
         if limits_only:
             shares[0], decided[:] = np.nan, np.nan
         errors = np.sqrt(shares * (1 - shares) / replicates)
-        found.append(
+        coverages.append(
             RankCoverage(
                 k,
                 truth,
@@ -166,7 +166,7 @@ def rank_study(
                 replicates,
             )
         )
-    return found
+    return coverages
 
 
 def _skills(k: int, truth: str) -> Array:

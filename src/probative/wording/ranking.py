@@ -34,82 +34,84 @@ _RUN = 4  # letters in a row from which on only the first and the last are writt
 _TOLD = 3  # tiers told before the rest is only counted
 
 
-def ranking_summary(found: Ranking) -> str:
+def ranking_summary(ranking: Ranking) -> str:
     """Say in plain words who leads, who is not told apart, and who follows."""
-    if len(found.ranking) < 2:
-        return f"{found.ranking[0].name} is the only system: there is nothing to rank it against."
-    known = [system for system in found.ranking if not isnan(system.p_best)]
+    if len(ranking.ranking) < 2:
+        return f"{ranking.ranking[0].name} is the only system: there is nothing to rank it against."
+    known = [system for system in ranking.ranking if not isnan(system.p_best)]
     if not known:
-        return f"No verdict: {_without_evidence(found)}."
-    unknown = _unknown(found)
+        return f"No verdict: {_without_evidence(ranking)}."
+    unknown = _unknown(ranking)
     if len(known) == 1:
-        score = f"{metric_name(found.metric)} {points(known[0].estimate)}"
+        score = f"{metric_name(ranking.metric)} {points(known[0].estimate)}"
         return " ".join([f"There is nothing to rank {known[0].name} ({score}) against.", *unknown])
-    sentences = [_leader(found, known), *_followers(found, known)]
-    if known[0] is not found.ranking[0]:
+    sentences = [_leader(ranking, known), *_followers(ranking, known)]
+    if known[0] is not ranking.ranking[0]:
         return " ".join([*unknown, f"Of the others, {sentences[0]}", *sentences[1:]])
     return " ".join([*sentences, *unknown])
 
 
 def short_letters(letters: str) -> str:
     """Tie letters, four or more that follow each other by the first and the last: ``c–k``."""
-    found = re.findall(r"[A-Za-z]'*", letters)
-    places = [52 * letter.count("'") + ascii_letters.index(letter[0]) for letter in found]
+    each = re.findall(r"[A-Za-z]'*", letters)
+    places = [52 * letter.count("'") + ascii_letters.index(letter[0]) for letter in each]
     parts: list[str] = []
     start = 0
-    for end in range(1, len(found) + 1):
-        if end < len(found) and places[end] == places[end - 1] + 1:
+    for end in range(1, len(each) + 1):
+        if end < len(each) and places[end] == places[end - 1] + 1:
             continue
-        run = found[start:end]
+        run = each[start:end]
         parts.append("".join(run) if len(run) < _RUN else f"{run[0]}–{run[-1]}")
         start = end
     return "".join(parts)
 
 
-def _without_evidence(found: Ranking) -> str:
-    if all(isnan(system.estimate) for system in found.ranking):
-        return f"{metric_name(found.metric)} is undefined for all of them"
-    if not any(system.counts.positives for system in found.systems):
+def _without_evidence(ranking: Ranking) -> str:
+    if all(isnan(system.estimate) for system in ranking.ranking):
+        return f"{metric_name(ranking.metric)} is undefined for all of them"
+    if not any(system.counts.positives for system in ranking.systems):
         return "the answer holds nothing to be found"
-    return f"the scores rest on one {found.by} alone, and one is no evidence of how others come out"
+    return (
+        f"the scores rest on one {ranking.by} alone, and one is no evidence of how others come out"
+    )
 
 
-def _leader(found: Ranking, known: Sequence[RankedSystem]) -> str:
+def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
     first = known[0]
-    others = [found.pair(first.name, system.name) for system in known[1:]]
-    score = f"({metric_name(found.metric)} {points(first.estimate)})"
+    others = [ranking.pair(first.name, system.name) for system in known[1:]]
+    score = f"({metric_name(ranking.metric)} {points(first.estimate)})"
     still_open = [pair for pair in others if not pair.decided]
     if not still_open:
         largest = max(pair.p_adjusted for pair in others)
-        every = "all " if len(known) == len(found.ranking) else ""
+        every = "all " if len(known) == len(ranking.ranking) else ""
         behind = others[0].a if len(others) == 1 else f"{every}{_count(len(others))} others"
-        return f"{first.name} leads {score} and is better than {behind} ({_p(found, largest)})."
+        return f"{first.name} leads {score} and is better than {behind} ({_p(ranking, largest)})."
     equal = [pair for pair in still_open if pair.difference == 0]
     if not equal:
-        return f"{first.name} leads {score}; it is not separable from {_from(found, still_open)}."
+        return f"{first.name} leads {score}; it is not separable from {_from(ranking, still_open)}."
     names = [first.name, *(pair.a for pair in equal)]
     same = "counts" if all(pair.identical for pair in equal) else "score"
     who = _listed(names) if len(names) <= _NAMED else f"{_count(len(names)).capitalize()} systems"
     sentence = f"{who} lead {score} with the same {same}"
     rest = [pair for pair in still_open if pair.difference != 0]
     if rest:
-        sentence += f"; {first.name} is not separable from {_from(found, rest)}"
+        sentence += f"; {first.name} is not separable from {_from(ranking, rest)}"
     return f"{sentence}."
 
 
-def _from(found: Ranking, pairs: Sequence[RankedPair]) -> str:
+def _from(ranking: Ranking, pairs: Sequence[RankedPair]) -> str:
     """The systems that a leader is not separable from, and how nearly it is."""
     smallest = min((pair.p_adjusted for pair in pairs if not isnan(pair.p_adjusted)), default=None)
     if smallest is None:
         return _listed([pair.a for pair in pairs])
     if len(pairs) == 1:
-        return f"{pairs[0].a} ({_p(found, smallest)})"
+        return f"{pairs[0].a} ({_p(ranking, smallest)})"
     named = len(pairs) <= _NAMED
     who = _listed([pair.a for pair in pairs]) if named else f"{_count(len(pairs))} others"
-    return f"{who} (smallest {_p(found, smallest)})"
+    return f"{who} (smallest {_p(ranking, smallest)})"
 
 
-def _followers(found: Ranking, known: Sequence[RankedSystem]) -> list[str]:
+def _followers(ranking: Ranking, known: Sequence[RankedSystem]) -> list[str]:
     """What is known of the tiers below the first; of two systems all has been said."""
     if len(known) == 2:
         return []
@@ -119,7 +121,7 @@ def _followers(found: Ranking, known: Sequence[RankedSystem]) -> list[str]:
     above = len(tiers[0])
     sentences = []
     for tier in tiers[1 : 1 + _TOLD]:
-        sentences.append(_follow(found, tier, known[:above]))
+        sentences.append(_follow(ranking, tier, known[:above]))
         above += len(tier)
     rest = tiers[1 + _TOLD :]
     if rest:
@@ -130,7 +132,7 @@ def _followers(found: Ranking, known: Sequence[RankedSystem]) -> list[str]:
     return sentences
 
 
-def _follow(found: Ranking, tier: Sequence[RankedSystem], above: Sequence[RankedSystem]) -> str:
+def _follow(ranking: Ranking, tier: Sequence[RankedSystem], above: Sequence[RankedSystem]) -> str:
     """One tier, behind the systems of the tiers above."""
     place = _ordinal(len(above) + 1)
     if len(tier) == 1:
@@ -138,36 +140,36 @@ def _follow(found: Ranking, tier: Sequence[RankedSystem], above: Sequence[Ranked
         if low < high:
             return f"{tier[0].name} follows (rank {low} to {high})."
         head = f"{tier[0].name} is {place}"
-    elif _undecided_among(found, tier):
+    elif _undecided_among(ranking, tier):
         names = _listed([s.name for s in tier]) if len(tier) <= _NAMED else ""
         head = f"{names or _count(len(tier), 'system').capitalize()} tie for {place}"
     else:
         head = f"{_count(len(tier), 'system').capitalize()} share the tier from {place} place on"
     behind = all(
-        found.pair(better.name, system.name).decided for better in above for system in tier
+        ranking.pair(better.name, system.name).decided for better in above for system in tier
     )
     them = "it is" if len(tier) == 1 else "they are"
     return f"{head}." if behind else f"{head}, though {them} not all decided to be behind."
 
 
-def _undecided_among(found: Ranking, tier: Sequence[RankedSystem]) -> bool:
-    return not any(found.pair(a.name, b.name).decided for a, b in combinations(tier, 2))
+def _undecided_among(ranking: Ranking, tier: Sequence[RankedSystem]) -> bool:
+    return not any(ranking.pair(a.name, b.name).decided for a, b in combinations(tier, 2))
 
 
-def _unknown(found: Ranking) -> list[str]:
+def _unknown(ranking: Ranking) -> list[str]:
     """Systems that nothing is known of."""
-    names = [system.name for system in found.ranking if isnan(system.p_best)]
+    names = [system.name for system in ranking.ranking if isnan(system.p_best)]
     if not names:
         return []
     listed = _listed(names) if len(names) <= _NAMED else f"{_count(len(names))} systems"
-    return [f"Nothing can be said of {listed}: no score that rests on more than one {found.by}."]
+    return [f"Nothing can be said of {listed}: no score that rests on more than one {ranking.by}."]
 
 
-def _p(found: Ranking, value: float) -> str:
+def _p(ranking: Ranking, value: float) -> str:
     """An adjusted p-value: as many decimals as tell it from the limit that decides."""
     if value < 0.001:
         return "adjusted p < 0.001"
-    limit = 1 - found.level
+    limit = 1 - ranking.level
     texts = [number(value, digits) for digits in range(2 if value >= 0.1 else 3, 8)]
     apart = (text for text in texts if (float(text) <= limit) == (value <= limit))
     return f"adjusted p = {next(apart, texts[-1])}"
