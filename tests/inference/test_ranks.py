@@ -556,3 +556,18 @@ def test_the_whole_board_is_the_same_with_the_same_seed():
 def test_part_of_an_item_cannot_be_exchanged():
     with pytest.raises(pv.InputError, match=r"0\.5 of an item cannot be exchanged"):
         UnitTable.of_counts([pv.Counts([0.5], [1], [1])])
+
+
+@pytest.mark.parametrize("metric", ["f1", "precision", "recall"])
+def test_pairs_that_every_unit_tells_alike_have_no_certain_difference(metric):
+    none, one = np.zeros(30, int), np.ones(30, int)
+    some = (np.arange(30) % 3 == 0).astype(int)
+    systems = {
+        "silly": pv.Counts(none, one, one),
+        "wary": pv.Counts(none, some, one),
+        "right": pv.Counts(one, none, none),
+    }
+    for pair in pv.rank(systems, metric=metric).pairs:
+        assert -1 <= pair.low < pair.difference or pair.difference == -1
+        assert pair.difference <= pair.high
+        assert pair.high - pair.low > 0.05

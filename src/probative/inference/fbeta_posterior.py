@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FBetaPosterior"]
 
+_NEAR = 1e-6  # a search tells a flat top from its surroundings no better
+
 
 class FBetaPosterior(Posterior):
     """F-beta: an average of posteriors like that of F1, over the kinds of the errors.
@@ -115,6 +117,9 @@ class FBetaPosterior(Posterior):
     def mode(self) -> Number:
         """The most probable score; NaN where the density is highest at both ends."""
         inner = self._in_parts(lambda part: (special.expit(part._mixture.peak()),))[0]
+        # with a shape of 1 the density may be highest at an end, which a search only comes near
+        inner = np.where((self.a == 1) & (inner < _NEAR), 0.0, inner)
+        inner = np.where((self.b == 1) & (1 - inner < _NEAR), 1.0, inner)
         low, high = self.a < 1, self.b < 1
         return plain(np.select([low & high, low, high], [np.nan, 0.0, 1.0], inner))
 

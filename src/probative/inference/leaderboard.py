@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from probative.counts import PairedCounts
+from probative.counts import Counts, PairedCounts
 from probative.inference.differences import difference
+from probative.inference.intervals import interval
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.pair_tests import pair_tests
 from probative.inference.ranks import (
@@ -50,6 +51,7 @@ __all__ = ["ADJUSTMENTS", "Evidence", "Leaderboard", "evidence_of_units", "leade
 ADJUSTMENTS = ("holm", "shaffer")
 # The skewness from which on the limits of a difference may be too narrow: that of four units in
 # dispute, all on one side. What a fifth one would have been worth is not to be seen.
+_NO_SPREAD = 1e-12  # standard errors that rounding makes of none
 _LOPSIDED = 0.5
 
 
@@ -262,6 +264,11 @@ def evidence_of_units(
         for i in np.flatnonzero(np.bincount(kind[known], minlength=len(kind))[kind[known]] > 1):
             same = kind[known] == kind[known[i]]
             low[i, same], high[i, same] = _limits_of_copies(units, known[i], metric, level, beta)
+        still = (errors <= _NO_SPREAD) & (kind[known][:, None] != kind[known])
+        if still.any():
+            arms = np.array([_arms(units, int(one), metric, level, beta) for one in known])
+            low[still] = (gaps - np.hypot(arms[:, None, 0], arms[:, 1]))[still]
+            high[still] = (gaps + np.hypot(arms[:, None, 1], arms[:, 0]))[still]
         return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
     def scores(weights: Array) -> Array:
@@ -279,6 +286,28 @@ def evidence_of_units(
         number=number,
         lopsided=int(np.count_nonzero(np.triu(skewness >= _LOPSIDED))),
     )
+
+
+def _arms(
+    units: UnitTable, system: int, metric: str, level: float, beta: float
+) -> tuple[float, float]:
+    """How far the limits of a single score reach below and above it.
+
+    Two systems of which every unit tells the same (all right and all wrong, say) seem to differ by
+    just so much: MOVER joins what is known of each, as if they were independent.
+    """
+    own = units.counts()
+    parts = [own.tp, own.fp, own.fn, *([] if own.tn is None else [own.tn])]
+    rows = [np.repeat(np.asarray(part)[system], units.number) for part in parts]
+    alone = interval(
+        Counts(*(row.sum() if units.by_item else row for row in rows)),
+        metric,
+        level=level,
+        beta=beta,
+        clustered=not units.by_item,
+    )
+    estimate = float(np.asarray(alone.estimate))
+    return estimate - float(np.asarray(alone.low)), float(np.asarray(alone.high)) - estimate
 
 
 def _limits_of_copies(
