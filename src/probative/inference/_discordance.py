@@ -21,30 +21,30 @@ A and B change places.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from probative.inference import _log_odds
+from probative.inference._discordant_share import GaussShare, SteppedShare
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from probative.inference._discordant_share import Points
     from probative.inference._tail_table import TailTable
 
     Array = NDArray[np.float64]
 
-__all__ = ["Coefficients", "Discordance", "Size"]
+__all__ = ["Coefficients", "Discordance"]
 
 _CHUNK = 2**13  # numbers handled at once: they stay in the processor's cache
-_MANY = 50  # equal steps of a trapezoid rule; where it would take more, they grow
-_EVEN = 8.0  # log odds about the middle within which they hardly do, at first
-_FINER = np.sqrt(2.0)
 _NEVER = 1e6  # log odds
 _LEAST = 1e-300
-_MARGIN = 4.0  # standard deviations below which the beginning of the integral does not matter
 
 
 class Coefficients(NamedTuple):
@@ -67,52 +67,24 @@ class Coefficients(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Size:
-    """The Beta variate K, on the scale of log odds, and how it is integrated over."""
-
-    a: Array
-    b: Array
-    drop: float  # the trapezoid rule ends where the integrand has fallen to exp(-drop)
-    step: float
-    even: float  # log odds about the middle within which its steps hardly grow
-    low: float
-    high: float
-    sd: float
-
-    @classmethod
-    def of(cls, a: float, b: float, drop: float) -> Size:
-        """Work out where the variate lies; the steps resolve its density."""
-        shapes = np.array(a), np.array(b)
-        sd = float(_log_odds.spread(*shapes))
-        low, high = _log_odds.window(*shapes, drop)
-        # in standard deviations, and on the scale of log odds itself
-        step = 1 / np.sqrt(1 + sd**2)
-        return cls(*shapes, drop, float(step), _EVEN, float(low), float(high), sd)
-
-    def refined(self) -> Size:
-        """The same with steps that are shorter by a factor of √2, and equal over a longer way."""
-        return replace(self, step=self.step / _FINER, even=self.even * _FINER)
-
-
-@dataclass(frozen=True)
 class Discordance:
     """Differences d >= 0, averaged over K, V and the nodes of the other shares."""
 
     at: Coefficients
     weight: Array
-    size: Size  # K
+    size: GaussShare | SteppedShare  # K
     won: TailTable  # V
 
     def tail(self, d: Array, *, density: bool = False) -> tuple[Array, Array]:
         """P(B - A > d) and the density at each d, which is NaN unless asked for."""
         share, slope = np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)
-        # some d together where there are few nodes
-        together = max(1, _CHUNK // (32 * len(self.weight)))
-        inside = np.flatnonzero(d < 1)
+        # some d together where there are few nodes, and 0 apart, from where all of K counts
+        together = max(1, _CHUNK // (self.size.points * len(self.weight)))
         with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
-            for first in range(0, len(inside), together):
-                at = inside[first : first + together]
-                share[at], slope[at] = self._average(d[at], density=density)
+            for inside in (np.flatnonzero(d == 0), np.flatnonzero((d > 0) & (d < 1))):
+                for first in range(0, len(inside), together):
+                    at = inside[first : first + together]
+                    share[at], slope[at] = self._average(d[at], density=density)
         if density and self.size.a <= 1:
             slope[d == 0] = np.inf
         return np.minimum(share, 1.0), slope
@@ -120,36 +92,40 @@ class Discordance:
     def _average(self, d: Array, *, density: bool) -> tuple[Array, Array]:
         """The same; arrays have an axis for d, one for the nodes and one for K."""
         begin, gain = _least_odds(self.at, d[:, None])
-        least = self._first(d[:, None], begin, gain, density=density)
-        alike = bool(np.all(begin <= self._floor))  # then one grid does for all nodes
-        grid = self._grid(begin[:1, :1], least[:1, :1])[:2] if alike else None
+        points = self._points(d[:, None], begin, gain, density=density)
         sums = [np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)]
-        rows = max(1, _CHUNK // (32 * len(d)))
+        rows = max(1, _CHUNK // (self.size.points * len(d)))
         for first in range(0, len(self.weight), rows):
             some = slice(first, first + rows)
-            if grid is None:
-                y, mass, distance = self._grid(begin[:, some], least[:, some])
-            else:
-                y, mass = grid
-                distance = y - begin[:, some, None]
+            at = points(some)
             values = self._probability_given(
                 d[:, None, None],
                 [x[some, None] for x in self.at],
-                y,
-                distance,
+                at,
                 gain[:, some, None],
                 density=density,
             )
             for i, value in enumerate(values):
-                sums[i] += np.sum(value * mass, axis=-1) @ self.weight[some]
+                sums[i] += np.sum(value * at.mass, axis=-1) @ self.weight[some]
         return sums[0], sums[1]
 
-    @property
-    def _floor(self) -> float:
-        """Where the integral begins at the lowest: what lies below does not matter."""
-        return self.size.low - _MARGIN * self.size.sd
+    def _points(
+        self, d: Array, begin: Array, gain: Array, *, density: bool
+    ) -> Callable[[slice], Points]:
+        """Where K is looked at, for some of the nodes."""
+        size = self.size
+        if isinstance(size, GaussShare):
+            if np.all(d == 0):
+                whole = size.whole()
+                return lambda _: whole
+            # V is next to 1 at first, and its tail a power of what it lacks to 1
+            return lambda some: size.over(begin[:, some], float(self.won.b) - 1)
+        least = self._first(d, begin, gain, size, density=density)
+        return lambda some: size.over(begin[:, some], least[:, some])
 
-    def _first(self, d: Array, begin: Array, gain: Array, *, density: bool) -> Array:
+    def _first(
+        self, d: Array, begin: Array, gain: Array, size: SteppedShare, *, density: bool
+    ) -> Array:
         """The t from which on the integrand matters, where the integral begins at K's own pace.
 
         It falls like exp(t·b) at last, b the second shape of V, and dy/dt like exp(t). V is next to
@@ -157,33 +133,19 @@ class Discordance:
         has nearly all its probability next to 1, that is so over a long way.
         """
         b = self.won.b + (0 if density else 1)
-        most = _log_odds.window(self.won.a, b, self.size.drop)[1]
+        most = _log_odds.window(self.won.a, b, size.drop)[1]
         k, m = special.expit(begin), special.expit(-begin)
         alike, up1, up2, down1, _, *rest = self.at
         up_a, up_b, down_a, down_b = (m * alike + k * x for x in rest)
         linear = k * m * (up1 - down1) - d * (down_a * up_b + up_a * down_b)
-        odds = np.abs(linear) / (k * ((1 - d) * up2 * k + gain * m) * self.size.sd)
-        return np.asarray(np.fmin(np.log(odds) - most, -self.size.drop / float(b)))
-
-    def _grid(self, begin: Array, least: Array) -> tuple[Array, Array, Array]:
-        """Log odds of K from where B - A can exceed d on, their mass and distance from there."""
-        size = self.size
-        start = np.maximum(begin, self._floor)
-        first = np.maximum(_inverse_softplus(np.maximum(size.low - start, 0) / size.sd), least)
-        last = np.maximum(_inverse_softplus(np.maximum(size.high - start, 0) / size.sd), first)
-        t, rate = _points(first, last, np.maximum(-start, 0) / size.sd, size)
-        small = np.exp(-np.abs(t))
-        beyond = size.sd * (np.maximum(t, 0) + np.log1p(small))
-        y = start[..., None] + beyond
-        rate = rate * size.sd * np.where(t >= 0, 1.0, small) / (1 + small)
-        mass = np.exp(_log_odds.log_pdf(size.a, size.b, y)) * rate
-        return y, mass, (start - begin)[..., None] + beyond
+        odds = np.abs(linear) / (k * ((1 - d) * up2 * k + gain * m) * size.sd)
+        return np.asarray(np.fmin(np.log(odds) - most, -size.drop / float(b)))
 
     def _probability_given(
-        self, d: Array, at: list[Array], y: Array, distance: Array, gain: Array, *, density: bool
+        self, d: Array, at: list[Array], points: Points, gain: Array, *, density: bool
     ) -> tuple[Array, ...]:
         """P(B - A > d) given K at every node, and the density."""
-        k, m = special.expit(y), special.expit(-y)
+        k, m, ahead, _ = points
         alike, up1, up2, down1, down2, *rest = at
         both = m * alike
         up_a, up_b, down_a, down_b = (both + k * x for x in rest)
@@ -193,7 +155,7 @@ class Discordance:
         constant = k * (m * down1 + k * down2) + d * lower
         linear = k * m * (up1 - down1) - d * mixed
         # a factor of it is the distance from where the integral begins
-        square = -k * np.expm1(-distance) * ((1 - d) * up2 * k + gain * m)
+        square = k * ahead * ((1 - d) * up2 * k + gain * m)
         # shares of 1e-300 and less count as such
         square, constant = np.maximum(square, _LEAST), np.maximum(constant, _LEAST)
         root = np.sqrt(linear * linear + 4 * constant * square)
@@ -209,24 +171,6 @@ class Discordance:
         return above, np.where(np.isfinite(dens), dens, 0.0)
 
 
-def _points(first: Array, last: Array, centre: Array, size: Size) -> tuple[Array, Array]:
-    """Points for a trapezoid rule from first to last, along a new axis, and their distances.
-
-    Where shapes below 1 stretch K over hundreds of log odds, only those about the centre are
-    equally far apart: t = centre + c·sinh(u) has equal steps in u.
-    """
-    steps = max(1, int(np.ceil(np.max(last - first) / size.step)))
-    if steps <= _MANY:
-        distance = ((last - first) / steps)[..., None]
-        return first[..., None] + distance * np.arange(steps + 1), distance
-    scale = size.even / size.sd
-    low, high = np.arcsinh((first - centre) / scale), np.arcsinh((last - centre) / scale)
-    steps = max(1, int(np.ceil(np.max(high - low) * scale / size.step)))
-    distance = ((high - low) / steps)[..., None]
-    u = low[..., None] + distance * np.arange(steps + 1)
-    return centre[..., None] + scale * np.sinh(u), scale * np.cosh(u) * distance
-
-
 def _least_odds(at: Coefficients, d: Array) -> tuple[Array, Array]:
     """Log odds of K from which on B - A exceeds d where V is 1.
 
@@ -240,8 +184,3 @@ def _least_odds(at: Coefficients, d: Array) -> tuple[Array, Array]:
     odds = np.where(rises, 2 * constant / half, half / (2 * square))
     # where B - A exceeds d for no K at all, so far up that K never is
     return np.fmin(np.log(odds), _NEVER), np.where(rises, half / 2, 2 * constant * square / half)
-
-
-def _inverse_softplus(x: Array) -> Array:
-    """The t for which log(1 + exp(t)) is x."""
-    return np.where(x > 30, x, np.log(np.expm1(np.minimum(x, 30))))

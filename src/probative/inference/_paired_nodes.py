@@ -41,9 +41,9 @@ __all__ = [
 _SIZES = (2, 3, 4, 6, 9, 13, 19)
 _FEW = 2  # the place of four nodes
 _FAST = 1e-4  # by how much three plain ones may differ from four, if stretched ones are not tried
-_FEW_SHARES = 3  # up to so many, six nodes are compared with four
 _NEGLIGIBLE = 0.02  # of the error: the weight of nodes that are left out
 _SAFETY = 4.0
+_LEAST_RATE = 0.02  # at which changes are taken to shrink
 _SCRAMBLINGS, _POINTS = 8, 512
 _SAFE = 3.0  # standard errors
 _TABLE = 2**13  # entries of a table of quantiles
@@ -71,11 +71,11 @@ class Nodes:
 def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
     """Return a product of Gauss rules whose averages are right to the tolerance.
 
-    Rules are stretched if that makes those of few nodes agree better. Then whichever errs most is
-    refined next. The error of each is about what its last refinement changed, times
-    the rate at which the changes shrink; together they are multiplied by eight, because other
-    averages than these are wanted, too. Where it would take more than `most` nodes, the error is
-    no less than twice what rules that are all coarser differ by.
+    Rules are stretched if that makes those of few nodes agree better. How many nodes each takes is
+    tried with few of the others: whichever errs most is refined next, as long as there are at most
+    `most` nodes together. The error is about what the last refinement of all of them changes,
+    times the rate at which such changes shrink, and times eight, because other averages than these
+    are wanted, too.
     """
     rule = cache(lambda kind, i, level: kind(*shapes[i], _SIZES[level]))
 
@@ -83,23 +83,25 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
         rules = [rule(kind, i, one) for i, one in enumerate(level)]
         return _product(rules, _NEGLIGIBLE * error)
 
-    def first(kind: Callable[..., Rule], place: int) -> tuple[float, Array]:
+    def first(kind: Callable[..., Rule]) -> tuple[float, Array]:
         """What the average is, and by how much it differs from that of a coarser product."""
-        coarse, value = (averages(at(kind, [place - i] * len(shapes))) for i in (1, 0))
+        coarse, value = (averages(at(kind, [_FEW - i] * len(shapes))) for i in (1, 0))
         return _largest(value - coarse), value
 
-    kind, place = gauss_jacobi, _FEW
-    together, value = first(kind, place)
-    if together > _FAST:
-        place += len(shapes) <= _FEW_SHARES
-        tried = [(*first(one, place), one) for one in (gauss_jacobi, stretched_gauss)]
-        together, value, kind = min(tried, key=lambda found: found[0])
-    start = [place] * len(shapes)
-    level = start
-    changes = [
-        [_largest(averages(at(kind, [x - (i == j) for j, x in enumerate(start)])) - value)]
-        for i in range(len(shapes))
-    ]
+    kind = gauss_jacobi
+    change, value = first(kind)
+    if change > _FAST:
+        other, stretched = first(stretched_gauss)
+        if other < change:
+            kind, value = stretched_gauss, stretched
+
+    def refined(i: int, level: int) -> Array:
+        """The average with another number of nodes in one of the rules."""
+        return averages(at(kind, [level if j == i else _FEW for j in range(len(shapes))]))
+
+    level = [_FEW] * len(shapes)
+    values = [value] * len(shapes)
+    changes = [[_largest(refined(i, _FEW - 1) - value)] for i in range(len(shapes))]
     while True:
         errors = [_remaining(seen) for seen in changes]
         worst = int(np.argmax(errors))
@@ -111,14 +113,13 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
         ):
             break
         level = finer
-        last, value = value, averages(at(kind, level))
-        changes[worst].append(_largest(value - last))
-    error = max(_SAFETY * sum(errors), 1e-12)
-    if error > _SAFETY * tolerance:
-        if level != start:
-            together = _largest(averages(at(kind, [one - 1 for one in level])) - value)
-        error = max(error, _SAFETY * together / 2)
-    return replace(at(kind, level, error), error=error)
+        last, values[worst] = values[worst], refined(worst, level[worst])
+        changes[worst].append(_largest(values[worst] - last))
+    nodes = at(kind, level)
+    coarsest, coarse = (averages(at(kind, [max(one - i, 0) for one in level])) for i in (2, 1))
+    last = averages(nodes)
+    together = _remaining([_largest(coarse - coarsest), _largest(last - coarse)])
+    return replace(nodes, error=max(_SAFETY * max(together, sum(errors)), 1e-12))
 
 
 def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
@@ -220,6 +221,7 @@ def _product(rules: Sequence[Rule], negligible: float = 0.0) -> Nodes:
     return Nodes(share, rest, weight[keep] / weight[keep].sum())
 
 
+@lru_cache(maxsize=256)
 def gauss_jacobi(a: float, b: float, size: int) -> tuple[Array, Array, Array]:
     """Return nodes, 1 minus the nodes, and weights of the Gauss rule for Beta(a, b).
 
@@ -260,4 +262,4 @@ def _remaining(changes: list[float]) -> float:
     if len(changes) < 2:
         return changes[-1]
     rate = min(1.0, changes[-1] / max(changes[-2], 1e-300))
-    return 2 * changes[-1] * max(rate, 0.1)
+    return 2 * changes[-1] * max(rate, _LEAST_RATE)

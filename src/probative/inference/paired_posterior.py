@@ -22,7 +22,8 @@ from scipy import special
 from probative._validation import fraction, one_of, open_probability
 from probative.errors import InputError
 from probative.inference import _log_odds
-from probative.inference._discordance import Coefficients, Discordance, Size
+from probative.inference._discordance import Coefficients, Discordance
+from probative.inference._discordant_share import GaussShare, SteppedShare
 from probative.inference._paired_nodes import Nodes, gauss_nodes, product_nodes, sobol_nodes
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
@@ -52,6 +53,8 @@ _ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
 _WORKED_OUT = ("_settled", "_rough")
 _SHARE = (1.0, 1.0, 1.0)
 _NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases, where yes is said for no
+_FEW_CASES = 100.0  # on which systems disagree: then a Gauss rule may do for their share
+_GAUSS_POINTS = (6, 9, 13, 19)
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
 
 
@@ -190,7 +193,7 @@ class PairedPosterior:
     @cached_property
     def _rough(self) -> _Law:
         """The difference to two or three digits: where to look for limits."""
-        return self._shares.rough_law()
+        return self._shares.rough_law(self._settled.b_above.size)
 
     @property
     def _symmetric(self) -> bool:
@@ -304,15 +307,35 @@ class _Shares:
                 f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
             )
 
-    def rough_law(self) -> _Law:
+    def rough_law(self, size: GaussShare | SteppedShare) -> _Law:
         """The difference with few nodes."""
-        size = Size.of(*self.discordant, _DROP)
         return self._at(product_nodes(self.others, [_COARSE] * len(self.others)), size)
 
-    def _resolved(self, probes: Array, drop: float, tolerance: float) -> tuple[Size, float]:
-        """K with steps that are short enough, as few nodes tell, and the error they leave."""
-        few = product_nodes(self.others, [2] * len(self.others)) if self.others else Nodes.single()
-        sizes = [Size.of(*self.discordant, drop)]
+    def _resolved(
+        self, probes: Array, drop: float, tolerance: float
+    ) -> tuple[GaussShare | SteppedShare, float]:
+        """K with points that are close enough, as few nodes tell, and the error they leave."""
+        few = self._few()
+        if self.discordant[0] <= _FEW_CASES:
+            values = []
+            for points in _GAUSS_POINTS:
+                size = GaussShare(*self.discordant, points)
+                values.append(self._at(few, size).tails(probes)[0])
+                if len(values) > 1:
+                    error = float(np.max(np.abs(values[-1] - values[-2])))
+                    if error <= tolerance:
+                        return size, error
+        return self._stepped(few, probes, drop, tolerance)
+
+    def _few(self) -> Nodes:
+        if not self.others:
+            return Nodes.single()
+        return product_nodes(self.others, [2] * len(self.others))
+
+    def _stepped(
+        self, few: Nodes, probes: Array, drop: float, tolerance: float
+    ) -> tuple[SteppedShare, float]:
+        sizes = [SteppedShare.of(*self.discordant, drop)]
         values = [self._at(few, sizes[0]).tails(probes)[0]]
         for _ in range(_REFINEMENTS if self.others else 2 * _REFINEMENTS):
             sizes.append(sizes[-1].refined())
@@ -325,7 +348,7 @@ class _Shares:
         first = int(np.argmax(errors <= max(2 * last, tolerance)))
         return sizes[first], float(errors[first])
 
-    def _at(self, nodes: Nodes, size: Size, error: float = np.nan) -> _Law:
+    def _at(self, nodes: Nodes, size: GaussShare | SteppedShare, error: float = np.nan) -> _Law:
         at = self._coefficients(nodes)
         b_won, a_won = self._won
         return _Law(
