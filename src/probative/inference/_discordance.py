@@ -71,13 +71,14 @@ class Discordance:
     """Differences d >= 0, averaged over K, V and the nodes of the other shares."""
 
     at: Coefficients
-    weight: Array
+    weight: Array  # of the nodes; columns of it give as many averages
     size: GaussShare | SteppedShare  # K
     won: TailTable  # V
 
     def tail(self, d: Array, *, density: bool = False) -> tuple[Array, Array]:
         """P(B - A > d) and the density at each d, which is NaN unless asked for."""
-        share, slope = np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)
+        shape = (len(d), *self.weight.shape[1:])
+        share, slope = np.zeros(shape), np.full(shape, 0.0 if density else np.nan)
         # some d together where there are few nodes, and 0 apart, from where all of K counts
         together = max(1, _CHUNK // (self.size.points * len(self.weight)))
         with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
@@ -90,23 +91,24 @@ class Discordance:
         return np.minimum(share, 1.0), slope
 
     def _average(self, d: Array, *, density: bool) -> tuple[Array, Array]:
-        """The same; arrays have an axis for d, one for the nodes and one for K."""
+        """The same; arrays have an axis for d, one for K and one for the nodes."""
         begin, gain = _least_odds(self.at, d[:, None])
         points = self._points(d[:, None], begin, gain, density=density)
-        sums = [np.zeros(len(d)), np.full(len(d), 0.0 if density else np.nan)]
+        shape = (len(d), *self.weight.shape[1:])
+        sums = [np.zeros(shape), np.full(shape, 0.0 if density else np.nan)]
         rows = max(1, _CHUNK // (self.size.points * len(d)))
         for first in range(0, len(self.weight), rows):
             some = slice(first, first + rows)
             at = points(some)
             values = self._probability_given(
                 d[:, None, None],
-                [x[some, None] for x in self.at],
+                [x[some] for x in self.at],
                 at,
-                gain[:, some, None],
+                gain[:, None, some],
                 density=density,
             )
             for i, value in enumerate(values):
-                sums[i] += np.sum(value * at.mass, axis=-1) @ self.weight[some]
+                sums[i] += np.sum(value * at.mass, axis=-2) @ self.weight[some]
         return sums[0], sums[1]
 
     def _points(

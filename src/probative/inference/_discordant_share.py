@@ -31,7 +31,7 @@ _MARGIN = 4.0  # standard deviations below which the beginning of the integral d
 
 
 class Points(NamedTuple):
-    """Where K is looked at, along the last axis."""
+    """Where K is looked at, along the last axis but one; the nodes have the last."""
 
     k: Array
     rest: Array  # 1 - K
@@ -49,17 +49,21 @@ class GaussShare:
 
     def over(self, begin: Array, power: float) -> Points:
         """Points from log odds `begin` on, where the integrand rises like this power."""
-        start, room = special.expit(begin)[..., None], special.expit(-begin)[..., None]
-        x, rest, weight = gauss_jacobi(power + 1, self.b, self.points)
+        start, room = (special.expit(sign * begin[:, None, :]) for sign in (1, -1))
+        x, rest, weight = (
+            column[:, None] for column in gauss_jacobi(power + 1, self.b, self.points)
+        )
         k = start + room * x
         scale = special.betaln(power + 1, self.b) - special.betaln(self.a, self.b)
         # Beta(a, b) over what the rule is made for
-        density = (self.a - 1) * np.log(k) - power * np.log(x) + self.b * np.log(room) + scale
-        return Points(k, room * rest, x / k, np.exp(density) * weight)
+        fixed = self.b * np.log(room) + (scale + np.log(weight) - power * np.log(x))
+        return Points(k, room * rest, x / k, np.exp((self.a - 1) * np.log(k) + fixed))
 
     def whole(self) -> Points:
         """Points for all of K."""
-        x, rest, weight = gauss_jacobi(self.a, self.b, self.points)
+        x, rest, weight = (
+            column[:, None] for column in gauss_jacobi(self.a, self.b, self.points)
+        )
         return Points(x, rest, np.ones_like(x), weight)
 
 
@@ -110,10 +114,10 @@ class SteppedShare:
         t, rate = self._steps(first, last, np.maximum(-start, 0) / self.sd)
         small = np.exp(-np.abs(t))
         beyond = self.sd * (np.maximum(t, 0) + np.log1p(small))
-        y = start[..., None] + beyond
+        y = start[:, None, :] + beyond
         rate = rate * self.sd * np.where(t >= 0, 1.0, small) / (1 + small)
         mass = np.exp(_log_odds.log_pdf(self.a, self.b, y)) * rate
-        ahead = -np.expm1(begin[..., None] - y)
+        ahead = -np.expm1(begin[:, None, :] - y)
         return Points(special.expit(y), special.expit(-y), ahead, mass)
 
     def _steps(self, first: Array, last: Array, centre: Array) -> tuple[Array, Array]:
@@ -122,16 +126,17 @@ class SteppedShare:
         Where shapes below 1 stretch K over hundreds of log odds, only those about the centre are
         equally far apart: t = centre + c·sinh(u) has equal steps in u.
         """
+        first, last, centre = (x[:, None, :] for x in (first, last, centre))
         steps = max(1, int(np.ceil(np.max(last - first) / self.step)))
         if steps <= _MANY:
-            distance = ((last - first) / steps)[..., None]
-            return first[..., None] + distance * np.arange(steps + 1), distance
+            distance = (last - first) / steps
+            return first + distance * np.arange(steps + 1)[:, None], distance
         scale = self.even / self.sd
         low, high = np.arcsinh((first - centre) / scale), np.arcsinh((last - centre) / scale)
         steps = max(1, int(np.ceil(np.max(high - low) * scale / self.step)))
-        distance = ((high - low) / steps)[..., None]
-        u = low[..., None] + distance * np.arange(steps + 1)
-        return centre[..., None] + scale * np.sinh(u), scale * np.cosh(u) * distance
+        distance = (high - low) / steps
+        u = low + distance * np.arange(steps + 1)[:, None]
+        return centre + scale * np.sinh(u), scale * np.cosh(u) * distance
 
 
 def _inverse_softplus(x: Array) -> Array:

@@ -10,8 +10,9 @@ over hundreds of log odds, Sobol points do better than any product.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     Rule = tuple[Array, Array, Array]
-    Averages = Callable[["Nodes"], Array]
+    Averages = Callable[[Sequence["Nodes"]], Array]
     Shapes = Sequence[tuple[float, float]]
 
 __all__ = [
@@ -39,9 +40,9 @@ __all__ = [
 ]
 
 _SIZES = (2, 3, 4, 6, 9, 13, 19)
-_FEW = 2  # the place of four nodes
-_FAST = 1e-4  # by how much three plain ones may differ from four, if stretched ones are not tried
-_NEGLIGIBLE = 0.02  # of the error: the weight of nodes that are left out
+_TRIED = 5  # of the sizes, for each share
+_OTHERS = 3  # nodes of the others meanwhile
+_NEGLIGIBLE = 1e-11  # the weight of all nodes that are left out
 _SAFETY = 4.0
 _LEAST_RATE = 0.02  # at which changes are taken to shrink
 _SCRAMBLINGS, _POINTS = 8, 512
@@ -67,59 +68,90 @@ class Nodes:
         """One node, where there is nothing to average."""
         return cls((), (), np.ones(1), 0.0)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Nodes]) -> Nodes:
+        """All of them, with a column of weights for each part."""
+        share, rest = (
+            tuple(np.concatenate(column) for column in zip(*columns, strict=True))
+            for columns in ([part.share for part in parts], [part.rest for part in parts])
+        )
+        weight = np.zeros((sum(len(part.weight) for part in parts), len(parts)))
+        end = 0
+        for i, part in enumerate(parts):
+            begin, end = end, end + len(part.weight)
+            weight[begin:end, i] = part.weight
+        return cls(share, rest, weight)
+
 
 def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
     """Return a product of Gauss rules whose averages are right to the tolerance.
 
-    Rules are stretched if that makes those of few nodes agree better. How many nodes each takes is
-    tried with few of the others: whichever errs most is refined next, as long as there are at most
-    `most` nodes together. The error is about what the last refinement of all of them changes,
-    times the rate at which such changes shrink, and times eight, because other averages than these
-    are wanted, too.
+    Of what kind each rule is and how many nodes it takes is tried with few of the others; then
+    all of them are refined until they are fine enough, or more than `most` together. The error is
+    about what the last refinement changes, times the rate at which such changes shrink, and times
+    eight, because other averages than these are wanted, too.
     """
-    rule = cache(lambda kind, i, level: kind(*shapes[i], _SIZES[level]))
-
-    def at(kind: Callable[..., Rule], level: Sequence[int], error: float = tolerance) -> Nodes:
-        rules = [rule(kind, i, one) for i, one in enumerate(level)]
-        return _product(rules, _NEGLIGIBLE * error)
-
-    def first(kind: Callable[..., Rule]) -> tuple[float, Array]:
-        """What the average is, and by how much it differs from that of a coarser product."""
-        coarse, value = (averages(at(kind, [_FEW - i] * len(shapes))) for i in (1, 0))
-        return _largest(value - coarse), value
-
-    kind = gauss_jacobi
-    change, value = first(kind)
-    if change > _FAST:
-        other, stretched = first(stretched_gauss)
-        if other < change:
-            kind, value = stretched_gauss, stretched
-
-    def refined(i: int, level: int) -> Array:
-        """The average with another number of nodes in one of the rules."""
-        return averages(at(kind, [level if j == i else _FEW for j in range(len(shapes))]))
-
-    level = [_FEW] * len(shapes)
-    values = [value] * len(shapes)
-    changes = [[_largest(refined(i, _FEW - 1) - value)] for i in range(len(shapes))]
+    rules = [_promising_rule(i, shapes, averages) for i in range(len(shapes))]
+    level = _cheapest([rule.errors for rule in rules], tolerance, most)
     while True:
-        errors = [_remaining(seen) for seen in changes]
-        worst = int(np.argmax(errors))
-        finer = [one + (i == worst) for i, one in enumerate(level)]
-        if (
-            sum(errors) <= tolerance
-            or finer[worst] == len(_SIZES)
-            or np.prod([_SIZES[i] for i in finer]) > most
-        ):
-            break
+        products = [
+            _product([rule.at(max(one - i, 0)) for rule, one in zip(rules, level, strict=True)])
+            for i in (2, 1, 0)
+        ]
+        coarsest, coarse, value = averages(products)
+        error = _SAFETY * _remaining(_largest(coarse - coarsest), _largest(value - coarse))
+        finer = [min(one + 1, len(_SIZES) - 1) for one in level]
+        if error <= _SAFETY * tolerance or finer == level or _size(finer) > most:
+            return replace(products[-1], error=max(error, 1e-12))
         level = finer
-        last, values[worst] = values[worst], refined(worst, level[worst])
-        changes[worst].append(_largest(values[worst] - last))
-    nodes = at(kind, level)
-    coarsest, coarse = (averages(at(kind, [max(one - i, 0) for one in level])) for i in (2, 1))
-    last = averages(nodes)
-    together = _remaining([_largest(coarse - coarsest), _largest(last - coarse)])
-    return replace(nodes, error=max(_SAFETY * max(together, sum(errors)), 1e-12))
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A Gauss rule for a share, of any of the sizes, and how it errs."""
+
+    kind: Callable[[float, float, int], Rule]
+    shape: tuple[float, float]
+    errors: list[float]
+
+    def at(self, level: int) -> Rule:
+        return self.kind(*self.shape, _SIZES[level])
+
+
+def _promising_rule(i: int, shapes: Shapes, averages: Averages) -> _Rule:
+    """The better kind of rule for a share, as few nodes of the others tell."""
+    few = [gauss_jacobi(*shape, _OTHERS) for shape in shapes]
+    small = min(shapes[i]) < _SMALL
+    kinds = (gauss_jacobi, stretched_gauss) if small else (gauss_jacobi,)
+    values = averages(
+        [
+            _product([*few[:i], kind(*shapes[i], size), *few[i + 1 :]])
+            for kind in kinds
+            for size in _SIZES[:_TRIED]
+        ]
+    )
+    changes = np.max(np.abs(np.diff(values.reshape(len(kinds), _TRIED, -1), axis=1)), axis=2)
+    best = int(np.argmin(changes[:, -1]))
+    errors = changes[best].tolist()
+    while len(errors) < len(_SIZES):
+        errors.append(_remaining(*errors[-2:]) / 2)
+    return _Rule(kinds[best], shapes[i], errors)
+
+
+def _cheapest(errors: Sequence[Sequence[float]], tolerance: float, most: int) -> list[int]:
+    """Which of the sizes the rules take, so that they err by the tolerance together."""
+    level = [1] * len(errors)
+    while True:
+        left = [row[one] for row, one in zip(errors, level, strict=True)]
+        worst = int(np.argmax(left))
+        finer = [one + (i == worst) for i, one in enumerate(level)]
+        if sum(left) <= tolerance or finer[worst] == len(_SIZES) or _size(finer) > most:
+            return level
+        level = finer
+
+
+def _size(level: Sequence[int]) -> int:
+    return math.prod(_SIZES[i] for i in level)
 
 
 def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
@@ -136,11 +168,11 @@ def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
         odds = [_log_odds_at(a, b, uniform[:, j]) for j, (a, b) in enumerate(shapes)]
         share, rest = (tuple(special.expit(sign * y) for y in odds) for sign in (1, -1))
         parts.append(Nodes(share, rest, np.full(_POINTS, 1 / _POINTS)))
-    values = np.array([averages(part) for part in parts])
-    return Nodes(
-        tuple(np.concatenate(column) for column in zip(*(x.share for x in parts), strict=True)),
-        tuple(np.concatenate(column) for column in zip(*(x.rest for x in parts), strict=True)),
-        np.concatenate([x.weight for x in parts]) / _SCRAMBLINGS,
+    values = averages(parts)
+    together = Nodes.joined(parts)
+    return replace(
+        together,
+        weight=together.weight.sum(axis=1) / _SCRAMBLINGS,
         error=_SAFE * _largest(values.std(axis=0, ddof=1)) / np.sqrt(_SCRAMBLINGS),
     )
 
@@ -209,13 +241,13 @@ def product_nodes(shapes: Shapes, sizes: Sequence[int]) -> Nodes:
     return _product([gauss_jacobi(*shape, size) for shape, size in zip(shapes, sizes, strict=True)])
 
 
-def _product(rules: Sequence[Rule], negligible: float = 0.0) -> Nodes:
-    """The product of the rules, but for nodes that have no more than this weight together."""
+def _product(rules: Sequence[Rule]) -> Nodes:
+    """The product of the rules, but for nodes of next to no weight."""
     weight = rules[0][2]
     for _, _, one in rules[1:]:
         weight = np.multiply.outer(weight, one)
     ordered = np.sort(weight, axis=None)
-    least = ordered[np.searchsorted(np.cumsum(ordered), negligible)]
+    least = ordered[np.searchsorted(np.cumsum(ordered), _NEGLIGIBLE)]
     keep = np.nonzero(weight >= least)
     share, rest = (tuple(rule[i][at] for rule, at in zip(rules, keep, strict=True)) for i in (0, 1))
     return Nodes(share, rest, weight[keep] / weight[keep].sum())
@@ -257,9 +289,7 @@ def _largest(changes: Array) -> float:
     return float(np.max(np.abs(changes)))
 
 
-def _remaining(changes: list[float]) -> float:
-    """What is left of a series of changes: the last one, times the rate at which they shrink."""
-    if len(changes) < 2:
-        return changes[-1]
-    rate = min(1.0, changes[-1] / max(changes[-2], 1e-300))
-    return 2 * changes[-1] * max(rate, _LEAST_RATE)
+def _remaining(before: float, last: float) -> float:
+    """Twice what is left after two changes: the last, times the rate at which they shrink."""
+    rate = min(1.0, last / max(before, 1e-300))
+    return 2 * last * max(rate, _LEAST_RATE)

@@ -12,6 +12,7 @@ Recall and accuracy do not depend on it at all.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ from probative.inference.posteriors import posterior, prior_weight, recall_weigh
 from probative.metrics import METRICS, TABLE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from probative._types import Number
@@ -209,6 +212,12 @@ class _Law:
     a_above: Discordance
     error: float
 
+    def beyond(self, d: Array) -> Array:
+        """P(above d), or below it where it is negative; columns of averages are rows of these."""
+        rises = d >= 0
+        tails = [self.b_above.tail(d[rises])[0], self.a_above.tail(-d[~rises])[0]]
+        return np.concatenate(tails).T
+
     def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
         """P(at most d), P(above d) and, where asked for, the density."""
         below, above, slope = np.full((3, len(d)), np.nan)
@@ -288,8 +297,8 @@ class _Shares:
             return self._at(Nodes.single(), size, error)
         size, error = self._resolved(probes, _DROP, _STEPS)
 
-        def averages(nodes: Nodes) -> Array:
-            return self._at(nodes, size).tails(probes)[0]
+        def averages(parts: Sequence[Nodes]) -> Array:
+            return self._at(Nodes.joined(parts), size).beyond(probes)
 
         nodes = gauss_nodes(self.others, averages, _TOLERANCE, _MOST_NODES)
         if nodes.error > _GOOD_ENOUGH:
@@ -317,14 +326,13 @@ class _Shares:
         """K with points that are close enough, as few nodes tell, and the error they leave."""
         few = self._few()
         if self.discordant[0] <= _FEW_CASES:
-            values = []
-            for points in _GAUSS_POINTS:
-                size = GaussShare(*self.discordant, points)
-                values.append(self._at(few, size).tails(probes)[0])
-                if len(values) > 1:
-                    error = float(np.max(np.abs(values[-1] - values[-2])))
-                    if error <= tolerance:
-                        return size, error
+            sizes = [GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
+            value = self._at(few, sizes[0]).beyond(probes)
+            for size, finer in itertools.pairwise(sizes):
+                last, value = value, self._at(few, finer).beyond(probes)
+                error = float(np.max(np.abs(value - last)))
+                if error <= tolerance:
+                    return size, error
         return self._stepped(few, probes, drop, tolerance)
 
     def _few(self) -> Nodes:
@@ -336,10 +344,10 @@ class _Shares:
         self, few: Nodes, probes: Array, drop: float, tolerance: float
     ) -> tuple[SteppedShare, float]:
         sizes = [SteppedShare.of(*self.discordant, drop)]
-        values = [self._at(few, sizes[0]).tails(probes)[0]]
+        values = [self._at(few, sizes[0]).beyond(probes)]
         for _ in range(_REFINEMENTS if self.others else 2 * _REFINEMENTS):
             sizes.append(sizes[-1].refined())
-            values.append(self._at(few, sizes[-1]).tails(probes)[0])
+            values.append(self._at(few, sizes[-1]).beyond(probes))
             last = np.max(np.abs(values[-1] - values[-2]))
             if last <= tolerance:
                 break
