@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Coefficients", "Discordance"]
 
-_CHUNK = 2**13  # numbers handled at once: they stay in the processor's cache
+_CHUNK = 2**12  # numbers handled at once: they stay in the processor's cache
 _NEVER = 1e6  # log odds
 _LEAST = 1e-300
 

@@ -10,6 +10,7 @@ over hundreds of log odds, Sobol points do better than any product.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -42,6 +43,7 @@ __all__ = [
 _SIZES = (2, 3, 4, 6, 9, 13, 19)
 _TRIED = 5  # of the sizes, for each share
 _OTHERS = 3  # nodes of the others meanwhile
+_QUICK = 800  # plain nodes up to which no other kind is tried
 _NEGLIGIBLE = 1e-11  # the weight of all nodes that are left out
 _SAFETY = 4.0
 _LEAST_RATE = 0.02  # at which changes are taken to shrink
@@ -86,29 +88,56 @@ class Nodes:
 def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
     """Return a product of Gauss rules whose averages are right to the tolerance.
 
-    Of what kind each rule is and how many nodes it takes is tried with few of the others; then
-    all of them are refined until they are fine enough, or more than `most` together. The error is
-    about what the last refinement changes, times the rate at which such changes shrink, and times
-    eight, because other averages than these are wanted, too.
+    How many nodes a rule takes is tried with few of the others. Where it is many, stretched rules
+    are tried, too: each share gets the better one or, if that does not do, all get the same.
     """
-    rules = [_promising_rule(i, shapes, averages) for i in range(len(shapes))]
-    level = _cheapest([rule.errors for rule in rules], tolerance, most)
-    while True:
-        products = [
-            _product([rule.at(max(one - i, 0)) for rule, one in zip(rules, level, strict=True)])
-            for i in (2, 1, 0)
+    plain = _tried(gauss_jacobi, shapes, averages)
+    nodes = _refined(plain, averages, tolerance, _QUICK)
+    if nodes.error > _SAFETY * tolerance:
+        stretched = _tried(stretched_gauss, shapes, averages)
+        best = [
+            min(pair, key=lambda rule: rule.errors[_TRIED])
+            for pair in zip(plain, stretched, strict=True)
         ]
-        coarsest, coarse, value = averages(products)
-        error = _SAFETY * _remaining(_largest(coarse - coarsest), _largest(value - coarse))
+        for rules in (best, stretched):
+            if nodes.error > _SAFETY * tolerance:
+                found = _refined(rules, averages, tolerance, most)
+                nodes = min(nodes, found, key=lambda tried: tried.error)
+    return nodes
+
+
+def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most: int) -> Nodes:
+    """Refine all rules until that changes little, or they are more than `most` together.
+
+    The coarsest that will do is returned. Its error is what the finest changes, or for the finest
+    what the last refinement changed, times the rate at which such changes shrink; and times four,
+    because other averages than these are wanted, too.
+    """
+    level = _cheapest([rule.errors for rule in rules], tolerance, most)
+
+    def product(coarser: int) -> Nodes:
+        sizes = [max(one - coarser, 0) for one in level]
+        return _product([rule.at(size) for rule, size in zip(rules, sizes, strict=True)])
+
+    products = [product(2), product(1), product(0)]
+    values = list(averages(products))
+    while True:
+        errors = [_largest(value - values[-1]) for value in values[:-1]]
         finer = [min(one + 1, len(_SIZES) - 1) for one in level]
-        if error <= _SAFETY * tolerance or finer == level or _size(finer) > most:
-            return replace(products[-1], error=max(error, 1e-12))
+        if errors[-1] <= tolerance or finer == level or _size(finer) > most:
+            break
         level = finer
+        products.append(product(0))
+        values.extend(averages(products[-1:]))
+    changes = [_largest(one - other) for one, other in itertools.pairwise(values[-3:])]
+    errors.append(_remaining(*changes))
+    best = int(np.argmax(np.array(errors) <= max(tolerance, min(errors))))
+    return replace(products[best], error=max(_SAFETY * errors[best], 1e-12))
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """A Gauss rule for a share, of any of the sizes, and how it errs."""
+    """A Gauss rule for a share, of any of the sizes, and how these err."""
 
     kind: Callable[[float, float, int], Rule]
     shape: tuple[float, float]
@@ -118,24 +147,25 @@ class _Rule:
         return self.kind(*self.shape, _SIZES[level])
 
 
-def _promising_rule(i: int, shapes: Shapes, averages: Averages) -> _Rule:
-    """The better kind of rule for a share, as few nodes of the others tell."""
+def _tried(
+    kind: Callable[[float, float, int], Rule], shapes: Shapes, averages: Averages
+) -> list[_Rule]:
+    """Rules of one kind, one for each share, as few nodes of the others tell."""
     few = [gauss_jacobi(*shape, _OTHERS) for shape in shapes]
-    small = min(shapes[i]) < _SMALL
-    kinds = (gauss_jacobi, stretched_gauss) if small else (gauss_jacobi,)
     values = averages(
         [
             _product([*few[:i], kind(*shapes[i], size), *few[i + 1 :]])
-            for kind in kinds
+            for i in range(len(shapes))
             for size in _SIZES[:_TRIED]
         ]
     )
-    changes = np.max(np.abs(np.diff(values.reshape(len(kinds), _TRIED, -1), axis=1)), axis=2)
-    best = int(np.argmin(changes[:, -1]))
-    errors = changes[best].tolist()
-    while len(errors) < len(_SIZES):
-        errors.append(_remaining(*errors[-2:]) / 2)
-    return _Rule(kinds[best], shapes[i], errors)
+    changes = np.abs(np.diff(values.reshape(len(shapes), _TRIED, -1), axis=1)).max(axis=2)
+    rules = []
+    for shape, errors in zip(shapes, changes.tolist(), strict=True):
+        while len(errors) < len(_SIZES):
+            errors.append(_remaining(*errors[-2:]))
+        rules.append(_Rule(kind, shape, errors))
+    return rules
 
 
 def _cheapest(errors: Sequence[Sequence[float]], tolerance: float, most: int) -> list[int]:
@@ -236,9 +266,10 @@ def _log_odds_rule(a: float, b: float) -> tuple[Array, Array]:
     return y, weight / weight.sum()
 
 
-def product_nodes(shapes: Shapes, sizes: Sequence[int]) -> Nodes:
-    """Return the product of Gauss-Jacobi rules of these sizes, one for each Beta variate."""
-    return _product([gauss_jacobi(*shape, size) for shape, size in zip(shapes, sizes, strict=True)])
+def product_nodes(shapes: Shapes, size: int, *, stretched: bool = False) -> Nodes:
+    """Return the product of Gauss rules of this size, one for each Beta variate."""
+    kind = stretched_gauss if stretched else gauss_jacobi
+    return _product([kind(*shape, size) for shape in shapes])
 
 
 def _product(rules: Sequence[Rule]) -> Nodes:
@@ -290,6 +321,6 @@ def _largest(changes: Array) -> float:
 
 
 def _remaining(before: float, last: float) -> float:
-    """Twice what is left after two changes: the last, times the rate at which they shrink."""
+    """What is left after two changes: the last, times the rate at which they shrink."""
     rate = min(1.0, last / max(before, 1e-300))
     return 2 * last * max(rate, _LEAST_RATE)

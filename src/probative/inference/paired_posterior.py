@@ -12,7 +12,6 @@ Recall and accuracy do not depend on it at all.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,12 +40,14 @@ if TYPE_CHECKING:
     from probative.counts import PairedCounts
 
     Array = NDArray[np.float64]
+    Share = GaussShare | SteppedShare
 
 __all__ = ["PairedPosterior"]
 
 
 _TOLERANCE = 2e-9
-_STEPS = 1e-9  # error that the steps of K may leave
+_STEPS = 1e-9  # error that the points of K may leave
+_SKETCH = 1e-4  # error that they may leave while nodes are chosen
 _DROP = 25.0  # exp(-25) of what is integrated over K is left out
 _REFINEMENTS = 8
 _MOST_NODES = 2200
@@ -186,8 +187,7 @@ class PairedPosterior:
         # and 0, where what matters may be the ratio of shares next to nothing
         law = self._shares.law(np.append(np.clip(probes, -0.99, 0.99), 0.0))
         # at 0 the two tails are integrated apart: what they lack to 1 is an error, too
-        below, above, _ = law.tails(np.zeros(1))
-        gap = abs(float(below[0] + above[0]) - 1)
+        gap = abs(sum(law.at_0) - 1)
         if gap <= _ROUNDING:
             return law
         self._shares.refuse_corners(gap)
@@ -218,10 +218,18 @@ class _Law:
         tails = [self.b_above.tail(d[rises])[0], self.a_above.tail(-d[~rises])[0]]
         return np.concatenate(tails).T
 
+    @cached_property
+    def at_0(self) -> tuple[float, float]:
+        """P(at most 0) and P(above 0), each from its own side: both keep their digits if small."""
+        below, above = (side.tail(np.zeros(1))[0][0] for side in (self.a_above, self.b_above))
+        return float(below), float(above)
+
     def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
         """P(at most d), P(above d) and, where asked for, the density."""
+        if not density and np.all(d == 0):
+            below, above = (np.full(len(d), tail) for tail in self.at_0)
+            return below, above, np.full(len(d), np.nan)
         below, above, slope = np.full((3, len(d)), np.nan)
-        # each tail from its own side, so that at 0 both keep their digits where they are small
         for side, rises, near, far in (
             (self.b_above, d >= 0, above, below),
             (self.a_above, d <= 0, below, above),
@@ -293,9 +301,10 @@ class _Shares:
     def law(self, probes: Array) -> _Law:
         """The difference, with so many nodes that its probabilities at the probes are right."""
         if not self.others:
-            size, error = self._resolved(probes, _log_odds.DROP, _ROUNDING)
+            size, error = self._coarsest(self._sizes(probes, _log_odds.DROP, _ROUNDING), 0.0)
             return self._at(Nodes.single(), size, error)
-        size, error = self._resolved(probes, _DROP, _STEPS)
+        sizes = self._sizes(probes, _DROP, _STEPS)
+        size, _ = self._coarsest(sizes, _SKETCH)
 
         def averages(parts: Sequence[Nodes]) -> Array:
             return self._at(Nodes.joined(parts), size).beyond(probes)
@@ -304,9 +313,14 @@ class _Shares:
         if nodes.error > _GOOD_ENOUGH:
             points = sobol_nodes(self.others, averages)
             nodes = min(nodes, points, key=lambda found: found.error)
-        error += nodes.error
-        self.refuse_corners(error)
-        return self._at(nodes, size, error)
+        size, error = self._coarsest(sizes, nodes.error / 10)
+        self.refuse_corners(error + nodes.error)
+        return self._at(nodes, size, error + nodes.error)
+
+    @staticmethod
+    def _coarsest(sizes: list[tuple[Share, float]], error: float) -> tuple[Share, float]:
+        """The first that errs by no more than this, or the best."""
+        return next((one for one in sizes if one[1] <= error), sizes[-1])
 
     def refuse_corners(self, error: float) -> None:
         """Refuse a small prior that leaves a large error."""
@@ -316,33 +330,39 @@ class _Shares:
                 f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
             )
 
-    def rough_law(self, size: GaussShare | SteppedShare) -> _Law:
+    def rough_law(self, size: Share) -> _Law:
         """The difference with few nodes."""
-        return self._at(product_nodes(self.others, [_COARSE] * len(self.others)), size)
+        return self._at(product_nodes(self.others, _COARSE), size)
 
-    def _resolved(
-        self, probes: Array, drop: float, tolerance: float
-    ) -> tuple[GaussShare | SteppedShare, float]:
-        """K with points that are close enough, as few nodes tell, and the error they leave."""
+    def _sizes(self, probes: Array, drop: float, tolerance: float) -> list[tuple[Share, float]]:
+        """K with ever more points, and the error they leave, as few nodes tell.
+
+        The last errs by no more than the tolerance, if that can be.
+        """
         few = self._few()
+        found: list[tuple[Share, float]] = []
         if self.discordant[0] <= _FEW_CASES:
             sizes = [GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
-            value = self._at(few, sizes[0]).beyond(probes)
-            for size, finer in itertools.pairwise(sizes):
-                last, value = value, self._at(few, finer).beyond(probes)
-                error = float(np.max(np.abs(value - last)))
-                if error <= tolerance:
-                    return size, error
-        return self._stepped(few, probes, drop, tolerance)
+            values = [self._at(few, sizes[0]).beyond(probes)]
+            for finer in sizes[1:]:
+                values.append(self._at(few, finer).beyond(probes))
+                if np.max(np.abs(values[-1] - values[-2])) <= tolerance:
+                    break
+            for size, value in zip(sizes, values[:-1], strict=False):
+                found.append((size, 2 * float(np.max(np.abs(value - values[-1])))))
+        if not found or found[-1][1] > 2 * tolerance:
+            found.append(self._stepped(few, probes, drop, tolerance))
+        return found
 
     def _few(self) -> Nodes:
         if not self.others:
             return Nodes.single()
-        return product_nodes(self.others, [2] * len(self.others))
+        return product_nodes(self.others, _COARSE, stretched=True)
 
     def _stepped(
         self, few: Nodes, probes: Array, drop: float, tolerance: float
     ) -> tuple[SteppedShare, float]:
+        """K with steps that are short enough."""
         sizes = [SteppedShare.of(*self.discordant, drop)]
         values = [self._at(few, sizes[0]).beyond(probes)]
         for _ in range(_REFINEMENTS if self.others else 2 * _REFINEMENTS):
@@ -356,7 +376,7 @@ class _Shares:
         first = int(np.argmax(errors <= max(2 * last, tolerance)))
         return sizes[first], float(errors[first])
 
-    def _at(self, nodes: Nodes, size: GaussShare | SteppedShare, error: float = np.nan) -> _Law:
+    def _at(self, nodes: Nodes, size: Share, error: float = np.nan) -> _Law:
         at = self._coefficients(nodes)
         b_won, a_won = self._won
         return _Law(
