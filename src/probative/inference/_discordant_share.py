@@ -61,9 +61,7 @@ class GaussShare:
 
     def whole(self) -> Points:
         """Points for all of K."""
-        x, rest, weight = (
-            column[:, None] for column in gauss_jacobi(self.a, self.b, self.points)
-        )
+        x, rest, weight = (column[:, None] for column in gauss_jacobi(self.a, self.b, self.points))
         return Points(x, rest, np.ones_like(x), weight)
 
 
@@ -117,7 +115,7 @@ class SteppedShare:
         y = start[:, None, :] + beyond
         rate = rate * self.sd * np.where(t >= 0, 1.0, small) / (1 + small)
         mass = np.exp(_log_odds.log_pdf(self.a, self.b, y)) * rate
-        ahead = -np.expm1(begin[:, None, :] - y)
+        ahead = -np.expm1((begin - start)[:, None, :] - beyond)
         return Points(special.expit(y), special.expit(-y), ahead, mass)
 
     def _steps(self, first: Array, last: Array, centre: Array) -> tuple[Array, Array]:

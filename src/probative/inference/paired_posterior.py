@@ -59,7 +59,10 @@ _SHARE = (1.0, 1.0, 1.0)
 _NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases, where yes is said for no
 _FEW_CASES = 100.0  # on which systems disagree: then a Gauss rule may do for their share
 _GAUSS_POINTS = (6, 9, 13, 19)
+_OF_THE_DENSITY = 1e-3  # may err so much more
+_CLOSE = np.array([1.5, 0.5, 0.15, 0.05, 0.015, 0.005, 0.001])  # to 0, in standard deviations
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
+_MANY_SHARES = 4  # beside K and V
 
 
 class PairedPosterior:
@@ -341,11 +344,11 @@ class _Shares:
         """
         few = self._few()
         found: list[tuple[Share, float]] = []
-        if self.discordant[0] <= _FEW_CASES:
+        if self.others and self.discordant[0] <= _FEW_CASES:
             sizes = [GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
-            values = [self._at(few, sizes[0]).beyond(probes)]
+            values = [self._tails_and_density(few, sizes[0])]
             for finer in sizes[1:]:
-                values.append(self._at(few, finer).beyond(probes))
+                values.append(self._tails_and_density(few, finer))
                 if np.max(np.abs(values[-1] - values[-2])) <= tolerance:
                     break
             for size, value in zip(sizes, values[:-1], strict=False):
@@ -354,10 +357,19 @@ class _Shares:
             found.append(self._stepped(few, probes, drop, tolerance))
         return found
 
+    def _tails_and_density(self, few: Nodes, size: Share) -> Array:
+        """What a Gauss rule for K must get right, also close to 0, where the integral begins."""
+        law = self._at(few, size)
+        d = np.minimum(self.sd * _CLOSE, 0.99)
+        values = [side.tail(d, density=True) for side in (law.b_above, law.a_above)]
+        scale = _OF_THE_DENSITY * self.sd
+        return np.array([[*tail, *(scale * density)] for tail, density in values])
+
     def _few(self) -> Nodes:
         if not self.others:
             return Nodes.single()
-        return product_nodes(self.others, _COARSE, stretched=True)
+        size = _COARSE if len(self.others) < _MANY_SHARES else _COARSE - 1
+        return product_nodes(self.others, size, stretched=True)
 
     def _stepped(
         self, few: Nodes, probes: Array, drop: float, tolerance: float
