@@ -4,7 +4,11 @@
 
 Counts from 0 to 10^12, priors, levels, regions of equivalence and betas from end to end. Nothing
 but an `InputError` may be raised and no warning given; every number is defined, within its bounds,
-and what must rise, rises. Prints the calls that failed, by kind, and how many there were.
+and what must rise, rises. Prints the calls that failed, by kind, and how many there were; and the
+slowest check of every kind, in processor time, with the call that it made last. One of them is
+repeated by
+
+    python tests/sweep_functions.py --seed 1 --only 4711
 """
 
 from __future__ import annotations
@@ -15,10 +19,15 @@ import sys
 import time
 import warnings
 from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import probative as pv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 SEPARATE = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy", "specificity", "npv")
 PAIRED = SEPARATE[:6]
@@ -31,6 +40,22 @@ class BrokenError(AssertionError):
 def check(truth: object, what: str) -> None:
     if not truth:
         raise BrokenError(what)
+
+
+last_call = ""
+
+
+def call(function: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
+    """Call a function, and remember with what."""
+    global last_call  # noqa: PLW0603
+    told = [*map(_told, arguments), *(f"{name}={_told(x)}" for name, x in how.items())]
+    last_call = f"{function.__name__}({', '.join(told)})"
+    return function(*arguments, **how)
+
+
+def _told(argument: Any) -> str:
+    cases = argument.cases if isinstance(argument, pv.PairedCounts) else None
+    return repr(argument) if cases is None else f"PairedCounts({np.asarray(cases).tolist()})"
 
 
 def count(rng: np.random.Generator, most: float = 12.0) -> int:
@@ -79,7 +104,7 @@ def interval(rng: np.random.Generator) -> None:
     narrow, wide = sorted([level(rng), level(rng)])
     for method in (None, "bayes"):
         how = {"beta": b, "prior": lambda_} | ({"method": method} if method else {})
-        inner, outer = (pv.interval(table, metric, level=x, **how) for x in (narrow, wide))
+        inner, outer = (call(pv.interval, table, metric, level=x, **how) for x in (narrow, wide))
         within(0, inner.low, 1, "low")
         within(inner.low, inner.high, 1, "high")
         check(
@@ -89,7 +114,9 @@ def interval(rng: np.random.Generator) -> None:
 
 
 def posterior(rng: np.random.Generator) -> None:
-    found = pv.posterior(counts(rng), str(rng.choice(SEPARATE)), prior=prior(rng), beta=beta(rng))
+    found = call(
+        pv.posterior, counts(rng), str(rng.choice(SEPARATE)), prior=prior(rng), beta=beta(rng)
+    )
     within(0, found.mean, 1, "mean")
     within(0, found.var, 0.25, "var")
     t = np.sort(rng.random(3))
@@ -104,9 +131,9 @@ def posterior(rng: np.random.Generator) -> None:
 def bayes_test(rng: np.random.Generator) -> None:
     how = {"prior": prior(rng), "beta": beta(rng), "level": level(rng), "rope": rope(rng)}
     if rng.random() < 0.5:
-        found = pv.bayes_test(counts(rng), counts(rng), str(rng.choice(SEPARATE)), **how)
+        found = call(pv.bayes_test, counts(rng), counts(rng), str(rng.choice(SEPARATE)), **how)
     else:
-        found = pv.bayes_test(pv.PairedCounts(cases(rng)), str(rng.choice(PAIRED)), **how)
+        found = call(pv.bayes_test, pv.PairedCounts(cases(rng)), str(rng.choice(PAIRED)), **how)
     _outcomes(found)
     within(-1, found.low, 1, "low")
     within(found.low, found.high, 1, "high")
@@ -124,8 +151,12 @@ def _outcomes(found: pv.BayesTest) -> None:
 def paired_posterior(rng: np.random.Generator) -> None:
     from probative.inference.paired_posterior import PairedPosterior
 
-    found = PairedPosterior(
-        pv.PairedCounts(cases(rng)), str(rng.choice(PAIRED)), prior=prior(rng), beta=beta(rng)
+    found = call(
+        PairedPosterior,
+        pv.PairedCounts(cases(rng)),
+        str(rng.choice(PAIRED)),
+        prior=prior(rng),
+        beta=beta(rng),
     )
     d = np.sort(np.append(rng.uniform(-1, 1, 2), found.mean))
     below = found.cdf(d)
@@ -137,8 +168,13 @@ def paired_posterior(rng: np.random.Generator) -> None:
 def randomization(rng: np.random.Generator) -> None:
     alternative = str(rng.choice(["two-sided", "greater", "less"]))
     paired = units(rng) if rng.random() < 0.5 else pv.PairedCounts(cases(rng))
-    found = pv.randomization_test(
-        paired, str(rng.choice(SEPARATE)), alternative=alternative, beta=beta(rng), rng=1
+    found = call(
+        pv.randomization_test,
+        paired,
+        str(rng.choice(SEPARATE)),
+        alternative=alternative,
+        beta=beta(rng),
+        rng=1,
     )
     within(0, found.pvalue, 1, "p", 0)
     within(-1, found.statistic, 1, "statistic")
@@ -148,7 +184,7 @@ def difference(rng: np.random.Generator) -> None:
     paired = units(rng) if rng.random() < 0.5 else pv.PairedCounts(cases(rng))
     metric, b = str(rng.choice(PAIRED)), beta(rng)
     narrow, wide = sorted([level(rng), level(rng)])
-    inner, outer = (pv.difference(paired, metric, level=x, beta=b) for x in (narrow, wide))
+    inner, outer = (call(pv.difference, paired, metric, level=x, beta=b) for x in (narrow, wide))
     within(-1, inner.low, inner.high, "low")
     within(inner.low, inner.high, 1, "high")
     check(
@@ -158,7 +194,8 @@ def difference(rng: np.random.Generator) -> None:
 
 
 def plan(rng: np.random.Generator) -> None:
-    found = pv.plan(
+    found = call(
+        pv.plan,
         units(rng),
         str(rng.choice(PAIRED)),
         power=float(rng.uniform(0.1, 0.99)),
@@ -168,30 +205,32 @@ def plan(rng: np.random.Generator) -> None:
 
 
 def mcnemar(rng: np.random.Generator) -> None:
-    within(0, pv.mcnemar_test(pv.PairedCounts(cases(rng))).pvalue, 1, "p", 0)
+    within(0, call(pv.mcnemar_test, pv.PairedCounts(cases(rng))).pvalue, 1, "p", 0)
 
 
 def bootstrap(rng: np.random.Generator) -> None:
-    found = pv.bootstrap_difference(units(rng), str(rng.choice(PAIRED)), n_resamples=50, rng=1)
+    found = call(
+        pv.bootstrap_difference, units(rng), str(rng.choice(PAIRED)), n_resamples=50, rng=1
+    )
     within(-1, found.low, found.high, "low")
     within(found.low, found.high, 1, "high")
 
 
 def adjust(rng: np.random.Generator) -> None:
     p = rng.random(int(rng.integers(1, 20))) ** rng.integers(1, 40)
-    found = np.asarray(pv.adjust_pvalues(p))
+    found = np.asarray(call(pv.adjust_pvalues, p))
     check(np.all(found >= p - 1e-15) and np.all(found <= 1), f"adjusted: {found}")
 
 
 def effective(rng: np.random.Generator) -> None:
     folds = [counts(rng, 9) for _ in range(2 * int(rng.integers(1, 6)))]
-    found = pv.effective_counts(folds)
+    found = call(pv.effective_counts, folds)
     within(0, found.tp, float(sum(fold.tp for fold in folds)), "tp", 1e-3)
 
 
 def metrics(rng: np.random.Generator) -> None:
     table, metric = counts(rng), str(rng.choice(SEPARATE))
-    found = float(pv.metrics.score(table, metric, beta=beta(rng)))
+    found = float(call(pv.metrics.score, table, metric, beta=beta(rng)))
     if not math.isnan(found):
         within(0, found, 1, "score")
 
@@ -200,7 +239,7 @@ def fold_tests(rng: np.random.Generator) -> None:
     a = rng.random((5, 2))
     b = np.clip(a + rng.normal(0, rng.choice([1e-9, 0.02]), (5, 2)), 0, 1)
     for test in (pv.five_by_two_t_test, pv.five_by_two_f_test, pv.block_regularized_t_test):
-        within(0, test(a, b).pvalue, 1, "p", 0)
+        within(0, call(test, a, b).pvalue, 1, "p", 0)
 
 
 CHECKS = [
@@ -220,45 +259,58 @@ CHECKS = [
 ]
 
 
-def sweep(n: int, seed: int) -> tuple[Counter[str], dict[str, str], Counter[str], dict[str, float]]:
-    """How many calls failed and how, an example of each, how many were refused; slowest calls."""
-    failures: Counter[str] = Counter()
-    refused: Counter[str] = Counter()
-    examples: dict[str, str] = {}
-    slowest: dict[str, float] = {}
+@dataclass
+class Record:
+    """What the calls came to."""
+
+    failures: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+    slowest: dict[str, tuple[float, str]] = field(default_factory=dict)  # seconds, and the call
+
+
+def sweep(calls: Iterable[int], seed: int) -> Record:
+    """Make the calls of these numbers: how many failed or were refused, which took longest."""
+    record = Record()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for i in range(n):
+        for i in calls:
             function = CHECKS[i % len(CHECKS)]
-            start = time.perf_counter()
+            name = function.__name__
+            start = time.process_time()
             try:
                 function(np.random.default_rng([seed, i]))
             except pv.InputError as problem:
-                refused[function.__name__] += 1
+                record.refused[name] += 1
                 check("\n" not in str(problem) and ":" in str(problem), f"message: {problem}")
             except Exception as problem:
-                kind = f"{function.__name__}: {type(problem).__name__}"
-                failures[kind] += 1
-                examples.setdefault(kind, f"seed [{seed}, {i}]: {problem}")
-            name = function.__name__
-            slowest[name] = max(slowest.get(name, 0.0), time.perf_counter() - start)
-    return failures, examples, refused, slowest
+                kind = f"{name}: {type(problem).__name__}"
+                record.failures[kind] += 1
+                record.examples.setdefault(kind, f"[{seed}, {i}] {last_call}: {problem}")
+            took = time.process_time() - start
+            if took > record.slowest.get(name, (0.0, ""))[0]:
+                record.slowest[name] = took, f"[{seed}, {i}] {last_call}"
+    return record
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--n", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int, help="the number of a single call")
     choices = parser.parse_args()
-    failures, examples, refused, slowest = sweep(choices.n, choices.seed)
+    calls = range(choices.n) if choices.only is None else [choices.only]
+    record = sweep(calls, choices.seed)
     lines = []
-    for kind, number in failures.most_common():
-        lines.append(f"{number:6d}  {kind}  {examples[kind]}")
-    lines.append(f"{choices.n} calls, {failures.total()} failed")
-    lines.append("refused: " + ", ".join(f"{name} {x}" for name, x in refused.items()))
-    lines.append("slowest calls: " + ", ".join(f"{k} {x:.1f} s" for k, x in slowest.items()))
+    for kind, number in record.failures.most_common():
+        lines.append(f"{number:6d}  {kind}  {record.examples[kind]}")
+    lines.append(f"{len(calls)} calls, {record.failures.total()} failed")
+    lines.append("refused: " + ", ".join(f"{name} {x}" for name, x in record.refused.items()))
+    lines.append("slowest, in seconds of processor time:")
+    by_time = sorted(record.slowest.items(), key=lambda item: -item[1][0])
+    lines.extend(f"{took:8.2f}  {name}  {text:.300}" for name, (took, text) in by_time)
     sys.stdout.write("\n".join(lines) + "\n")
-    return int(bool(failures))
+    return int(bool(record.failures))
 
 
 if __name__ == "__main__":

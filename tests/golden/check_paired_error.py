@@ -85,7 +85,7 @@ def above(cells: np.ndarray, metric: str, d: float, size: int) -> float:
 
         # with V = 1 it is a quadratic in K, below 0 at K = 0 and above at K = 1
         begin = root(*(gap(np.float64(k), 1.0) for k in (0, 0.5, 1))) if d > 0 else 0 * r
-        x, rest, mass = jacobi(against if d > 0 else n_k, alike, 30)
+        x, _, mass = jacobi(against if d > 0 else n_k, alike, 30)
         k = begin + (1 - begin) * x
         v = root(*(gap(k, np.float64(v)) for v in (0, 0.5, 1)))
         if d > 0:
