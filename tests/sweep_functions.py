@@ -49,7 +49,7 @@ def call(function: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
     """Call a function, and remember with what."""
     global last_call  # noqa: PLW0603
     told = [*map(_told, arguments), *(f"{name}={_told(x)}" for name, x in how.items())]
-    last_call = f"{function.__name__}({', '.join(told)})"
+    last_call = " ".join(f"{function.__name__}({', '.join(told)})".split())
     return function(*arguments, **how)
 
 

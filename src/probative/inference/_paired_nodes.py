@@ -111,7 +111,7 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
 
     The coarsest that will do is returned. Its error is what the finest changes, or for the finest
     what the last refinement changed, times the rate at which such changes shrink; and times four,
-    because other averages than these are wanted, too.
+    because other averages than these are wanted, too, or eight, if it has not settled.
     """
     level = _cheapest([rule.errors for rule in rules], tolerance, most)
 
@@ -132,7 +132,10 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
     changes = [_largest(one - other) for one, other in itertools.pairwise(values[-3:])]
     errors.append(_remaining(*changes))
     best = int(np.argmax(np.array(errors) <= max(tolerance, min(errors))))
-    return replace(products[best], error=max(_SAFETY * errors[best], 1e-12))
+    error = _SAFETY * errors[best]
+    if error > _SAFETY * tolerance:  # what does not settle is known less well
+        error *= 2
+    return replace(products[best], error=max(error, 1e-12))
 
 
 @dataclass(frozen=True)
@@ -169,13 +172,16 @@ def _tried(
 
 
 def _cheapest(errors: Sequence[Sequence[float]], tolerance: float, most: int) -> list[int]:
-    """Which of the sizes the rules take, so that they err by the tolerance together."""
+    """Which of the sizes the rules take, so that they err by the tolerance together.
+
+    None is much larger than those that were tried.
+    """
     level = [1] * len(errors)
     while True:
         left = [row[one] for row, one in zip(errors, level, strict=True)]
         worst = int(np.argmax(left))
         finer = [one + (i == worst) for i, one in enumerate(level)]
-        if sum(left) <= tolerance or finer[worst] == len(_SIZES) or _size(finer) > most:
+        if sum(left) <= tolerance or finer[worst] > _TRIED or _size(finer) > most:
             return level
         level = finer
 

@@ -59,6 +59,7 @@ _SHARE = (1.0, 1.0, 1.0)
 _NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases, where yes is said for no
 _FEW_CASES = 100.0  # on which systems disagree: then a Gauss rule may do for their share
 _GAUSS_POINTS = (6, 9, 13, 19)
+_SAFETY = 4.0
 _OF_THE_DENSITY = 1e-3  # may err so much more
 _CLOSE = np.array([1.5, 0.5, 0.15, 0.05, 0.015, 0.005, 0.001])  # to 0, in standard deviations
 _COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
@@ -186,9 +187,11 @@ class PairedPosterior:
     @cached_property
     def _settled(self) -> _Law:
         """The difference, with as many nodes as it takes."""
-        probes = self.mean + self._shares.sd * np.array([-1.5, 0.9])
-        # and 0, where what matters may be the ratio of shares next to nothing
-        law = self._shares.law(np.append(np.clip(probes, -0.99, 0.99), 0.0))
+        sd = self._shares.sd
+        probes = self.mean + sd * np.array([-2, 0.9])
+        # and 0, where what matters may be the ratio of shares next to nothing, and next to it,
+        # because at 0 itself errors may cancel
+        law = self._shares.law(np.append(np.clip(probes, -0.99, 0.99), [0.0, min(sd / 20, 0.5)]))
         # at 0 the two tails are integrated apart: what they lack to 1 is an error, too
         gap = abs(sum(law.at_0) - 1)
         if gap <= _ROUNDING:
@@ -346,21 +349,21 @@ class _Shares:
         found: list[tuple[Share, float]] = []
         if self.others and self.discordant[0] <= _FEW_CASES:
             sizes = [GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
-            values = [self._tails_and_density(few, sizes[0])]
+            values = [self._tails_and_density(few, sizes[0], probes)]
             for finer in sizes[1:]:
-                values.append(self._tails_and_density(few, finer))
+                values.append(self._tails_and_density(few, finer, probes))
                 if np.max(np.abs(values[-1] - values[-2])) <= tolerance:
                     break
             for size, value in zip(sizes, values[:-1], strict=False):
-                found.append((size, 2 * float(np.max(np.abs(value - values[-1])))))
-        if not found or found[-1][1] > 2 * tolerance:
-            found.append(self._stepped(few, probes, drop, tolerance))
+                found.append((size, _SAFETY * float(np.max(np.abs(value - values[-1])))))
+        if not found or found[-1][1] > _SAFETY * tolerance:
+            found.extend(self._stepped(few, probes, drop, tolerance))
         return found
 
-    def _tails_and_density(self, few: Nodes, size: Share) -> Array:
+    def _tails_and_density(self, few: Nodes, size: Share, probes: Array) -> Array:
         """What a Gauss rule for K must get right, also close to 0, where the integral begins."""
         law = self._at(few, size)
-        d = np.minimum(self.sd * _CLOSE, 0.99)
+        d = np.minimum(np.append(self.sd * _CLOSE, np.abs(probes)), 0.99)
         values = [side.tail(d, density=True) for side in (law.b_above, law.a_above)]
         scale = _OF_THE_DENSITY * self.sd
         return np.array([[*tail, *(scale * density)] for tail, density in values])
@@ -373,8 +376,8 @@ class _Shares:
 
     def _stepped(
         self, few: Nodes, probes: Array, drop: float, tolerance: float
-    ) -> tuple[SteppedShare, float]:
-        """K with steps that are short enough."""
+    ) -> list[tuple[SteppedShare, float]]:
+        """K with ever shorter steps."""
         sizes = [SteppedShare.of(*self.discordant, drop)]
         values = [self._at(few, sizes[0]).beyond(probes)]
         for _ in range(_REFINEMENTS if self.others else 2 * _REFINEMENTS):
@@ -386,7 +389,7 @@ class _Shares:
         # the longest steps that err no more than can be told
         errors = np.max(np.abs(np.array(values[:-1]) - values[-1]), axis=1)
         first = int(np.argmax(errors <= max(2 * last, tolerance)))
-        return sizes[first], float(errors[first])
+        return list(zip(sizes, errors.tolist(), strict=False))[: first + 1]
 
     def _at(self, nodes: Nodes, size: Share, error: float = np.nan) -> _Law:
         at = self._coefficients(nodes)
