@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from probative.results.plans import Plan
     from probative.results.posteriors import DifferencePosterior, ScorePosterior
     from probative.results.ranking import RankedPair, RankedSystem, Ranking
+    from probative.results.runs import (
+        ModelsAnswer,
+        ProceduresAnswer,
+        RunsDifference,
+        VarianceParts,
+    )
     from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
     from probative.results.segmentation import (
         BestCut,
@@ -70,14 +76,17 @@ __all__ = [
     "LabelExample",
     "LabelScores",
     "ModelComparison",
+    "ModelsAnswer",
     "NullDistribution",
     "Plan",
+    "ProceduresAnswer",
     "RandomizationTest",
     "RankedPair",
     "RankedSystem",
     "Ranking",
     "Result",
     "Reversal",
+    "RunsDifference",
     "ScorePosterior",
     "ScorePosteriors",
     "Scores",
@@ -89,6 +98,7 @@ __all__ = [
     "Submission",
     "SystemScore",
     "SystemScores",
+    "VarianceParts",
     "jsonable",
 ]
 
@@ -113,6 +123,7 @@ __getattr__, __dir__ = names_on_demand(
         "plans": ("Plan",),
         "posteriors": ("DifferencePosterior", "ScorePosterior"),
         "ranking": ("RankedPair", "RankedSystem", "Ranking"),
+        "runs": ("ModelsAnswer", "ProceduresAnswer", "RunsDifference", "VarianceParts"),
         "scores": ("FileCheck", "LabelScores", "Scores", "SystemScores"),
         "segmentation": (
             "BestCut",

@@ -1,0 +1,206 @@
+"""What several runs of two systems say: about these models, and about how they were trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from probative.results.base import Result
+
+if TYPE_CHECKING:
+    from probative.results.posteriors import DifferencePosterior
+    from probative.results.tests import NullDistribution
+
+__all__ = ["ModelsAnswer", "ProceduresAnswer", "RunsDifference", "VarianceParts"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VarianceParts(Result):
+    """Where the variance of a mean difference comes from.
+
+    Attributes
+    ----------
+    units
+        From which units are in the test set, whatever the run.
+    runs_a, runs_b
+        From which runs there are of either system; both together in `runs_a` for paired runs.
+    interaction
+        From what single runs do to single units.
+    n_units, n_runs_a, n_runs_b
+        How many units and runs the parts belong to.
+    interaction_a, interaction_b
+        The two parts of the interaction; both together in `interaction_a` for paired runs.
+    paired_runs
+        Whether run i of A and run i of B belong together.
+    """
+
+    units: float
+    runs_a: float
+    runs_b: float
+    interaction: float
+    n_units: int
+    n_runs_a: int
+    n_runs_b: int
+    interaction_a: float
+    interaction_b: float
+    paired_runs: bool = False
+
+    @property
+    def total(self) -> float:
+        """The variance of the mean difference."""
+        return self.units + self.runs_a + self.runs_b + self.interaction
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of each part; NaN where nothing varies."""
+        parts = {name: getattr(self, name) for name in _PARTS}
+        total = self.total
+        return {name: part / total if total > 0 else float("nan") for name, part in parts.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parts and their shares."""
+        return {**super().to_dict(), "shares": jsonable_shares(self.shares)}
+
+    def __str__(self) -> str:
+        shares = ", ".join(f"{name} {share:.0%}" for name, share in self.shares.items())
+        return f"variance {self.total:.3g}: {shares}"
+
+
+_PARTS = ("units", "runs_a", "runs_b", "interaction")
+
+
+def jsonable_shares(shares: dict[str, float]) -> dict[str, float | None]:
+    """Undefined shares as null."""
+    return {name: share if share == share else None for name, share in shares.items()}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelsAnswer(Result):
+    """Are these trained models better? Only the test set is random.
+
+    Attributes
+    ----------
+    score_a, score_b
+        The scores of the counts of all runs together.
+    estimate, low, high
+        Their difference, B minus A, and its limits.
+    method, design_effect
+        How the limits were made, as for `Difference`.
+    pvalue, test
+        Of the exchange of whole units, all runs of a system at once; "exact" or "sampled".
+    p_a_better, p_b_better
+        The probabilities that either set of models scores higher on units like these.
+    note
+        What the reader must know, or None.
+    """
+
+    score_a: float
+    score_b: float
+    estimate: float
+    low: float
+    high: float
+    method: str
+    design_effect: float | None
+    pvalue: float
+    test: str
+    p_a_better: float
+    p_b_better: float
+    note: str | None = None
+    question: str = "models"
+    null: NullDistribution | None = field(default=None, repr=False)
+    posterior: DifferencePosterior | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        note = f" ({self.note})" if self.note else ""
+        return (
+            f"models, B - A: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
+            f"p = {self.pvalue:.4g}{note}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProceduresAnswer(Result):
+    """Is this way of training better? A new run and a new test set are random.
+
+    Attributes
+    ----------
+    score_a, score_b
+        The mean scores of the runs.
+    estimate, low, high
+        Their difference, B minus A, and its limits.
+    standard_error, degrees_of_freedom
+        Of the difference.
+    pvalue
+        Of no difference between the procedures, two-sided.
+    p_a_better, p_b_better
+        The probabilities that the runs of either score higher on average.
+    p_new_run_better
+        The probability that a new run of B scores higher than a new run of A on a new test set of
+        this size; a tie counts half.
+    p_new_run_better_here
+        The same on this test set.
+    parts
+        Where the variance comes from.
+    note
+        What the reader must know, or None.
+    """
+
+    score_a: float
+    score_b: float
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    degrees_of_freedom: float
+    pvalue: float
+    p_a_better: float
+    p_b_better: float
+    p_new_run_better: float
+    p_new_run_better_here: float
+    parts: VarianceParts
+    note: str | None = None
+    question: str = "procedures"
+
+    def __str__(self) -> str:
+        note = f" ({self.note})" if self.note else ""
+        return (
+            f"procedures, B - A: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
+            f"p = {self.pvalue:.4g}{note}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunsDifference(Result):
+    """Two systems with several runs each, compared: two questions and their answers.
+
+    Attributes
+    ----------
+    metric, level
+        What was computed.
+    scores_a, scores_b
+        The score of each run.
+    paired_runs
+        Whether run i of A and run i of B belong together.
+    models
+        The answer about these trained models.
+    procedures
+        The answer about how they were trained; None where a system has one run. `note` says so.
+    note
+        What the reader must know, or None.
+    """
+
+    metric: str
+    level: float
+    scores_a: tuple[float, ...]
+    scores_b: tuple[float, ...]
+    paired_runs: bool
+    models: ModelsAnswer
+    procedures: ProceduresAnswer | None
+    note: str | None = None
+
+    def __str__(self) -> str:
+        runs = f"{len(self.scores_a)} and {len(self.scores_b)} runs"
+        lines = [f"{self.metric}, {runs}, level {self.level:.4g}", str(self.models)]
+        lines += [str(self.procedures)] if self.procedures else []
+        lines += [self.note] if self.note else []
+        return "\n".join(lines)
