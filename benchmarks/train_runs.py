@@ -1,17 +1,18 @@
-"""Runs to compare: two taggers, trained again and again on random parts of one corpus.
+"""Runs to compare: three taggers, trained again and again on random parts of one corpus.
 
     python benchmarks/train_runs.py TRAIN TEST --output DIR [--runs 5] [--share 0.8]
 
-Training a conditional random field by L-BFGS is deterministic, so a run is made by chance in another
-way: with seed s it sees a random share of the training sentences. Run s of both taggers sees the
-same ones, so the runs are paired. Words and tags stand in DIR/gold.conll, what the taggers say in
-DIR/words/1.conll, … and DIR/shapes/1.conll, … .
+Training a conditional random field by L-BFGS is deterministic, so chance comes in another way: with
+seed s a run sees a random share of the training sentences. Run s of all taggers sees the same ones,
+so the runs are paired. Words and tags stand in DIR/gold.conll, what the taggers say in
+DIR/words/1.conll, …, DIR/ends/1.conll, … and DIR/shapes/1.conll, … .
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from probative.learners.crf import CRFChunker
 from probative.matching.schemes import encode
 
 SCHEME = "iob2"
+Features = Callable[[list[str]], list[tuple[str, ...]]]
 
 
 def words(sentence: list[str]) -> list[tuple[str, ...]]:
@@ -28,14 +30,21 @@ def words(sentence: list[str]) -> list[tuple[str, ...]]:
     return [(word,) for word in sentence]
 
 
+def ends(sentence: list[str]) -> list[tuple[str, ...]]:
+    """A tagger that sees the last character, too."""
+    return [(word, word[-1:]) for word in sentence]
+
+
 def shapes(sentence: list[str]) -> list[tuple[str, ...]]:
-    """A tagger that sees the first and the last character, too, and what kind of characters."""
+    """A tagger that sees the first and the last character, and what kinds of characters."""
     return [(word, word[:1], word[-1:], shape(word)) for word in sentence]
 
 
 def shape(word: str) -> str:
     """The kinds of characters of a word, each stretch once."""
-    kinds = ["A" if c.isupper() else "0" if c.isdigit() else "a" if c.isalnum() else "." for c in word]
+    kinds = [
+        "A" if c.isupper() else "0" if c.isdigit() else "a" if c.isalnum() else "." for c in word
+    ]
     return "".join(kind for i, kind in enumerate(kinds) if i == 0 or kinds[i - 1] != kind)
 
 
@@ -49,7 +58,9 @@ def write(path: Path, sentences: list[list[str]], tags: list[list[str]]) -> None
     path.write_text("\n".join(blocks) + "\n", encoding="utf-8")
 
 
-def train(corpus: Corpus, test: Corpus, features, seed: int, share: float, iterations: int):  # noqa: ANN001, ANN201
+def train(
+    corpus: Corpus, test: Corpus, features: Features, seed: int, share: float, iterations: int
+) -> list[list[str]]:
     """The tags of a model that saw a random share of the corpus."""
     rng = np.random.default_rng(seed)
     number = len(corpus.sentences)
@@ -72,7 +83,7 @@ def main() -> None:
     lengths = [len(sentence) for sentence in test.sentences]
     gold = [encode(own, n, scheme=SCHEME) for own, n in zip(test.spans, lengths, strict=True)]
     write(given.output / "gold.conll", test.sentences, gold)
-    for features in (words, shapes):
+    for features in (words, ends, shapes):
         for seed in range(1, given.runs + 1):
             start = time.process_time()
             tags = train(corpus, test, features, seed, given.share, given.iterations)

@@ -13,14 +13,25 @@ import numpy as np
 
 from probative.errors import InputError
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.columns import TAG, read_tags
 from probative.reading.inputs import is_frame, is_path, is_series
+from probative.reading.opening import open_input
+from probative.reading.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from probative.reading.opening import Input, Options
     from probative.reading.recognise import Annotations
 
-__all__ = ["Runs", "find_runs", "natural_order", "numbered_siblings", "runs_of"]
+__all__ = [
+    "Runs",
+    "check_own_answer",
+    "find_runs",
+    "natural_order",
+    "numbered_siblings",
+    "runs_of",
+]
 
 
 class Runs(tuple[Any, ...]):
@@ -58,17 +69,18 @@ def _files_of(files: str, beside: str | None) -> list[str]:
     if files == "-" or Path(files).is_file():
         return [files]
     if Path(files).is_dir():
-        there = [p for p in Path(files).iterdir() if p.is_file() and p.name[0] != "."]
-        paths, missing = map(str, there), "the folder holds no files; expected outputs of runs"
+        there = [str(p) for p in Path(files).iterdir() if p.is_file() and p.name[0] != "."]
+        missing = "the folder holds no files; expected outputs of runs"
     elif has_magic(files):
-        there = [Path(path) for path in glob(files)]  # noqa: PTH207  # anywhere
-        paths, missing = (str(p) for p in there if p.is_file()), "no file matches this pattern"
+        there = [path for path in glob(files) if Path(path).is_file()]  # noqa: PTH207  # anywhere
+        missing = "no file matches this pattern"
     else:
-        raise InputError("there is no such file", files)
-    found = sorted((p for p in paths if not _same(p, beside)), key=natural_order)
-    if not found:
-        raise InputError(missing if not there else "no file but the answer; expected runs", files)
-    return found
+        there = [files] if Path(files).exists() else []  # a pipe
+        missing = "there is no such file"
+    paths = sorted((path for path in there if not _same(path, beside)), key=natural_order)
+    if not paths:
+        raise InputError("no file but the answer; expected runs" if there else missing, files)
+    return paths
 
 
 def _same(path: str, other: str | None) -> bool:
@@ -110,6 +122,78 @@ def numbered_siblings(path: Any) -> int:
     return alike[re.sub("[0-9]+", "#", own.name)] - 1
 
 
+def check_own_answer(
+    path: str | Path, answer: Annotations, gold_column: int | str | None, options: Options
+) -> None:
+    """Refuse a run whose file holds an answer of its own that is another one.
+
+    Parameters
+    ----------
+    path
+        The file of the run: a column file whose last column but one has tags with the types of the
+        answer, or a table with the answer's column.
+    answer
+        The answer.
+    gold_column
+        What the answer's column is called, if it has a name.
+    options
+        How the file was read.
+    """
+    if not Path(path).is_file() or not isinstance(answer, (Tagged, Labels)):
+        return  # what is no file cannot be read for the second time
+    opened = open_input(path, options)
+    if isinstance(answer, Labels):
+        own = _labels_beside(opened, gold_column)
+    else:
+        own = _tags_beside(opened, answer)
+    if own is None or len(own[0]) != len(_codes(answer)):
+        return
+    codes, names = own
+    code = {name: i for i, name in enumerate(names)}
+    same = np.array([code.get(name, -1) for name in answer.names], dtype=np.int64)
+    wrong = np.flatnonzero(codes != same[_codes(answer)])
+    if len(wrong):
+        at = int(wrong[0])
+        what, line = "item", None
+        if isinstance(answer, Tagged):
+            what, line = "token", opened.layout.text.line_of(at)
+        raise InputError(
+            f"holds an answer of its own, {names[codes[at]]!r} for {what} {at + 1} where the "
+            f"answer has {answer.names[_codes(answer)[at]]!r}; expected runs on the same answer"
+            + (" (tag_column= says which column to read)" if what == "token" else ""),
+            opened.source.name,
+            line,
+        )
+
+
+def _codes(side: Tagged | Labels) -> Any:
+    return side.tags if isinstance(side, Tagged) else side.codes
+
+
+def _tags_beside(opened: Input, answer: Tagged) -> tuple[Any, tuple[str, ...]] | None:
+    """The tags of the last column but one, if their types are the answer's."""
+    if opened.kind != "columns" or opened.layout.width < 3:
+        return None
+    beside = read_tags(opened.layout, -2, any_values=True)
+    types = {name.partition("-")[2] for name in beside.names}
+    known = {name.partition("-")[2] for name in answer.names}
+    tags = all(TAG.fullmatch(name) for name in beside.names)
+    return (beside.tags, beside.names) if tags and types != {""} and types <= known else None
+
+
+def _labels_beside(
+    opened: Input, gold_column: int | str | None
+) -> tuple[Any, tuple[str, ...]] | None:
+    """The labels of the answer's column in a table of a run."""
+    if opened.kind != "table" or gold_column is None or gold_column == opened.options.column:
+        return None
+    try:
+        (beside,) = read_table(opened.source, [str(gold_column)])
+    except InputError:
+        return None  # it has no such column
+    return beside.codes, beside.names
+
+
 # --- from Python ------------------------------------------------------------------------------
 
 
@@ -138,7 +222,7 @@ def runs_of(system: Any, answer: Annotations) -> Runs | None:
             raise InputError(f"runs: a path and {type(strange).__name__}; expected paths alone")
         return Runs(system)
     if all(isinstance(one, str) for one in system):
-        return _named_files(system)
+        return _named_files(list(system))
     return Runs(system) if _depth(system) > _depth_of_output(system, answer) else None
 
 

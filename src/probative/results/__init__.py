@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         RunsDifference,
         VarianceParts,
     )
-    from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
+    from probative.results.scores import FileCheck, LabelScores, RunScores, Scores, SystemScores
     from probative.results.segmentation import (
         BestCut,
         CurvePoint,
@@ -86,6 +86,7 @@ __all__ = [
     "Ranking",
     "Result",
     "Reversal",
+    "RunScores",
     "RunsDifference",
     "ScorePosterior",
     "ScorePosteriors",
@@ -124,7 +125,7 @@ __getattr__, __dir__ = names_on_demand(
         "posteriors": ("DifferencePosterior", "ScorePosterior"),
         "ranking": ("RankedPair", "RankedSystem", "Ranking"),
         "runs": ("ModelsAnswer", "ProceduresAnswer", "RunsDifference", "VarianceParts"),
-        "scores": ("FileCheck", "LabelScores", "Scores", "SystemScores"),
+        "scores": ("FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"),
         "segmentation": (
             "BestCut",
             "CurvePoint",
