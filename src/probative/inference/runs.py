@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["compare_runs", "pool_cases"]
+__all__ = ["Runs", "Spread", "add_squares", "compare_runs", "pool_cases"]
 
 ONE_RUN = "one run of a system says nothing about others: only these models are compared"
+TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
 _UNDEFINED = "the score of a run is undefined: nothing is said about the procedures"
 _ONE_UNIT = "one unit says nothing about others: nothing is said about the procedures"
 
@@ -99,14 +100,11 @@ def compare_runs(
     beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
     paired_runs = flag("paired_runs", paired_runs)
     _check(a, b, paired_runs)
-    side_a, side_b = (_Runs.of(runs, metric, beta) for runs in (a, b))
-    single = len(a) == len(b) == 1
-    if cases is None:
-        cases = _overlapping(*(_pooled(runs, len(other)) for runs, other in ((a, b), (b, a))))
-    paired_of("cases", cases)
+    side_a, side_b = (Runs.of(*_contributions(runs, metric, beta)) for runs in (a, b))
+    exchanged = _overlapping(_pooled(a, len(b)), _pooled(b, len(a)))
     models = _models(
-        cases,
-        cases if single else _overlapping(_pooled(a, len(b)), _pooled(b, len(a))),
+        exchanged if cases is None else _checked(cases, exchanged),
+        cases if cases is not None and len(a) == len(b) == 1 else exchanged,
         metric,
         level=level,
         beta=beta,
@@ -114,7 +112,7 @@ def compare_runs(
         rng=rng,
         null=null,
     )
-    procedures, note = _procedures(side_a, side_b, level, paired_runs)
+    procedures, note = _procedures(side_a, side_b, models, level, paired_runs)
     scores_a, scores_b = (tuple(side.scores.tolist()) for side in (side_a, side_b))
     return RunsDifference(metric, level, scores_a, scores_b, paired_runs, models, procedures, note)
 
@@ -158,6 +156,27 @@ def _check(a: Sequence[Counts], b: Sequence[Counts], paired_runs: bool) -> None:
                 )
     if paired_runs and len(a) != len(b):
         raise InputError(f"paired_runs: {len(a)} runs and {len(b)}; expected as many of each")
+
+
+def _checked(cases: PairedCounts, exchanged: PairedCounts) -> PairedCounts:
+    """Cases that add up to the counts of the runs."""
+    given, expected = paired_of("cases", cases).total(), exchanged.total()
+    for system in "ab":
+        for cell in ("tp", "fp", "fn"):
+            own, of_runs = (float(getattr(getattr(c, system), cell)) for c in (given, expected))
+            if not math.isclose(own, of_runs, rel_tol=1e-9, abs_tol=1e-6):
+                raise InputError(
+                    f"cases: {cell} {own:g} of {system.upper()}, but its runs have {of_runs:g}; "
+                    f"expected the cases of all pairs of runs, as pool_cases adds them up"
+                )
+    return cases
+
+
+def _contributions(runs: Sequence[Counts], metric: str, beta: float) -> tuple[Array, Array]:
+    """What each unit adds to numerator and denominator of the score of each run."""
+    parts = [ratio(counts, metric, beta=beta) for counts in runs]
+    x, y = (np.array([part[k] for part in parts], dtype=np.float64) for k in (0, 1))
+    return x, y
 
 
 def _pooled(runs: Sequence[Counts], others: int) -> Counts:
@@ -211,17 +230,20 @@ def _models(
 
 
 @dataclass(frozen=True, eq=False)
-class _Runs:
-    """The runs of one system.
+class Runs:
+    """The runs of one system: how each scores, and how far each unit moves its score.
+
+    The last axis of an array is that of the units, the one before it that of the runs; axes before
+    them are for many test sets at once.
 
     Attributes
     ----------
     scores
         The score of each run.
     moves
-        How far a unit moves the score of a run, (x - F·y)/Y: one row per run.
+        How far a unit moves the score of a run, (x - F·y)/Y.
     left_out
-        How far the score moves when the unit is left out.
+        How far the mean score moves when a unit is left out.
     size
         What a unit adds to the denominator, on average over the runs.
     """
@@ -232,18 +254,18 @@ class _Runs:
     size: Array
 
     @classmethod
-    def of(cls, runs: Sequence[Counts], metric: str, beta: float) -> _Runs:
-        pairs = [ratio(counts, metric, beta=beta) for counts in runs]
-        x, y = (np.array([pair[k] for pair in pairs], dtype=np.float64) for k in (0, 1))
-        total = y.sum(axis=1, keepdims=True)
+    def of(cls, x: Array, y: Array) -> Runs:
+        """From what each unit adds to numerator and denominator of the score of each run."""
+        total = y.sum(axis=-1, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):
-            scores = x.sum(axis=1, keepdims=True) / total
+            scores = x.sum(axis=-1, keepdims=True) / total
             moves = x - scores * y
-            return cls(scores[:, 0], moves / total, -moves / (total - y), y.mean(axis=0))
+            left_out = (-moves / (total - y)).mean(axis=-2)
+            return cls(scores[..., 0], moves / total, left_out, y.mean(axis=-2))
 
-    def minus(self, other: _Runs) -> _Runs:
+    def minus(self, other: Runs) -> Runs:
         """The differences of paired runs, as if they were the scores of one system."""
-        return _Runs(
+        return Runs(
             self.scores - other.scores,
             self.moves - other.moves,
             self.left_out - other.left_out,
@@ -253,106 +275,175 @@ class _Runs:
     @property
     def number(self) -> int:
         """How many runs there are."""
-        return len(self.scores)
+        return int(self.scores.shape[-1])
 
-    @property
-    def variance(self) -> float:
+    def variance(self) -> Array:
         """Of the scores of runs on this test set."""
-        return float(np.var(self.scores, ddof=1))
+        return _variance(self.scores)
 
-    @property
-    def interaction(self) -> float:
+    def interaction(self, units: Array) -> Array:
         """The part of that variance that comes from what runs do to single units."""
-        n = np.count_nonzero(self.size > 0)
-        own = self.moves - self.moves.mean(axis=0)
-        return float(n / (n - 1) * np.sum(own**2) / (self.number - 1))
+        own = np.swapaxes(self.moves, -1, -2)
+        return np.asarray(units / (units - 1) * _variance(own).sum(axis=-1))
+
+
+def _variance(values: Array) -> Array:
+    """Along the last axis; exactly 0 for equal values."""
+    return np.asarray(np.var(values - values[..., :1], axis=-1, ddof=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How far the difference of two mean scores varies from one experiment to the next.
+
+    Attributes
+    ----------
+    estimate
+        The difference, B minus A.
+    units
+        How many units there are in which anything counts.
+    by_unit, unit_freedom
+        Its variance over test sets with these runs, by leaving out one unit at a time, and Kish's
+        effective number of units, less one.
+    numbers
+        How many runs there are of A and of B; once where they are paired.
+    variances, interactions
+        Of the scores of a run on this test set (of the difference of a pair of them), and the part
+        of it that comes from what runs do to single units.
+    """
+
+    estimate: Array
+    units: Array
+    by_unit: Array
+    unit_freedom: Array
+    numbers: tuple[int, ...]
+    variances: tuple[Array, ...]
+    interactions: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, a: Runs, b: Runs, paired_runs: bool = False) -> Spread:
+        """Of the runs of two systems, two of each at least."""
+        size = a.size + b.size
+        there = size > 0
+        units = np.count_nonzero(there, axis=-1)
+        moved = b.left_out - a.left_out
+        with np.errstate(invalid="ignore", divide="ignore"):
+            around = moved.sum(axis=-1, keepdims=True) / np.expand_dims(units, -1)
+            squares = np.where(there, (moved - around) ** 2, 0.0).sum(axis=-1)
+            freedom = size.sum(axis=-1) ** 2 / (size**2).sum(axis=-1) - 1
+            sides = (b.minus(a),) if paired_runs else (a, b)
+            return cls(
+                b.scores.mean(axis=-1) - a.scores.mean(axis=-1),
+                np.asarray(units),
+                (units - 1) / units * squares,
+                freedom,
+                tuple(side.number for side in sides),
+                tuple(side.variance() for side in sides),
+                tuple(side.interaction(units) for side in sides),
+            )
+
+    def mean_squares(self) -> list[tuple[Array, Any]]:
+        """The variance by units and those of the mean scores, each with its degrees of freedom.
+
+        What runs do to single units is in both: their sum errs on the safe side.
+        """
+        runs = zip(self.variances, self.numbers, strict=True)
+        return [(self.by_unit, self.unit_freedom), *((v / n, n - 1) for v, n in runs)]
+
+    def on_a_new_test_set(self) -> list[tuple[Array, Any]]:
+        """The same for the difference of two new runs there, about the observed one of the means.
+
+        That is off by its own error, too.
+        """
+        repeated = sum(v / n for v, n in zip(self.interactions, self.numbers, strict=True))
+        new = self.by_unit + np.maximum(0.0, self.by_unit - repeated)
+        return [(new, self.unit_freedom), *self.on_this_test_set()]
+
+    def on_this_test_set(self) -> list[tuple[Array, Any]]:
+        """The same where the units stay, and only runs are new."""
+        runs = zip(self.variances, self.numbers, strict=True)
+        return [(v * (1 + 1 / n), n - 1) for v, n in runs]
+
+    def parts(self) -> tuple[Array, list[Array], list[Array]]:
+        """What units, runs and their interaction add to the variance of the mean difference."""
+        sides = list(zip(self.variances, self.interactions, self.numbers, strict=True))
+        both = [i / n for _, i, n in sides]
+        runs = [np.maximum(0.0, v - i) / n for v, i, n in sides]
+        return np.maximum(0.0, self.by_unit - sum(both)), runs, both
+
+
+def add_squares(squares: list[tuple[Array, Any]]) -> tuple[Any, Any]:
+    """The sum of independent variances, and Satterthwaite's degrees of freedom for it."""
+    total = sum(v for v, _ in squares)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = 1 / sum((v / total) ** 2 / f for v, f in squares)
+    return total, np.where(total > 0, freedom, np.inf)
 
 
 def _procedures(
-    a: _Runs, b: _Runs, level: float, paired_runs: bool
+    a: Runs, b: Runs, models: ModelsAnswer, level: float, paired_runs: bool
 ) -> tuple[ProceduresAnswer | None, str | None]:
-    """The answer about the procedures, or why there is none."""
+    """The answer about the procedures, or why there is none.
+
+    New runs can only add to what is uncertain about these models. So the limits reach at least as
+    far as the models' own, and the p-value is no smaller than that of the exact test.
+    """
     if min(a.number, b.number) < 2:
         return None, ONE_RUN
     if not np.all(np.isfinite(a.scores)) or not np.all(np.isfinite(b.scores)):
         return None, _UNDEFINED
-    size = a.size + b.size
-    there = size > 0
-    n = int(np.count_nonzero(there))
-    left_out = (b.left_out.mean(axis=0) - a.left_out.mean(axis=0))[there]
-    if n < 2 or not np.all(np.isfinite(left_out)):
+    spread = Spread.of(a, b, paired_runs)
+    if not (np.isfinite(spread.by_unit) and spread.unit_freedom > 0):
         return None, _ONE_UNIT
-    by_unit = (n - 1) / n * float(np.sum((left_out - left_out.mean()) ** 2))
-    freedom_of_units = float(size.sum() ** 2 / np.sum(size**2) - 1)
-    sides = [b.minus(a)] if paired_runs else [a, b]
-    mean_a, mean_b = float(a.scores.mean()), float(b.scores.mean())
-    estimate = mean_b - mean_a
-    squares = [(by_unit, freedom_of_units)]
-    squares += [(side.variance / side.number, side.number - 1.0) for side in sides]
-    variance, freedom = _sum_of_squares(squares)
+    estimate = float(spread.estimate)
+    variance, freedom = map(float, add_squares(spread.mean_squares()))
     deviation = math.sqrt(variance)
-    reach = float(student_quantile(level, freedom)) * deviation if deviation > 0 else 0.0
-    p_a, p_b = (_student(side * estimate, deviation, freedom) for side in (-1, 1))
-    of_a, *of_b = ((side.interaction, side.variance, side.number) for side in sides)
-    interactions, runs = zip(*map(_split, (of_a, of_b[0] if of_b else (0.0, 0.0, 1))), strict=True)
-    interaction = sum(interactions)
-    parts = VarianceParts(
-        units=max(0.0, by_unit - interaction),
-        runs_a=runs[0],
-        runs_b=runs[1],
-        interaction=interaction,
-        n_units=n,
-        n_runs_a=a.number,
-        n_runs_b=b.number,
-        interaction_a=interactions[0],
-        interaction_b=interactions[1],
-        paired_runs=paired_runs,
-    )
-    here = [
-        (v * (1 + 1 / side.number), side.number - 1.0) for side in sides for v in [side.variance]
-    ]
-    new = [(2 * parts.units + interaction, freedom_of_units), *here]
+    reach = float(student_quantile(level, freedom)) * deviation
+    p_a, p_b = (_student(side * estimate, variance, freedom) for side in (-1, 1))
     answer = ProceduresAnswer(
-        mean_a,
-        mean_b,
+        float(a.scores.mean()),
+        float(b.scores.mean()),
         estimate,
-        max(-1.0, estimate - reach),
-        min(1.0, estimate + reach),
+        max(-1.0, estimate - max(reach, models.estimate - models.low)),
+        min(1.0, estimate + max(reach, models.high - models.estimate)),
         deviation,
         freedom,
-        min(1.0, 2 * min(p_a, p_b)),
-        p_a,
-        p_b,
-        _predicted(estimate, new),
-        _predicted(estimate, here),
-        parts,
+        max(min(1.0, 2 * min(p_a, p_b)), models.pvalue),
+        _nearer_to_half(p_a, models.p_a_better),
+        _nearer_to_half(p_b, models.p_b_better),
+        _student(estimate, *add_squares(spread.on_a_new_test_set())),
+        _student(estimate, *add_squares(spread.on_this_test_set())),
+        _variance_parts(spread, a.number, b.number, paired_runs),
+        TWO_RUNS if min(a.number, b.number) < 3 else None,
     )
     return answer, None
 
 
-def _split(own: tuple[float, float, int]) -> tuple[float, float]:
-    """What the interaction and the runs themselves add to the variance of their mean."""
-    interaction, total, number = own
-    return interaction / number, max(0.0, total - interaction) / number
+def _variance_parts(spread: Spread, n_a: int, n_b: int, paired_runs: bool) -> VarianceParts:
+    units, runs, both = spread.parts()
+    runs_a, runs_b = (*map(float, runs), 0.0)[:2]
+    both_a, both_b = (*map(float, both), 0.0)[:2]
+    return VarianceParts(
+        units=float(units),
+        runs_a=runs_a,
+        runs_b=runs_b,
+        interaction=both_a + both_b,
+        n_units=int(spread.units),
+        n_runs_a=n_a,
+        n_runs_b=n_b,
+        interaction_a=both_a,
+        interaction_b=both_b,
+        paired_runs=paired_runs,
+    )
 
 
-def _sum_of_squares(squares: list[tuple[float, float]]) -> tuple[float, float]:
-    """The sum of independent variances, and Satterthwaite's degrees of freedom for it."""
-    total = sum(v for v, _ in squares)
-    if not total > 0:
-        return 0.0, math.inf
-    return total, 1 / sum((v / total) ** 2 / freedom for v, freedom in squares)
-
-
-def _student(x: float, deviation: float, freedom: float) -> float:
+def _student(x: float, variance: Any, freedom: Any) -> float:
     """The probability that a Student variable about x is above 0; a tie counts half."""
-    if not deviation > 0:
+    if not variance > 0:
         return 0.5 + 0.5 * float(np.sign(x))
-    if math.isinf(freedom):
-        return float(special.ndtr(x / deviation))
-    return float(special.stdtr(freedom, x / deviation))
+    t = x / math.sqrt(variance)
+    return float(special.ndtr(t) if math.isinf(freedom) else special.stdtr(freedom, t))
 
 
-def _predicted(estimate: float, squares: list[tuple[float, float]]) -> float:
-    variance, freedom = _sum_of_squares(squares)
-    return _student(estimate, math.sqrt(variance), freedom)
+def _nearer_to_half(p: float, q: float) -> float:
+    return min(p, q, key=lambda value: abs(value - 0.5))

@@ -198,6 +198,12 @@ class RunsDifference(Result):
     procedures: ProceduresAnswer | None
     note: str | None = None
 
+    @property
+    def runs_overlap(self) -> bool:
+        """Whether the best run of the system with the lower mean reaches the worst of the other."""
+        low, high = sorted((self.scores_a, self.scores_b), key=lambda own: sum(own) / len(own))
+        return max(low) >= min(high)
+
     def __str__(self) -> str:
         runs = f"{len(self.scores_a)} and {len(self.scores_b)} runs"
         lines = [f"{self.metric}, {runs}, level {self.level:.4g}", str(self.models)]
