@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Unpack
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from probative._validation import fraction, one_of, open_probability, random_generator
-from probative.counts import PairedCounts
+from probative.counts import Counts, PairedCounts
 from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
 from probative.evaluation import (
@@ -45,7 +46,7 @@ from probative.results import (
     LabelDifference,
     SystemScore,
 )
-from probative.runs import compare_groups, with_one_run
+from probative.runs import compare_counts, compare_groups, with_one_run
 from probative.wording.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class _Choices:
 
 
 def compare(
-    gold: Input,
+    gold: Input | Mapping[str, Counts | Sequence[Counts]],
     a: Systems | None = None,
     b: Input | None = None,
     *more: Input,
@@ -110,6 +111,8 @@ def compare(
         takes; or one dictionary of the systems by name, the baseline first. Without systems,
         `gold` is a file or a data frame that holds them in its columns. A system may be a list of
         outputs, one per run: then these models are compared, and the procedures that made them.
+        Or `gold` alone, a dictionary of `Counts` by the names of the systems, one row per unit; or
+        of lists of these, one per run.
     names
         What the systems are called; by default after their files.
     metric
@@ -188,6 +191,8 @@ def compare(
         beside=("names", "examples", "figures", "buckets"),
     )
     given = [system for system in (a, b, *more) if system is not None]
+    if not given and isinstance(gold, Mapping):
+        return compare_counts(gold, options, figures=figures)
     refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names)
     # a mean over the classes needs both classes of a yes-or-no question

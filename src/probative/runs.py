@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import flag, fraction, one_of, open_probability, random_generator
+from probative._validation import (
+    flag,
+    fraction,
+    names_of,
+    one_of,
+    open_probability,
+    random_generator,
+    shown,
+)
+from probative.counts import Counts
 from probative.errors import InputError
 from probative.evaluation import (
     AVERAGES,
@@ -22,26 +31,44 @@ from probative.evaluation import (
     unit_of_runs,
 )
 from probative.inference.differences import difference
+from probative.inference.intervals import interval
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.runs import compare_runs, pool_cases
 from probative.inference.student_posterior import StudentPosterior
 from probative.matching.cases import cases_by
 from probative.matching.pooled import cases_of_runs, counts_of_runs
-from probative.metrics import label_metric
+from probative.metrics import PRF, label_metric, score
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import numbered_siblings
-from probative.results import Comparison, Comparisons, LabelDifference
+from probative.results import (
+    Comparison,
+    Comparisons,
+    LabelDifference,
+    RunScores,
+    Scores,
+    SystemScores,
+)
 from probative.wording.runs import runs_verdict
 from probative.wording.verdict import no_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from probative.counts import PairedCounts
     from probative.matching.matched import Matched, RunGroup
+    from probative.options import ReadingOptions
     from probative.results import ModelsAnswer, ProceduresAnswer, RunsDifference
 
-__all__ = ["compare_groups", "hints_of_runs", "with_one_run"]
+__all__ = [
+    "compare_counts",
+    "compare_groups",
+    "counts_by_system",
+    "hints_of_runs",
+    "pooled_counts",
+    "refuse_all_but",
+    "scores_of_counts",
+    "with_one_run",
+]
 
 
 @dataclass(frozen=True)
@@ -94,19 +121,192 @@ def compare_groups(
         ScoreOptions(level=options.level, by=options.by, beta=options.beta),
         also=[c.metric for c in comparisons],
     )
-    scores = replace(
-        scores,
-        notes=(*scores.notes, *hints_of_runs(matched)),
-        signature=_signature(matched, options, comparisons),
-    )
+    scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
+    facts = (*facts_of_reading(matched, options), signed_runs(matched))
+    named = [(a.name, b.name) for a, b in pairs]
+    return _with_verdicts(scores, comparisons, named, _signature(facts, options, comparisons))
+
+
+def _with_verdicts(
+    scores: Scores,
+    comparisons: Sequence[Comparison],
+    pairs: Sequence[tuple[str, str]],
+    signature: str,
+) -> Comparisons:
+    """Everything together, with a verdict per pair on the first metric."""
     result = Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
     )
     main = [c for c in comparisons if c.metric == comparisons[0].metric]
-    return replace(
-        result, verdicts=tuple(runs_verdict(result, a.name, b.name, main) for a, b in pairs)
+    verdicts = tuple(runs_verdict(result, a, b, main) for a, b in pairs)
+    return replace(result, verdicts=verdicts, signature=signature)
+
+
+def compare_counts(
+    systems: Mapping[str, Counts | Sequence[Counts]], options: CompareOptions, *, figures: bool
+) -> Comparisons:
+    """Compare systems of which only the counts by run and unit are known.
+
+    Parameters
+    ----------
+    systems
+        The `Counts` of each run, one row per unit, the same units in all; by system.
+    options, figures
+        As for `compare_groups`.
+    """
+    refuse_all_but(
+        options,
+        "metric",
+        "level",
+        "rope",
+        "beta",
+        "prior",
+        "power",
+        "all_pairs",
+        "paired_runs",
+        "rng",
     )
+    _check_options(options)
+    by_system = counts_by_system(systems)
+    if len(by_system) < 2:
+        raise InputError(f"b: {len(by_system)} system; expected at least two to compare")
+    asked = options.metric or "f1"
+    metrics = (asked,) if isinstance(asked, str) else names_of("metric", asked)
+    generator = random_generator(options.rng)
+    names = list(by_system)
+    pairs = (
+        list(combinations(names, 2)) if options.all_pairs else [(names[0], b) for b in names[1:]]
+    )
+    comparisons: list[Comparison] = []
+    for metric in metrics:
+        answers = []
+        for a, b in pairs:
+            _check_pairs(a, len(by_system[a]), b, len(by_system[b]), options)
+            answer = compare_runs(
+                by_system[a],
+                by_system[b],
+                metric,
+                level=options.level,
+                beta=options.beta,
+                prior=options.prior,
+                paired_runs=options.paired_runs,
+                rng=generator,
+                null=figures,
+            )
+            first = by_system[a][0]
+            common = {
+                "a": a,
+                "b": b,
+                "metric": metric,
+                "positives": int(np.sum(first.positives)),
+                "identical": by_system[a] == by_system[b],
+                "observed_units": len(first),
+            }
+            answers.append(_comparisons(answer, common, options, "unit"))
+        comparisons += (
+            c for both in (_adjusted(answers) if len(names) > 2 else answers) for c in both
+        )
+    scores = scores_of_counts(by_system, options.level, options.beta, metrics)
+    facts = ("counts", f"runs:{','.join(str(len(own)) for own in by_system.values())}")
+    return _with_verdicts(scores, comparisons, pairs, _signature(facts, options, comparisons))
+
+
+def scores_of_counts(
+    systems: Mapping[str, Sequence[Counts]], level: float, beta: float, metrics: Sequence[str]
+) -> Scores:
+    """The scores of systems of which the counts by run and unit are known.
+
+    Parameters
+    ----------
+    systems
+        The counts of each run, by system.
+    level, beta
+        Of the intervals.
+    metrics
+        The scores beside the usual ones.
+    """
+    wanted = dict.fromkeys((*PRF, *metrics))
+    scored, of_runs = [], []
+    for name, runs in systems.items():
+        pooled = sum(runs[1:], start=runs[0])
+        limits = (interval(pooled, m, level=level, beta=beta, clustered=True) for m in wanted)
+        scored.append(SystemScores(name, pooled.sum(), tuple(limits)))
+        called = tuple(f"run {k}" for k in range(1, len(runs) + 1))
+        for metric in wanted:
+            values = [score(own.sum(), metric, beta=beta) for own in runs]
+            of_runs.append(RunScores.of(name, metric, called, values))
+    units = len(next(iter(systems.values()))[0])
+    return Scores(
+        "counts", tuple(scored), level, units, "unit", by="unit", run_scores=tuple(of_runs)
+    )
+
+
+def counts_by_system(
+    systems: Mapping[str, Counts | Sequence[Counts]],
+) -> dict[str, list[Counts]]:
+    """The counts of every run by system, if they were counted on the same units and answer."""
+    if not systems:
+        raise InputError("systems: none; expected at least one")
+    by_system = {str(name): _as_runs(str(name), own) for name, own in systems.items()}
+    first = None
+    for name, runs in by_system.items():
+        if not runs:
+            raise InputError(f"{name}: no runs; expected one at least")
+        for number, counts in enumerate(runs, start=1):
+            here = f"{name}, run {number}" if len(runs) > 1 else name
+            if len(counts.shape) != 1:
+                raise InputError(f"{here}: shape {counts.shape}; expected one row per unit")
+            first = (here, counts) if first is None else first
+            _check_same_answer(*first, here, counts)
+    return by_system
+
+
+def _as_runs(name: str, own: object) -> list[Counts]:
+    """One or several counts as a list."""
+    runs: list[Any] = list(own) if isinstance(own, (list, tuple)) else [own]
+    if not all(isinstance(counts, Counts) for counts in runs):
+        raise InputError(f"{name}: {shown(own)}; expected Counts, one row per unit")
+    return runs
+
+
+def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> None:
+    """Refuse counts that cannot be those of one answer."""
+    if len(one) != len(other):
+        raise InputError(f"{name}: {len(other)} units, but {first} has {len(one)}")
+    if (one.tn is None) != (other.tn is None):
+        raise InputError(f"{name}: tn is there for some systems only; expected all or none")
+    sides: list[tuple[str, Any, Any]] = [("positives", one.positives, other.positives)]
+    if one.tn is not None and other.tn is not None:
+        sides.append(("negatives", one.fp + one.tn, other.fp + other.tn))
+    for what, here, there in sides:
+        wrong = np.flatnonzero(np.asarray(here) != np.asarray(there))
+        if len(wrong):
+            unit = wrong[0]
+            raise InputError(
+                f"{name}: {there[unit]:g} {what} in unit {unit + 1}, but {first} has "
+                f"{here[unit]:g}; expected counts against the same answer"
+            )
+
+
+def pooled_counts(systems: Sequence[Sequence[Counts]]) -> list[Counts]:
+    """The sums over the runs of each system, as if each had the same number of runs.
+
+    Parameters
+    ----------
+    systems
+        The counts of each run, one row per unit.
+    """
+    most = math.lcm(*(len(runs) for runs in systems))
+    return [sum(runs[1:], start=runs[0]) * (most // len(runs)) for runs in systems]
+
+
+def refuse_all_but(options: ReadingOptions, *known: str) -> None:
+    """Refuse choices that counts have no use for."""
+    usual = type(options)()
+    for entry in fields(options):
+        if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
+            raise InputError(f"{entry.name}: means nothing for counts; expected it left out")
 
 
 def _check_options(options: CompareOptions) -> None:
@@ -120,17 +320,25 @@ def _check_options(options: CompareOptions) -> None:
         )
 
 
-def _signature(matched: Matched, options: CompareOptions, comparisons: Sequence[Comparison]) -> str:
+def _signature(
+    facts: Sequence[str], options: CompareOptions, comparisons: Sequence[Comparison]
+) -> str:
     first = comparisons[0]
     kinds = dict.fromkeys(c.posterior.kind for c in comparisons)
     return options.signature(
-        *facts_of_reading(matched, options),
+        *facts,
         ",".join(dict.fromkeys(c.metric for c in comparisons)),
         ",".join(dict.fromkeys(c.method for c in comparisons)),
         f"{first.test}-by-{first.by}",
         f"{','.join(kinds)}-posterior",
-        signed_runs(matched),
     )
+
+
+def _check_pairs(a: str, runs_a: int, b: str, runs_b: int, options: CompareOptions) -> None:
+    if options.paired_runs and runs_a != runs_b:
+        raise InputError(
+            f"paired_runs: {runs_a} runs of {a}, but {runs_b} of {b}; expected as many"
+        )
 
 
 def _answers(
@@ -138,11 +346,7 @@ def _answers(
 ) -> list[Comparison]:
     """What is known of one pair: of its models, and of how they were trained."""
     unit, options = choices.unit, choices.options
-    if options.paired_runs and len(a.places) != len(b.places):
-        raise InputError(
-            f"paired_runs: {len(a.places)} runs of {a.name}, but {len(b.places)} of {b.name}; "
-            f"expected as many"
-        )
+    _check_pairs(a.name, len(a.places), b.name, len(b.places), options)
     cases = pool_cases(cases_of_runs(matched, a, b, unit), len(a.places), len(b.places))
     answer = compare_runs(
         counts_of_runs(matched, a, unit),
@@ -188,7 +392,7 @@ def _comparisons(
     }
     both = [_of_models(answer.models, common, unit, by_label, answer.note)]
     if answer.procedures is not None:
-        both.append(_of_procedures(answer.procedures, common, unit))
+        both.append(_of_procedures(answer.procedures, answer.models, common, unit))
     return [_without_claims(c) for c in both]
 
 
@@ -224,8 +428,12 @@ def _of_models(
     )
 
 
-def _of_procedures(answer: ProceduresAnswer, common: dict[str, Any], unit: str) -> Comparison:
-    posterior = StudentPosterior(answer.estimate, answer.standard_error, answer.degrees_of_freedom)
+def _of_procedures(
+    answer: ProceduresAnswer, models: ModelsAnswer, common: dict[str, Any], unit: str
+) -> Comparison:
+    posterior = StudentPosterior(
+        answer.estimate, answer.standard_error, answer.degrees_of_freedom, models.posterior
+    )
     a_better, equivalent, b_better = posterior.probabilities(common["rope"])
     return Comparison(
         **common,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from probative._types import Number
+    from probative.results import DifferencePosterior
 
 __all__ = ["StudentPosterior"]
 
@@ -25,6 +26,9 @@ class StudentPosterior:
     ----------
     estimate, standard_error, degrees_of_freedom
         Where it lies, how wide it is, and how well that is known.
+    models
+        What is known of the difference with fewer things left to chance, if anything: no
+        probability here is further from one half than there.
 
     Examples
     --------
@@ -36,18 +40,27 @@ class StudentPosterior:
 
     kind = "student"
 
-    def __init__(self, estimate: float, standard_error: float, degrees_of_freedom: float):
+    def __init__(
+        self,
+        estimate: float,
+        standard_error: float,
+        degrees_of_freedom: float,
+        models: DifferencePosterior | None = None,
+    ):
+        self.models = models
         self.estimate = estimate
         self.standard_error = standard_error
         self.degrees_of_freedom = degrees_of_freedom
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
-        return _plain(self._below(np.asarray(d, dtype=float) - self.estimate))
+        own = self._below(np.asarray(d, dtype=float) - self.estimate)
+        return _plain(own if self.models is None else _between(own, self.models.cdf(d)))
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d."""
-        return _plain(self._below(self.estimate - np.asarray(d, dtype=float)))
+        own = self._below(self.estimate - np.asarray(d, dtype=float))
+        return _plain(own if self.models is None else _between(own, self.models.sf(d)))
 
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density at d."""
@@ -84,6 +97,11 @@ class StudentPosterior:
         if math.isinf(self.degrees_of_freedom):
             return special.ndtr(z)
         return special.stdtr(self.degrees_of_freedom, z)
+
+
+def _between(p: Number, q: Number) -> Number:
+    """Whichever is nearer to one half; or that, if it lies between them."""
+    return np.median([p, q, np.full_like(p, 0.5)], axis=0)
 
 
 def _plain(values: Number) -> Number:
