@@ -1,0 +1,230 @@
+"""What several runs add to a report: mean and spread, single runs, parts of the variance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probative.reporting.document import Strong, Table, number, points
+from probative.reporting.svg import Part, shares
+from probative.wording import counted, metric_name, metric_words
+from probative.wording.verdict import SIGNIFICANT, pvalue_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.reporting.document import Drawing
+    from probative.results import Comparison, RunScores, Scores
+
+__all__ = [
+    "PARTS",
+    "has_runs",
+    "mean_table",
+    "named_shares",
+    "run_table",
+    "single_runs",
+    "variance_drawing",
+    "variance_table",
+]
+
+# what the parts of the variance come from, and the colours in which they are drawn
+PARTS = {
+    "units": ("test set", "soft"),
+    "runs_a": ("runs of {a}", "a"),
+    "runs_b": ("runs of {b}", "b"),
+    "interaction": ("both together", "d"),
+}
+_LISTED = 30  # runs of a table that people read
+
+
+def has_runs(scores: Scores) -> bool:
+    """Whether a system has several runs."""
+    return any(len(own) > 1 for own in scores.run_scores or ())
+
+
+def mean_table(result: Scores, comparisons: Sequence[Comparison] = ()) -> Table:
+    """Systems by mean and spread of their scores, the best in bold, those that differ marked.
+
+    Parameters
+    ----------
+    result
+        The scores.
+    comparisons
+        The differences of the procedures, where there are any.
+    """
+    metrics = list(dict.fromkeys(own.metric for own in result.run_scores or ()))
+    best = {metric: _best(result, metric) for metric in metrics}
+    marked = {
+        (c.b, c.metric)
+        for c in comparisons
+        if c.a == result.systems[0].name and pvalue_of(c) <= SIGNIFICANT and not c.identical
+    }
+    rows = []
+    for system in result.systems:
+        own = [result.runs_of(system.name, metric) for metric in metrics]
+        cells = []
+        for scores in own:
+            text = _mean_and_spread(scores) + "†" * ((system.name, scores.metric) in marked)
+            is_best = len(result.systems) > 1 and scores.mean == best[scores.metric]
+            cells.append(Strong(text) if is_best else text)
+        rows.append((system.name, str(len(own[0])), *cells))
+    notes = [
+        f"{result.task.capitalize()}, {counted(result.units, result.unit)}.",
+        "Mean of the runs ± their standard deviation.",
+    ]
+    if marked:
+        adjusted = "Holm-adjusted " if comparisons[0].p_adjusted is not None else ""
+        notes.append(
+            f"† differs from {result.systems[0].name} for new runs, too, {adjusted}p ≤ "
+            f"{SIGNIFICANT:g}."
+        )
+    compared = {c.metric for c in comparisons} or {metrics[-1]}
+    beside = [i for i, metric in enumerate(metrics) if metric not in compared]
+    return Table(
+        ("system", "runs", *(metric_words(metric) for metric in metrics)),
+        tuple(rows),
+        title="Scores of runs in points",
+        notes=tuple(notes),
+        bold_note="The best is in bold.",
+        droppable=tuple(i + 2 for i in beside),
+        caption=tuple(map(_in_a_caption, comparisons)),
+    )
+
+
+def _best(result: Scores, metric: str) -> float:
+    means = [result.runs_of(system.name, metric).mean for system in result.systems]
+    return max((mean for mean in means if mean == mean), default=float("nan"))
+
+
+def _mean_and_spread(own: RunScores) -> str:
+    if own.spread != own.spread:
+        return points(own.mean)
+    return f"{points(own.mean)} ± {points(own.spread)}"
+
+
+def _in_a_caption(c: Comparison) -> str:
+    return (
+        f"{c.b} − {c.a}, {metric_name(c.metric)}: {points(c.difference)} points, "
+        f"{100 * c.level:g} % limits {points(c.low)} to {points(c.high)} for test set and runs "
+        f"together."
+    )
+
+
+def run_table(result: Scores, metric: str) -> Table:
+    """The worst and the best run of every system, and all runs together."""
+    level = f"{100 * result.level:g} %"
+    rows = []
+    for system in result.systems:
+        own, pooled = result.runs_of(system.name, metric), system[metric]
+        rows.append(
+            (
+                system.name,
+                *(points(value) for value in (own.worst, own.best, pooled.estimate)),
+                f"{points(pooled.low, 1)} to {points(pooled.high, 1)}",
+            )
+        )
+    return Table(
+        ("system", "worst run", "best run", "all runs", level),
+        tuple(rows),
+        title=f"{metric_words(metric)} of the runs in points",
+        notes=(_ALL_RUNS.format(by=result.by),),
+    )
+
+
+_ALL_RUNS = (
+    "All runs: the counts of all runs together, with an interval that speaks of these models; what "
+    "the runs say of one {by} counts as one {by}."
+)
+_SHARES = (
+    "Shares of its variance: which units are in the test set, how runs come out, and what single "
+    "runs do to single units. The standard error, in points, is on the safe side: it counts the "
+    "last of these twice."
+)
+
+
+def single_runs(result: Scores, metric: str) -> Table:
+    """What every run scores, one row per run; of many runs the first."""
+    rows = [
+        (own.system, run, points(score))
+        for own in result.run_scores or ()
+        if own.metric == metric
+        for run, score in list(zip(own.runs, own.scores, strict=True))[:_LISTED]
+    ]
+    total = sum(len(own) for own in result.run_scores or () if own.metric == metric)
+    left_out = total - len(rows)
+    return Table(
+        ("system", "run", metric_words(metric)),
+        tuple(rows),
+        title=f"Single runs, {metric_words(metric)} in points",
+        notes=(f"{left_out:,} more runs are left out here; JSON and CSV hold all.",)
+        if left_out
+        else (),
+        text_columns=2,
+    )
+
+
+def named_shares(c: Comparison) -> list[tuple[str, str, float]]:
+    """The parts of a variance: what each comes from, its colour, and its share."""
+    parts = c.variance
+    if parts is None:
+        return []
+    named = []
+    for name, share in parts.shares.items():
+        words, colour = PARTS[name]
+        if parts.paired_runs and name == "runs_b":
+            continue  # pairs vary, not the runs of either
+        text = "pairs of runs" if parts.paired_runs and name == "runs_a" else words
+        named.append((text.format(a=c.a, b=c.b), colour, share))
+    return named
+
+
+def variance_table(comparisons: Sequence[Comparison]) -> Table:
+    """Where the variance of every mean difference comes from."""
+    paired = bool(comparisons[0].variance and comparisons[0].variance.paired_runs)
+    alone = len({(c.a, c.b) for c in comparisons}) == 1
+    c = comparisons[0]
+    heads = ["test set", *(["pairs of runs"] if paired else [f"runs of {c.a}", f"runs of {c.b}"])]
+    if not alone and not paired:
+        heads = ["test set", "runs of baseline", "runs of other"]
+    several = len({c.metric for c in comparisons}) > 1
+    rows = tuple(
+        (
+            f"{c.b} − {c.a}",
+            *((metric_words(c.metric),) if several else ()),
+            *(_percent(share) for _, _, share in named_shares(c)),
+            points(c.standard_error),
+        )
+        for c in comparisons
+    )
+    return Table(
+        (
+            "comparison",
+            *(("score",) if several else ()),
+            *heads,
+            "both together",
+            "std. error",
+        ),
+        rows,
+        title="Where the uncertainty of the mean difference comes from",
+        notes=(_SHARES,),
+        droppable=(len(heads) + 2 + several,),
+        text_columns=2 if several else 1,
+    )
+
+
+def _percent(share: float) -> str:
+    return "–" if share != share else f"{number(100 * share, 0)} %"
+
+
+def variance_drawing(c: Comparison) -> Drawing | None:
+    """The shares of the parts of the variance as one bar."""
+    parts = [Part(name, share, colour) for name, colour, share in named_shares(c)]
+    if not parts or any(part.share != part.share for part in parts):
+        return None
+    said = ", ".join(f"{part.name} {100 * part.share:.0f} %" for part in parts)
+    return shares(
+        parts,
+        title="Where the uncertainty about new runs comes from.",
+        description=f"Shares of the variance of the mean difference: {said}",
+        reading="More sentences shrink the first part, more runs the parts of the runs; what both "
+        "do together shrinks with either.",
+    )
