@@ -33,6 +33,7 @@ from probative.evaluation import (
 from probative.inference.differences import difference
 from probative.inference.intervals import interval
 from probative.inference.multiplicity import adjust_pvalues
+from probative.inference.run_scores import compare_run_scores
 from probative.inference.runs import compare_runs, pool_cases
 from probative.inference.student_posterior import StudentPosterior
 from probative.matching.cases import cases_by
@@ -392,7 +393,15 @@ def _comparisons(
     }
     both = [_of_models(answer.models, common, unit, by_label, answer.note)]
     if answer.procedures is not None:
-        both.append(_of_procedures(answer.procedures, answer.models, common, unit))
+        companions = compare_run_scores(
+            answer.scores_a,
+            answer.scores_b,
+            paired_runs=options.paired_runs,
+            level=options.level,
+            rng=options.rng,
+        )
+        procedures = _of_procedures(answer.procedures, answer.models, common, unit)
+        both.append(replace(procedures, companions=companions))
     return [_without_claims(c) for c in both]
 
 

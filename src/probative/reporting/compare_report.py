@@ -13,6 +13,7 @@ from probative.reporting.document import (
     points,
 )
 from probative.reporting.runs_report import (
+    companion_table,
     has_runs,
     mean_table,
     run_table,
@@ -68,7 +69,7 @@ def compare_document(
     if several:
         tables.insert(1, run_table(result, result.comparisons[0].metric))
     if procedures:
-        tables.append(variance_table(procedures))
+        tables += [variance_table(procedures), companion_table(procedures)]
     if by_label:
         tables += [label_table(result, system) for system in result.systems if system.by_label]
         tables += [label_differences(c) for c in result.comparisons if c.by_label]
@@ -94,12 +95,14 @@ def compare_document(
 def _runs_content(result: Comparisons, tables: Sequence[Table]) -> dict[str, Any]:
     """What the page shows of single runs."""
     if not has_runs(result):
-        return {"run_tables": [], "variance_table": None, "single_runs": None}
+        return {"run_tables": [], "more_tables": [], "single_runs": None}
     metric = result.comparisons[0].metric
     procedures = [c for c in result.comparisons if c.question == "procedures"]
     return {
         "run_tables": [tables[1]],
-        "variance_table": variance_table(procedures) if procedures else None,
+        "more_tables": [variance_table(procedures), companion_table(procedures)]
+        if procedures
+        else [],
         "single_runs": single_runs(result, metric),
     }
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from probative.reporting.document import Strong, Table, number, points
 from probative.reporting.svg import Part, shares
-from probative.wording import counted, metric_name, metric_words
+from probative.wording import counted, metric_name, metric_words, probability, pvalue
 from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PARTS",
+    "companion_table",
     "has_runs",
     "mean_table",
     "named_shares",
@@ -209,6 +210,48 @@ def variance_table(comparisons: Sequence[Comparison]) -> Table:
         droppable=(len(heads) + 2 + several,),
         text_columns=2 if several else 1,
     )
+
+
+def companion_table(comparisons: Sequence[Comparison]) -> Table:
+    """What tests of the scores of runs alone say."""
+    several = len({c.metric for c in comparisons}) > 1
+    told = [(c, c.companions) for c in comparisons if c.companions is not None]
+    rank_test = _RANK_TESTS[told[0][1].rank_test]
+    rows = tuple(
+        (
+            f"{c.b} − {c.a}",
+            *((metric_words(c.metric),) if several else ()),
+            pvalue(own.permutation_pvalue),
+            pvalue(own.rank_pvalue),
+            probability(own.p_run_better),
+            number(own.eps_min, 3),
+        )
+        for c, own in told
+    )
+    exact = "all" if all(own.exact for _, own in told) else "sampled"
+    return Table(
+        (
+            "comparison",
+            *(("score",) if several else ()),
+            "permutation p",
+            f"{rank_test} p",
+            "P(run better)",
+            "eps_min",
+        ),
+        rows,
+        title="Companions: the scores of the runs alone",
+        notes=(_COMPANIONS.format(exact=exact),),
+        text_columns=2 if several else 1,
+    )
+
+
+_RANK_TESTS = {"mann-whitney": "Mann-Whitney", "wilcoxon": "Wilcoxon"}
+_COMPANIONS = (
+    "They see one number per run and hold for this test set only. Permutation: {exact} assignments "
+    "of runs to systems. P(run better): the share of pairs of runs in which the first system "
+    "scores higher. eps_min: almost stochastic order; below 0.5 the first system is almost "
+    "stochastically dominant."
+)
 
 
 def _percent(share: float) -> str:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from probative.results.runs import (
         ModelsAnswer,
         ProceduresAnswer,
+        RunScoreTests,
         RunsDifference,
         VarianceParts,
     )
@@ -86,6 +87,7 @@ __all__ = [
     "Ranking",
     "Result",
     "Reversal",
+    "RunScoreTests",
     "RunScores",
     "RunsDifference",
     "ScorePosterior",
@@ -124,7 +126,13 @@ __getattr__, __dir__ = names_on_demand(
         "plans": ("Plan",),
         "posteriors": ("DifferencePosterior", "ScorePosterior"),
         "ranking": ("RankedPair", "RankedSystem", "Ranking"),
-        "runs": ("ModelsAnswer", "ProceduresAnswer", "RunsDifference", "VarianceParts"),
+        "runs": (
+            "ModelsAnswer",
+            "ProceduresAnswer",
+            "RunScoreTests",
+            "RunsDifference",
+            "VarianceParts",
+        ),
         "scores": ("FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"),
         "segmentation": (
             "BestCut",

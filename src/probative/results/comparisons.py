@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
     from probative.results.posteriors import DifferencePosterior
-    from probative.results.runs import VarianceParts
+    from probative.results.runs import RunScoreTests, VarianceParts
     from probative.results.tests import NullDistribution
 
 __all__ = [
@@ -189,6 +189,8 @@ class Comparison(Result):
         For procedures: of the difference.
     pairs
         For paired runs: what the runs of every pair are called.
+    companions
+        For procedures: what tests of the scores of runs alone say, on this test set.
     """
 
     a: str
@@ -226,6 +228,7 @@ class Comparison(Result):
     standard_error: float | None = None
     degrees_of_freedom: float | None = None
     pairs: tuple[tuple[str, str], ...] | None = None
+    companions: RunScoreTests | None = None
 
     @property
     def estimate(self) -> float:

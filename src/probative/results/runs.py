@@ -11,7 +11,13 @@ if TYPE_CHECKING:
     from probative.results.posteriors import DifferencePosterior
     from probative.results.tests import NullDistribution
 
-__all__ = ["ModelsAnswer", "ProceduresAnswer", "RunsDifference", "VarianceParts"]
+__all__ = [
+    "ModelsAnswer",
+    "ProceduresAnswer",
+    "RunScoreTests",
+    "RunsDifference",
+    "VarianceParts",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -210,3 +216,43 @@ class RunsDifference(Result):
         lines += [str(self.procedures)] if self.procedures else []
         lines += [self.note] if self.note else []
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunScoreTests(Result):
+    """What the scores of runs alone say, on this test set.
+
+    Attributes
+    ----------
+    permutation_pvalue, assignments, exact
+        The share of all assignments of runs to systems whose means lie at least as far apart; how
+        many assignments there are, and whether all were counted rather than sampled.
+    rank_test, rank_pvalue
+        "mann-whitney", or "wilcoxon" for paired runs; as SciPy computes it, two-sided.
+    p_run_better
+        The share of pairs of runs in which that of B scores higher; a tie counts half.
+    eps_min
+        The almost stochastic order of B over A, at `level`: below 0.5, B is almost stochastically
+        dominant.
+    eps_min_a
+        The same of A over B.
+    level
+        The confidence of the two.
+    """
+
+    permutation_pvalue: float
+    assignments: int
+    exact: bool
+    rank_test: str
+    rank_pvalue: float
+    p_run_better: float
+    eps_min: float
+    eps_min_a: float
+    level: float
+
+    def __str__(self) -> str:
+        how = "exact" if self.exact else "sampled"
+        return (
+            f"runs: {how} permutation p = {self.permutation_pvalue:.4g}, {self.rank_test} "
+            f"p = {self.rank_pvalue:.4g}, eps_min = {self.eps_min:.3f}"
+        )
