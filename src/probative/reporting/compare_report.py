@@ -16,6 +16,7 @@ from probative.reporting.runs_report import (
     companion_table,
     has_runs,
     mean_table,
+    named_pairs,
     run_table,
     single_runs,
     variance_table,
@@ -233,7 +234,11 @@ def _differences(result: Comparisons) -> Table:
         columns,
         rows,
         title=f"Differences in points with {100 * result.level:g} % intervals",
-        notes=(note, *(f"Note: {same}." for same in notes if same and not has_notes)),
+        notes=(
+            note,
+            *(f"Note: {same}." for same in notes if same and not has_notes),
+            *dict.fromkeys(named_pairs(c) for c in result.comparisons if c.pairs),
+        ),
         # without a region of equivalence the one probability tells the other
         droppable=tuple(columns.index(name) for name in spare),
         text_columns=3 if asked else 2,

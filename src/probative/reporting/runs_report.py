@@ -6,23 +6,26 @@ from typing import TYPE_CHECKING
 
 from probative.reporting.document import Strong, Table, number, points
 from probative.reporting.svg import Part, shares
-from probative.wording import counted, metric_name, metric_words, probability, pvalue
+from probative.wording import counted, metric_name, metric_words, pvalue
 from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reporting.document import Drawing
-    from probative.results import Comparison, RunScores, Scores
+    from probative.results import Comparison, Ranking, RunScores, Scores
 
 __all__ = [
     "PARTS",
     "companion_table",
     "has_runs",
+    "main_metric",
     "mean_table",
+    "named_pairs",
     "named_shares",
     "run_table",
     "single_runs",
+    "spread_table",
     "variance_drawing",
     "variance_table",
 ]
@@ -35,11 +38,18 @@ PARTS = {
     "interaction": ("both together", "d"),
 }
 _LISTED = 30  # runs of a table that people read
+_NAMED = 6  # pairs of runs that are named
 
 
 def has_runs(scores: Scores) -> bool:
     """Whether a system has several runs."""
     return any(len(own) > 1 for own in scores.run_scores or ())
+
+
+def main_metric(scores: Scores) -> str:
+    """The score that a task is usually known by: F1, or what comes first."""
+    known = [own.metric for own in scores.run_scores or ()]
+    return "f1" if "f1" in known and scores.task != "segmentation" else known[0]
 
 
 def mean_table(result: Scores, comparisons: Sequence[Comparison] = ()) -> Table:
@@ -78,7 +88,7 @@ def mean_table(result: Scores, comparisons: Sequence[Comparison] = ()) -> Table:
             f"† differs from {result.systems[0].name} for new runs, too, {adjusted}p ≤ "
             f"{SIGNIFICANT:g}."
         )
-    compared = {c.metric for c in comparisons} or {metrics[-1]}
+    compared = {c.metric for c in comparisons} or {main_metric(result)}
     beside = [i for i, metric in enumerate(metrics) if metric not in compared]
     return Table(
         ("system", "runs", *(metric_words(metric) for metric in metrics)),
@@ -110,6 +120,14 @@ def _in_a_caption(c: Comparison) -> str:
     )
 
 
+def named_pairs(c: Comparison) -> str:
+    """Which runs are paired, of many the first."""
+    pairs = c.pairs or ()
+    listed = ", ".join(f"{one} with {other}" for one, other in pairs[:_NAMED])
+    more = f" and {len(pairs) - _NAMED:,} more" if len(pairs) > _NAMED else ""
+    return f"Pairs of runs, {c.a} with {c.b}: {listed}{more}."
+
+
 def run_table(result: Scores, metric: str) -> Table:
     """The worst and the best run of every system, and all runs together."""
     level = f"{100 * result.level:g} %"
@@ -139,6 +157,33 @@ _SHARES = (
     "Shares of its variance: which units are in the test set, how runs come out, and what single "
     "runs do to single units. The standard error, in points, is on the safe side: it counts the "
     "last of these twice."
+)
+
+
+def spread_table(ranking: Ranking) -> Table:
+    """How the runs of every system spread, in the order of a leaderboard."""
+    own = [ranking.runs_of(system.name, ranking.metric) for system in ranking.ranking]
+    return Table(
+        ("system", "runs", "mean ± spread", "worst run", "best run"),
+        tuple(
+            (
+                runs.system,
+                str(len(runs)),
+                _mean_and_spread(runs),
+                points(runs.worst),
+                points(runs.best),
+            )
+            for runs in own
+        ),
+        title=f"Runs, {metric_words(ranking.metric)} in points",
+        notes=(_RANKED,),
+    )
+
+
+_RANKED = (
+    "Mean of the runs ± their standard deviation. The leaderboard adds up the counts of all runs "
+    "of a system: it ranks these trained models on test sets like this one. How new runs would "
+    "rank is another question, which compare answers pair by pair."
 )
 
 
@@ -223,7 +268,7 @@ def companion_table(comparisons: Sequence[Comparison]) -> Table:
             *((metric_words(c.metric),) if several else ()),
             pvalue(own.permutation_pvalue),
             pvalue(own.rank_pvalue),
-            probability(own.p_run_better),
+            number(own.p_run_better, 2),
             number(own.eps_min, 3),
         )
         for c, own in told
