@@ -85,16 +85,16 @@ def read_run_table(
     if is_path(data):
         opened = open_input(data, replace(options, input_format="table", task="labels"))
         name = opened.source.name
-        *sides, run = read_table(opened.source, [*columns, run_column], unit=options.unit)
+        # apart: which column holds labels depends on how many are asked for
+        sides = read_table(opened.source, columns, unit=options.unit)
+        (run,) = read_table(opened.source, [run_column], unit=options.unit)
     elif is_frame(data):
         name = "gold" if options.column is None else options.column
         named = [c for c in columns if c is not None]
         if len(named) < len(columns):
             raise InputError(f"{name}: is a data frame; expected its columns to be named")
-        *sides, run = (
-            labels_from_frame("run_column" if c == run_column else "columns", data, c, options.unit)
-            for c in (*named, run_column)
-        )
+        sides = [labels_from_frame("columns", data, c, options.unit) for c in named]
+        run = labels_from_frame("run_column", data, run_column, options.unit)
     else:
         raise InputError("run_column: there is no table to look it up in; expected a table")
     order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
