@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from probative.results.runs import (
         ModelsAnswer,
         ProceduresAnswer,
+        RepeatedScore,
         RunScoreTests,
         RunsDifference,
         VarianceParts,
@@ -85,6 +86,7 @@ __all__ = [
     "RankedPair",
     "RankedSystem",
     "Ranking",
+    "RepeatedScore",
     "Result",
     "Reversal",
     "RunScoreTests",
@@ -129,6 +131,7 @@ __getattr__, __dir__ = names_on_demand(
         "runs": (
             "ModelsAnswer",
             "ProceduresAnswer",
+            "RepeatedScore",
             "RunScoreTests",
             "RunsDifference",
             "VarianceParts",

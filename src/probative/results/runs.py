@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ModelsAnswer",
     "ProceduresAnswer",
+    "RepeatedScore",
     "RunScoreTests",
     "RunsDifference",
     "VarianceParts",
@@ -255,4 +257,82 @@ class RunScoreTests(Result):
         return (
             f"runs: {how} permutation p = {self.permutation_pvalue:.4g}, {self.rank_test} "
             f"p = {self.rank_pvalue:.4g}, eps_min = {self.eps_min:.3f}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RepeatedScore(Result):
+    """The score of a model that answered each sample several times.
+
+    Attributes
+    ----------
+    metric, level, method
+        What was computed, and how.
+    estimate, low, high
+        The score, to which each sample adds what its answers are worth on average, and its limits
+        for new samples and new answers.
+    samples, answers
+        How many there are.
+    repeats
+        How many answers a sample has, on (harmonic) average.
+    design_effect
+        How many answers say as much as one independent one.
+    share_of_answers
+        The share of the variance that comes from which answers were given: what more answers to
+        these samples could remove at most. None where no sample was answered twice.
+    note
+        What the reader must know, or None.
+    """
+
+    metric: str
+    level: float
+    estimate: float
+    low: float
+    high: float
+    method: str
+    samples: int
+    answers: int
+    repeats: float
+    design_effect: float
+    share_of_answers: float | None
+    note: str | None = None
+
+    @property
+    def share_of_samples(self) -> float | None:
+        """The share of the variance that only more samples could remove."""
+        return None if self.share_of_answers is None else 1 - self.share_of_answers
+
+    def width_with(self, *, samples: float | None = None, repeats: float | None = None) -> float:
+        """How long the interval would be with other numbers of samples and answers to each.
+
+        Parameters
+        ----------
+        samples, repeats
+            As many as there are, by default. An infinite number of repeats is allowed.
+
+        Examples
+        --------
+        >>> from probative.inference.repeats import pass_rate
+        >>> rate = pass_rate([[1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 0, 1]] * 20)
+        >>> "{:.3f} {:.3f}".format(rate.high - rate.low, rate.width_with(repeats=30))
+        '0.161 0.127'
+        """
+        n = self.samples if samples is None else samples
+        k = self.repeats if repeats is None else repeats
+        share = self.share_of_answers
+        if share is None:
+            if repeats is not None and repeats != self.repeats:
+                return math.nan
+            share = 0.0
+        factor = self.samples / n * (1 - share + share * self.repeats / k)
+        return (self.high - self.low) * math.sqrt(factor)
+
+    def __str__(self) -> str:
+        note = f" ({self.note})" if self.note else ""
+        share = self.share_of_answers
+        told = "" if share is None else f"; answers make {100 * share:.0f} % of the variance"
+        each = f"{self.repeats:.3g} answer{'' if self.repeats == 1 else 's'} each"
+        return (
+            f"{self.metric} of {self.samples:,} samples, {each}: {self.estimate:.4f} "
+            f"[{self.low:.4f}, {self.high:.4f}]{told}{note}"
         )
