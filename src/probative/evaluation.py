@@ -15,6 +15,7 @@ from probative.errors import InputError
 from probative.inference.intervals import METHODS, interval
 from probative.inference.label_dependence import is_at_once, label_intervals
 from probative.inference.macro import macro_interval
+from probative.inference.repeats import score_repeats
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import counts_of_runs, pool_runs, unpooled
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
@@ -108,8 +109,9 @@ def score(
         ``(start, end, label)`` per sentence; or a label per item, as a list or an array.
     pred, more
         The outputs, in the same form or another one of the same task; or one dictionary of them
-        by name. Without any, `gold` is a file or a data frame that holds the answer and the
-        outputs in its columns.
+        by name. A system may be a list of outputs, one per run or repeated answer: what they say
+        of a unit then counts as one unit. Without any, `gold` is a file or a data frame that holds
+        the answer and the outputs in its columns.
     names
         What the systems are called; by default after their files.
     metric
@@ -162,7 +164,9 @@ def score(
         beside=("names",),
     )
     systems, names = by_name([] if pred is None else [pred, *more], names)
-    return scores_of(match_inputs(gold, systems, names=names, reading=options), options)
+    matched = match_inputs(gold, systems, names=names, reading=options)
+    scores = scores_of(matched, options)
+    return _with_repeats(matched, scores, options) if matched.runs else scores
 
 
 def by_name(
@@ -274,6 +278,23 @@ def _run_scores(matched: Matched, scores: Scores, options: ScoreOptions) -> tupl
             values = [score_of(table, scored, beta=options.beta) for table in counts]
             own.append(RunScores.of(group.name, metric, group.runs, values))
     return tuple(own)
+
+
+def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
+    """The same, with what more units and what more runs would tell."""
+    groups = {group.name: group for group in matched.runs}
+
+    def told(own: RunScores) -> RunScores:
+        if len(own) < 2:
+            return own
+        runs = counts_of_runs(matched, groups[own.system], scores.by)
+        names = ("tp", "fp", "fn") if runs[0].tn is None else ("tp", "fp", "fn", "tn")
+        cells = {name: np.stack([getattr(run, name) for run in runs], axis=1) for name in names}
+        scored = scored_as(matched, own.metric)
+        found = score_repeats(Counts(**cells), scored, level=options.level, beta=options.beta)
+        return replace(own, repeated=replace(found, metric=own.metric))
+
+    return replace(scores, run_scores=tuple(map(told, scores.run_scores or ())))
 
 
 def signed_runs(matched: Matched) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from probative.reporting.document import Strong, Table, number, points
@@ -23,6 +24,7 @@ __all__ = [
     "mean_table",
     "named_pairs",
     "named_shares",
+    "repeats_table",
     "run_table",
     "single_runs",
     "spread_table",
@@ -157,6 +159,50 @@ _SHARES = (
     "Shares of its variance: which units are in the test set, how runs come out, and what single "
     "runs do to single units. The standard error, in points, is on the safe side: it counts the "
     "last of these twice."
+)
+
+
+def repeats_table(result: Scores, metric: str) -> Table:
+    """What more units, and what more runs, would do to the interval of every system."""
+    unit = result.by
+    rows = []
+    for system in result.systems:
+        told = result.runs_of(system.name, metric).repeated
+        if told is None or told.share_of_answers is None:
+            continue
+        widths = (
+            told.width_with(),
+            told.width_with(samples=2 * told.samples),
+            told.width_with(repeats=2 * told.repeats),
+            told.width_with(repeats=inf),
+        )
+        rows.append(
+            (
+                system.name,
+                _percent(1 - told.share_of_answers),
+                _percent(told.share_of_answers),
+                *(points(width) for width in widths),
+            )
+        )
+    return Table(
+        (
+            "system",
+            f"{unit}s",
+            "runs",
+            "length",
+            f"2 × {unit}s",
+            "2 × runs",
+            "endless runs",
+        ),
+        tuple(rows),
+        title=f"What more {unit}s or more runs would tell, {metric_words(metric)}",
+        notes=(_MORE.format(unit=unit),),
+    )
+
+
+_MORE = (
+    "Shares of the variance that come from which {unit}s there are and from what runs happened to "
+    "say; the length of the interval in points as it is, and with more of either."
 )
 
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.reporting.document import Document, Table, Tracks, number, payload, points
 from probative.reporting.escape import plain
-from probative.reporting.runs_report import has_runs, main_metric, mean_table, run_table
+from probative.reporting.runs_report import (
+    has_runs,
+    main_metric,
+    mean_table,
+    repeats_table,
+    run_table,
+)
 from probative.wording import counted, metric_words
 
 if TYPE_CHECKING:
@@ -30,7 +36,8 @@ def scores_document(scores: Scores) -> Document:
     del content["level"]
     tables = [_overview(scores)]
     if has_runs(scores):
-        tables += [mean_table(scores), run_table(scores, main_metric(scores))]
+        main = main_metric(scores)
+        tables += [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [label_table(scores, system) for system in scores.systems if len(system.by_label) > 1]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
     return Document(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from probative.counts import Counts
     from probative.reporting.document import Document
+    from probative.results.runs import RepeatedScore
 
 __all__ = ["FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"]
 
@@ -120,6 +121,9 @@ class RunScores(Result):
         The lowest and the highest score of a run.
     runs, scores
         What the runs are called, and what each of them scores.
+    repeated
+        Where scores were asked for: the runs as repeated answers of one model, how much of the
+        variance comes from samples and how much from answers.
     """
 
     system: str
@@ -130,6 +134,7 @@ class RunScores(Result):
     best: float
     runs: tuple[str, ...]
     scores: tuple[float, ...]
+    repeated: RepeatedScore | None = None
 
     @classmethod
     def of(
