@@ -375,6 +375,7 @@ def _separate(
     wanted = [named[0], *(named[1:] or [None])]
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
     same_task = replace(options, task=task_of(answer))
+    _refuse_unused(choices, answer, separate=True)
     read = []
     for number, system in enumerate(systems):
         column = wanted[min(number + 1, len(wanted) - 1)]
