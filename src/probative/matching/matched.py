@@ -194,7 +194,8 @@ def match_inputs(
         if groups
         else called
     )
-    _refuse_unused(choices, answer, separate=bool(systems))
+    if not systems:
+        _refuse_unused(choices, answer, separate=False)
     matched = _match(answer, outputs, named, choices, find_positive=find_positive)
     return replace(matched, runs=groups, notes=_notes_of_runs(matched.notes, groups))
 

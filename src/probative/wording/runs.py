@@ -112,9 +112,10 @@ def _cautions(runs: Sequence[RunScores]) -> list[str]:
             )
     few = [one for one in runs if 1 < len(one) < FEW_RUNS]
     if few:
-        names = " and ".join(f"{one.system} has {said_runs(len(one))}" for one in few)
+        names = " and ".join(one.system for one in few)
+        has = f"has {said_runs(2)}" if len(few) == 1 else f"have {said_runs(2)} each"
         cautions.append(
-            f"{names}: how much runs differ is hardly known from so few, and the limits are wide "
+            f"{names} {has}: how much runs differ is hardly known from so few, and the limits are wide "
             f"for it."
         )
     return cautions
