@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["Runs", "Spread", "add_squares", "compare_runs", "pool_cases"]
+__all__ = ["Runs", "Spread", "add_squares", "compare_runs", "overlap", "pool_cases"]
 
 ONE_RUN = "one run of a system says nothing about others: only these models are compared"
 TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
@@ -101,7 +101,7 @@ def compare_runs(
     paired_runs = flag("paired_runs", paired_runs)
     _check(a, b, paired_runs)
     side_a, side_b = (Runs.of(*_contributions(runs, metric, beta)) for runs in (a, b))
-    exchanged = _overlapping(_pooled(a, len(b)), _pooled(b, len(a)))
+    exchanged = overlap(_pooled(a, len(b)), _pooled(b, len(a)))
     models = _models(
         exchanged if cases is None else _checked(cases, exchanged),
         cases if cases is not None and len(a) == len(b) == 1 else exchanged,
@@ -184,7 +184,7 @@ def _pooled(runs: Sequence[Counts], others: int) -> Counts:
     return sum(runs[1:], start=runs[0]) * (others // math.gcd(len(runs), others))
 
 
-def _overlapping(a: Counts, b: Counts) -> PairedCounts:
+def overlap(a: Counts, b: Counts) -> PairedCounts:
     """The cases of two systems that are right and wrong together as often as possible."""
     both, wrong = np.minimum(a.tp, b.tp), np.minimum(a.fp, b.fp)
     cases = [a.tp - both, a.fp - wrong, b.tp - both, b.fp - wrong, both, wrong]
