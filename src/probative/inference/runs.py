@@ -413,13 +413,15 @@ def _procedures(
         _nearer_to_half(p_b, models.p_b_better),
         _student(estimate, *add_squares(spread.on_a_new_test_set())),
         _student(estimate, *add_squares(spread.on_this_test_set())),
-        _variance_parts(spread, a.number, b.number, paired_runs),
+        _variance_parts(spread, len(a.size), a.number, b.number, paired_runs),
         TWO_RUNS if min(a.number, b.number) < 3 else None,
     )
     return answer, None
 
 
-def _variance_parts(spread: Spread, n_a: int, n_b: int, paired_runs: bool) -> VarianceParts:
+def _variance_parts(
+    spread: Spread, n_units: int, n_a: int, n_b: int, paired_runs: bool
+) -> VarianceParts:
     units, runs, both = spread.parts()
     runs_a, runs_b = (*map(float, runs), 0.0)[:2]
     both_a, both_b = (*map(float, both), 0.0)[:2]
@@ -428,7 +430,7 @@ def _variance_parts(spread: Spread, n_a: int, n_b: int, paired_runs: bool) -> Va
         runs_a=runs_a,
         runs_b=runs_b,
         interaction=both_a + both_b,
-        n_units=int(spread.units),
+        n_units=n_units,
         n_runs_a=n_a,
         n_runs_b=n_b,
         interaction_a=both_a,

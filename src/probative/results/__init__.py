@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         RepeatedScore,
         RunScoreTests,
         RunsDifference,
+        RunsPlan,
         VarianceParts,
     )
     from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
@@ -91,6 +92,7 @@ __all__ = [
     "Reversal",
     "RunScoreTests",
     "RunsDifference",
+    "RunsPlan",
     "ScorePosterior",
     "ScorePosteriors",
     "Scores",
@@ -133,6 +135,7 @@ __getattr__, __dir__ = names_on_demand(
             "RepeatedScore",
             "RunScoreTests",
             "RunsDifference",
+            "RunsPlan",
             "VarianceParts",
         ),
         "scores": ("FileCheck", "LabelScores", "Scores", "SystemScores"),
