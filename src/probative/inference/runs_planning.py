@@ -31,7 +31,7 @@ __all__ = ["RunsDesign", "plan_runs"]
 
 _RUNS = (3, 5, 10, 20)
 _TIMES = (0.25, 0.5, 1, 2, 4, 10)
-_ACROSS = 60  # numbers of units in a figure
+_STEPS = 60  # of a figure, in either direction
 _MOST = 10**12  # units; nobody will ever have more
 _NOTHING = "nothing varies in the pilot, which says nothing about how others would"
 
@@ -116,15 +116,16 @@ def plan_runs(
         shares=parts.shares,
         paired_runs=parts.paired_runs,
         note=None if parts.total > 0 else _NOTHING,
-        surface=_surface(design, wanted, tried, sizes, level),
+        surface=_surface(
+            design, wanted, sorted({*tried, *now}), sorted({*sizes, parts.n_units}), level
+        ),
     )
 
 
 def _surface(
     design: RunsDesign, difference: float, runs: list[int], units: list[int], level: float
 ) -> RunsSurface:
-    down = np.arange(runs[0], max(runs[-1], runs[0] + 1) + 1).astype(np.float64)
-    across = np.geomspace(units[0], max(units[-1], 2 * units[0]), _ACROSS)
+    down, across = (np.geomspace(own[0], max(own[-1], 2 * own[0]), _STEPS) for own in (runs, units))
     grid = down[:, None], down[:, None], across
     half_widths = design.half_width(*grid, level)
     return RunsSurface(down, across, half_widths, design.power(difference, *grid, level))

@@ -32,6 +32,8 @@ def runs_plan_figure(plan: RunsPlan) -> Figure:
     if surface is None or not np.all(surface.half_widths > 0):
         raise InputError("plan: nothing varies in the pilot, so there is nothing to draw")
     figure, axis = new_figure(1, 1, width=5.4, height=3.8)
+    axis.set_xscale("log")
+    axis.set_yscale("log")
     widths = 100 * surface.half_widths
     lines = axis.contour(
         surface.units,
@@ -53,9 +55,9 @@ def runs_plan_figure(plan: RunsPlan) -> Figure:
             alpha=0.35,
         )
     now = (plan.n_runs_a + plan.n_runs_b) / 2
-    axis.plot(plan.observed_units, now, "o", color=COLOURS[1], markersize=6, zorder=3)
-    axis.set_xscale("log")
-    axis.set_yscale("log")
+    axis.plot(
+        plan.observed_units, now, "o", color=COLOURS[1], markersize=6, zorder=3, clip_on=False
+    )
     axis.set_yticks(plan.runs, [str(number) for number in plan.runs])
     axis.set_xticks(plan.units, [f"{number:,}" for number in plan.units], rotation=30, ha="right")
     axis.minorticks_off()

@@ -61,12 +61,10 @@ def _sentences(plan: RunsPlan) -> list[str]:
     if plan.units_instead is not None:
         more = plan.units_instead - plan.observed_units
         instead = f"so would {more:,} more {unit}{'s' if more != 1 else ''}"
+    now, then = (100 * w for w in (plan.half_width, plan.half_width_with_another_run))
     told = [
-        (
-            f"The pilot ({pilot}) gives an interval of ±{100 * plan.half_width:.2f} points. One "
-            f"more run of either system would make it ±{100 * plan.half_width_with_another_run:.2f}; "
-            f"{instead}."
-        )
+        f"The pilot ({pilot}) gives an interval of ±{now:.2f} points.",
+        f"One more run of either system would make it ±{then:.2f}; {instead}.",
     ]
     shares = {name: share for name, share in plan.shares.items() if not math.isnan(share)}
     if shares:
