@@ -402,6 +402,8 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study training", "training.training_study"),
         ("study gates", "gates.gate_study"),
         ("study ranks", "ranks.rank_study"),
+        ("study runs", "runs.runs_study"),
+        ("study repeats", "runs.repeats_study"),
         ("study tests", "tests.size_and_power"),
         ("study chunking", "chunking.chunking_study"),
     ],

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["Runs", "Spread", "add_squares", "compare_runs", "pool_cases"]
+__all__ = ["Runs", "Spread", "add_squares", "compare_runs", "overlap", "pool_cases"]
 
 ONE_RUN = "one run of a system says nothing about others: only these models are compared"
 TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
@@ -101,7 +101,7 @@ def compare_runs(
     paired_runs = flag("paired_runs", paired_runs)
     _check(a, b, paired_runs)
     side_a, side_b = (Runs.of(*_contributions(runs, metric, beta)) for runs in (a, b))
-    exchanged = _overlapping(_pooled(a, len(b)), _pooled(b, len(a)))
+    exchanged = overlap(_pooled(a, len(b)), _pooled(b, len(a)))
     models = _models(
         exchanged if cases is None else _checked(cases, exchanged),
         cases if cases is not None and len(a) == len(b) == 1 else exchanged,
@@ -184,7 +184,7 @@ def _pooled(runs: Sequence[Counts], others: int) -> Counts:
     return sum(runs[1:], start=runs[0]) * (others // math.gcd(len(runs), others))
 
 
-def _overlapping(a: Counts, b: Counts) -> PairedCounts:
+def overlap(a: Counts, b: Counts) -> PairedCounts:
     """The cases of two systems that are right and wrong together as often as possible."""
     both, wrong = np.minimum(a.tp, b.tp), np.minimum(a.fp, b.fp)
     cases = [a.tp - both, a.fp - wrong, b.tp - both, b.fp - wrong, both, wrong]
@@ -413,13 +413,15 @@ def _procedures(
         _nearer_to_half(p_b, models.p_b_better),
         _student(estimate, *add_squares(spread.on_a_new_test_set())),
         _student(estimate, *add_squares(spread.on_this_test_set())),
-        _variance_parts(spread, a.number, b.number, paired_runs),
+        _variance_parts(spread, len(a.size), a.number, b.number, paired_runs),
         TWO_RUNS if min(a.number, b.number) < 3 else None,
     )
     return answer, None
 
 
-def _variance_parts(spread: Spread, n_a: int, n_b: int, paired_runs: bool) -> VarianceParts:
+def _variance_parts(
+    spread: Spread, n_units: int, n_a: int, n_b: int, paired_runs: bool
+) -> VarianceParts:
     units, runs, both = spread.parts()
     runs_a, runs_b = (*map(float, runs), 0.0)[:2]
     both_a, both_b = (*map(float, both), 0.0)[:2]
@@ -428,7 +430,7 @@ def _variance_parts(spread: Spread, n_a: int, n_b: int, paired_runs: bool) -> Va
         runs_a=runs_a,
         runs_b=runs_b,
         interaction=both_a + both_b,
-        n_units=int(spread.units),
+        n_units=n_units,
         n_runs_a=n_a,
         n_runs_b=n_b,
         interaction_a=both_a,

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         RepeatedScore,
         RunScoreTests,
         RunsDifference,
+        RunsPlan,
         VarianceParts,
     )
     from probative.results.scores import FileCheck, LabelScores, RunScores, Scores, SystemScores
@@ -92,6 +93,7 @@ __all__ = [
     "RunScoreTests",
     "RunScores",
     "RunsDifference",
+    "RunsPlan",
     "ScorePosterior",
     "ScorePosteriors",
     "Scores",
@@ -134,6 +136,7 @@ __getattr__, __dir__ = names_on_demand(
             "RepeatedScore",
             "RunScoreTests",
             "RunsDifference",
+            "RunsPlan",
             "VarianceParts",
         ),
         "scores": ("FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"),

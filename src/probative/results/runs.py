@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.results.base import Result
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from probative._types import Array
+    from probative.reporting.document import Document
     from probative.results.posteriors import DifferencePosterior
     from probative.results.tests import NullDistribution
 
@@ -18,6 +22,8 @@ __all__ = [
     "RepeatedScore",
     "RunScoreTests",
     "RunsDifference",
+    "RunsPlan",
+    "RunsSurface",
     "VarianceParts",
 ]
 
@@ -335,4 +341,105 @@ class RepeatedScore(Result):
         return (
             f"{self.metric} of {self.samples:,} samples, {each}: {self.estimate:.4f} "
             f"[{self.low:.4f}, {self.high:.4f}]{told}{note}"
+        )
+
+
+class RunsSurface(NamedTuple):
+    """Half-widths and powers over numbers of runs (down) and of units (across)."""
+
+    runs: Array
+    units: Array
+    half_widths: Array
+    powers: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunsPlan(Result):
+    """What other numbers of runs and units would bring for a comparison of procedures.
+
+    Attributes
+    ----------
+    metric, level
+        The score, and the level of the limits.
+    difference, power
+        The true difference to be shown, and the probability of showing it that is asked for.
+    runs, units
+        The numbers of runs of either system and of units that were tried.
+    half_widths, powers
+        Half the length of the interval, and the probability of showing the difference: a row for
+        each number of runs, in it a number for each number of units.
+    units_needed
+        The least number of units with that power, for each number of runs; None where no number
+        has it, because seeds alone vary too much.
+    n_runs_a, n_runs_b, observed_units, paired_runs
+        The pilot.
+    half_width
+        Half the length of an interval like the pilot's.
+    half_width_with_another_run
+        The same with one more run of either system.
+    units_instead
+        How many units would do as much as one more run of either; None where no number would.
+    shares
+        The share of the variance of the pilot that comes from units, runs and both together.
+    note
+        What the reader must know, or None.
+    by, notes, signature
+        What units are called, what was recognised in files, and every choice.
+    surface
+        Half-widths and powers on a finer grid, for figures.
+    """
+
+    metric: str
+    level: float
+    difference: float
+    power: float
+    runs: tuple[int, ...]
+    units: tuple[int, ...]
+    half_widths: tuple[tuple[float, ...], ...]
+    powers: tuple[tuple[float, ...], ...]
+    units_needed: tuple[int | None, ...]
+    n_runs_a: int
+    n_runs_b: int
+    observed_units: int
+    half_width: float
+    half_width_with_another_run: float
+    units_instead: int | None
+    shares: dict[str, float]
+    paired_runs: bool = False
+    note: str | None = None
+    by: str = field(default="unit", repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    signature: str = field(default="", repr=False)
+    surface: RunsSurface | None = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name; null is what no number would do for."""
+        return {**super().to_dict(), "units_instead": self.units_instead}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each number of runs and of units."""
+        return [
+            {"runs": runs, "units": units, "half_width": width, "power": power}
+            for runs, widths, powers in zip(self.runs, self.half_widths, self.powers, strict=True)
+            for units, width, power in zip(self.units, widths, powers, strict=True)
+        ]
+
+    def plot(self) -> list[Axes]:
+        """Draw contours of the half-width over runs and units; returns matplotlib's axes."""
+        from probative.reporting.runs_plan_figure import runs_plan_figure
+
+        return runs_plan_figure(self).axes
+
+    def _document(self) -> Document:
+        from probative.reporting.runs_plan_report import runs_plan_document
+
+        return runs_plan_document(self)
+
+    def __str__(self) -> str:
+        instead = "no number of units does as much"
+        if self.units_instead is not None:
+            instead = f"as would {self.units_instead:,} units"
+        return (
+            f"{self.metric}: ±{self.half_width:.4f} now; another run of either: "
+            f"±{self.half_width_with_another_run:.4f}, {instead} ({self.observed_units:,} observed)"
         )
