@@ -43,6 +43,8 @@ STUDIES = (
     "gates",
     "training",
     "ranks",
+    "runs",
+    "repeats",
 )
 
 

@@ -54,4 +54,6 @@ def study_document(
 
 
 def _plain(value: object) -> str:
+    if value is None:  # undefined
+        return "–"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -34,7 +34,16 @@ if TYPE_CHECKING:
     from probative.results.plans import Plan
     from probative.results.posteriors import DifferencePosterior, ScorePosterior
     from probative.results.ranking import RankedPair, RankedSystem, Ranking
-    from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
+    from probative.results.runs import (
+        ModelsAnswer,
+        ProceduresAnswer,
+        RepeatedScore,
+        RunScoreTests,
+        RunsDifference,
+        RunsPlan,
+        VarianceParts,
+    )
+    from probative.results.scores import FileCheck, LabelScores, RunScores, Scores, SystemScores
     from probative.results.segmentation import (
         BestCut,
         CurvePoint,
@@ -70,14 +79,21 @@ __all__ = [
     "LabelExample",
     "LabelScores",
     "ModelComparison",
+    "ModelsAnswer",
     "NullDistribution",
     "Plan",
+    "ProceduresAnswer",
     "RandomizationTest",
     "RankedPair",
     "RankedSystem",
     "Ranking",
+    "RepeatedScore",
     "Result",
     "Reversal",
+    "RunScoreTests",
+    "RunScores",
+    "RunsDifference",
+    "RunsPlan",
     "ScorePosterior",
     "ScorePosteriors",
     "Scores",
@@ -89,6 +105,7 @@ __all__ = [
     "Submission",
     "SystemScore",
     "SystemScores",
+    "VarianceParts",
     "jsonable",
 ]
 
@@ -113,7 +130,16 @@ __getattr__, __dir__ = names_on_demand(
         "plans": ("Plan",),
         "posteriors": ("DifferencePosterior", "ScorePosterior"),
         "ranking": ("RankedPair", "RankedSystem", "Ranking"),
-        "scores": ("FileCheck", "LabelScores", "Scores", "SystemScores"),
+        "runs": (
+            "ModelsAnswer",
+            "ProceduresAnswer",
+            "RepeatedScore",
+            "RunScoreTests",
+            "RunsDifference",
+            "RunsPlan",
+            "VarianceParts",
+        ),
+        "scores": ("FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"),
         "segmentation": (
             "BestCut",
             "CurvePoint",

@@ -22,6 +22,8 @@ __all__ = [
     "PairingOptions",
     "PlanningOptions",
     "RanksOptions",
+    "RepeatsOptions",
+    "RunsOptions",
     "SegmentationOptions",
     "TestsOptions",
     "TrainingOptions",
@@ -177,3 +179,23 @@ class RanksOptions(SimulationOptions):
     systems: Sequence[int] = field(default=(5, 20), metadata=ALWAYS)
     adjust: str = "holm"
     limits_only: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunsOptions(SimulationOptions):
+    """Of `probative.studies.runs.runs_study`."""
+
+    runs: Sequence[int] = field(default=(3, 5, 10), metadata=ALWAYS)
+    ratios: Sequence[float] = field(default=(0.0, 0.1, 1.0, 4.0), metadata={"as": "ratio"})
+    units: Sequence[int] = field(default=(20, 200, 1000), metadata={"as": "n"})
+    scores: Sequence[float] = field(default=(0.5, 0.75, 0.9), metadata={"as": "f1"})
+    seeds: Sequence[str] = field(default=("alike", "paired", "one", "failing"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatsOptions(SimulationOptions):
+    """Of `probative.studies.runs.repeats_study`."""
+
+    samples: Sequence[int] = field(default=(50, 200, 1000), metadata={"as": "n"})
+    repeats: Sequence[int] = field(default=(1, 5, 20), metadata=ALWAYS)
+    scores: Sequence[float] = field(default=(0.5, 0.75, 0.9), metadata={"as": "score"})
