@@ -75,9 +75,7 @@ def assert_equal_everywhere(y_true, y_pred, zero_division="warn", **how):
         )
     )
     got, warns = quietly(
-        lambda: ours.classification_report(
-            y_true, y_pred, output_dict=True, level=None, **keywords
-        )
+        lambda: ours.classification_report(y_true, y_pred, output_dict=True, level=None, **keywords)
     )
     assert (got is None) == (expected is None)
     if got is None:
@@ -295,7 +293,7 @@ def test_intervals_where_there_is_little():
     for row in ("PER", "micro avg", "macro avg"):
         assert (report[row]["f1-score_low"], report[row]["f1-score_high"]) == (0, 1)
     untyped = [["B", "O"], ["O", "B"]] * 5
-    assert list(ours.classification_report(untyped, untyped, output_dict=True))[0] == "_"
+    assert next(iter(ours.classification_report(untyped, untyped, output_dict=True))) == "_"
     with pytest.warns(UserWarning, match="undefined"):
         text = ours.classification_report([["O"]], [["O"]])
     assert "micro avg" in text

@@ -23,7 +23,6 @@ from probative.matching.items import Items, collect, union
 from probative.matching.matched import Matched
 from probative.matching.schemes import decode
 from probative.options import ScoreOptions
-from probative.reading.annotations import Tagged
 from probative.reading.sequences import tagged_from_lists
 
 if TYPE_CHECKING:
@@ -31,8 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative.reading.annotations import Tagged
     from probative.results import Interval, SystemScores
 
+    Score = float | NDArray[np.float64] | Interval | list[Interval]
     Side = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], tuple[str, ...]]
 
 __all__ = [
@@ -94,8 +95,8 @@ def classification_report(
     Returns
     -------
     The text is seqeval's with a column more, the interval of F1. The dictionary has its keys, and
-    ``precision_low``, ``precision_high``, ``recall_low`` and so on besides; the weighted average has
-    no interval.
+    ``precision_low``, ``precision_high``, ``recall_low`` and so on besides. The weighted average
+    has no interval.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def f1_score(
     zero_division: str | int = "warn",
     scheme: str | type | None = None,
     level: float | None = None,
-) -> float | NDArray[np.float64] | Interval | list[Interval]:
+) -> Score:
     """The F1 of spans.
 
     Parameters
@@ -173,7 +174,7 @@ def precision_score(
     zero_division: str | int = "warn",
     scheme: str | type | None = None,
     level: float | None = None,
-) -> float | NDArray[np.float64] | Interval | list[Interval]:
+) -> Score:
     """The precision of spans; everything else as for `f1_score`.
 
     Examples
@@ -198,7 +199,7 @@ def recall_score(
     zero_division: str | int = "warn",
     scheme: str | type | None = None,
     level: float | None = None,
-) -> float | NDArray[np.float64] | Interval | list[Interval]:
+) -> Score:
     """The recall of spans; everything else as for `f1_score`.
 
     Examples
@@ -278,7 +279,7 @@ class _Asked:
     scheme: Any
     level: float | None
 
-    def score(self, y_true: Any, y_pred: Any, metric: str) -> Any:
+    def score(self, y_true: Any, y_pred: Any, metric: str) -> Score:
         if self.average is not None:
             one_of("average", self.average, _AVERAGES)
         found = _find(y_true, y_pred, self.mode, self.scheme, suffix=self.suffix)
@@ -365,7 +366,8 @@ def _prf(counts: Counts, zero: float) -> dict[str, NDArray[np.float64]]:
     """Precision, recall and F1 in seqeval's steps: its last digits come of them."""
 
     def share(of: Any) -> NDArray[np.float64]:
-        return np.divide(counts.tp, of, out=np.full(np.shape(of), float(zero)), where=of > 0)
+        undefined = np.full(np.shape(of), float(zero))
+        return np.asarray(np.divide(counts.tp, of, out=undefined, where=of > 0))
 
     precision, recall = share(counts.predicted), share(counts.positives)
     both = precision + recall
@@ -433,7 +435,7 @@ def _interval_of(scores: Sequence[Interval], metric: str) -> Interval:
 
 
 def _text(rows: dict[str, Any], n_labels: int, digits: int, level: float | None) -> str:
-    """seqeval's table, with the interval of F1 at its right."""
+    """The table of seqeval, with the interval of F1 at its right."""
     width = max(digits, *(len(name) for name in rows))
     title = "" if level is None else f"f1-score {100 * level:.6g} %"
     room = max(len(title), 2 * (digits + 2) + 4)

@@ -10,6 +10,8 @@ from probative.results.scores import Scores
 from probative.wording import number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from matplotlib.axes import Axes
 
     from probative.reporting.document import Document
@@ -312,6 +314,11 @@ class Comparisons(Scores):
     examples: tuple[Example | LabelExample, ...] = field(default=(), repr=False)
     confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
     buckets: tuple[Bucket, ...] | None = None
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        yield from super()._metrics()
+        for c in self.comparisons:
+            yield from (((f"{c.b} vs {c.a}", *parts), value) for parts, value in c._metrics())
 
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per comparison."""
