@@ -89,11 +89,17 @@ class Result:
 
         return as_markdown(self._document())
 
-    def to_latex(self) -> str:
-        """Return tables for a paper, in the style of the booktabs package."""
+    def to_latex(self, *, label: str | None = None) -> str:
+        r"""Return tables for a paper, in the style of the booktabs package.
+
+        Parameters
+        ----------
+        label
+            What ``\ref`` calls the first table; by default it is called after its title.
+        """
         from probative.reporting.render import as_latex
 
-        return as_latex(self._document())
+        return as_latex(self._document(), label)
 
     def _document(self) -> Document:
         """What there is to show: the records as a table, unless a class knows better."""

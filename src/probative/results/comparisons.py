@@ -330,6 +330,27 @@ class Comparisons(Scores):
 
         return comparison_figure(self).axes
 
+    def to_latex(
+        self, *, label: str | None = None, digits: int | None = None, compact: bool = False
+    ) -> str:
+        r"""Return tables for a paper, in the style of the booktabs package.
+
+        Parameters
+        ----------
+        label
+            What ``\ref`` calls the first table; by default it is called after its title.
+        digits
+            How many decimals points have; by default 2, and 1 for limits of scores.
+        compact
+            Whether to put all into one table with one row per system: its scores, the interval of
+            the one that is compared, the difference from the baseline, p and the probability of
+            being better.
+        """
+        from probative.reporting.compare_report import compare_document
+        from probative.reporting.render import as_latex
+
+        return as_latex(compare_document(self, digits=digits, compact=compact), label)
+
     def _document(self) -> Document:
         from probative.reporting.compare_report import compare_document
 
