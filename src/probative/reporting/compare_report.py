@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative._validation import whole_number
+from probative.errors import InputError
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
 from probative.reporting.document import (
     Document,
@@ -23,7 +25,7 @@ from probative.reporting.runs_report import (
 )
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
-from probative.wording import counted, metric_words, probability, pvalue
+from probative.wording import counted, metric_words, probability, pvalue, signed_points
 from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ def compare_document(
     by_label: bool = False,
     buckets: bool = False,
     gates: Sequence[GateVerdict] = (),
+    digits: int | None = None,
+    compact: bool = False,
 ) -> Document:
     """Show scores, differences and verdicts.
 
@@ -54,7 +58,13 @@ def compare_document(
         always does.
     gates
         What the gate said that was asked for.
+    digits
+        How many decimals points have; by default 2, and 1 for limits of scores.
+    compact
+        Whether to print one table with one row per system instead of scores and differences.
     """
+    if digits is not None:
+        whole_number("digits", digits, least=0, most=15)
     signed = result.signature
     content = result.to_dict()
     del content["level"]
@@ -64,12 +74,15 @@ def compare_document(
         content["gates"] = [gate.to_dict() for gate in gates]
     procedures = [c for c in result.comparisons if c.question == "procedures"]
     several = has_runs(result)
-    score_table = mean_table(result, procedures) if several else _scores(result)
-    difference_table = _differences(result)
+    score_table = mean_table(result, procedures, digits) if several else _scores(result, digits)
+    difference_table = _differences(result, digits)
     tables = [score_table, difference_table]
-    if several:
+    if compact:
+        # means and spreads with the limits in the caption are one row per system already
+        tables = [score_table if several else _compact(result, digits)]
+    if several and not compact:
         tables.insert(1, run_table(result, result.comparisons[0].metric))
-    if procedures:
+    if procedures and not compact:
         tables += [variance_table(procedures), companion_table(procedures)]
     if by_label:
         tables += [label_table(result, system) for system in result.systems if system.by_label]
@@ -88,19 +101,19 @@ def compare_document(
         page="comparison.html",
         content=lambda: (
             page_content(result, score_table, difference_table, gates)
-            | _runs_content(result, tables)
+            | _runs_content(result)
         ),
     )
 
 
-def _runs_content(result: Comparisons, tables: Sequence[Table]) -> dict[str, Any]:
+def _runs_content(result: Comparisons) -> dict[str, Any]:
     """What the page shows of single runs."""
     if not has_runs(result):
         return {"run_tables": [], "more_tables": [], "single_runs": None}
     metric = result.comparisons[0].metric
     procedures = [c for c in result.comparisons if c.question == "procedures"]
     return {
-        "run_tables": [tables[1]],
+        "run_tables": [run_table(result, metric)],
         "more_tables": [variance_table(procedures), companion_table(procedures)]
         if procedures
         else [],
@@ -114,26 +127,91 @@ def _listed(names: Sequence[str]) -> str:
     return f"{len(names)} systems: {', '.join(names)}"
 
 
-def _scores(result: Comparisons) -> Table:
-    """Systems by scores, the best in bold, those that differ from the baseline marked."""
+def _metrics(result: Comparisons) -> list[str]:
+    """The scores to show: those of the average that is compared."""
     macro = result.comparisons[0].metric.startswith("macro_")
-    metrics = [
+    return [
         score.metric
         for score in result.systems[0].scores
         if score.metric.startswith("macro_") == macro
     ]
+
+
+def _compact(result: Comparisons, digits: int | None) -> Table:
+    """One row per system: scores, and what is known of its difference from the baseline."""
+    main = result.comparisons[0].metric
+    baseline = result.systems[0].name
+    if any(c.a != baseline for c in result.comparisons):
+        raise InputError("compact: tells differences from the baseline; expected no other pairs")
+    against = {c.b: c for c in result.comparisons if (c.a, c.metric) == (baseline, main)}
+    adjusted = any(c.p_adjusted is not None for c in against.values())
+    metrics = _metrics(result)
+    best = {metric: _best(result.systems, metric) for metric in metrics}
+    rows = []
+    for system in result.systems:
+        cells = []
+        for score in (system[metric] for metric in metrics):
+            text = points(score.estimate, _decimals(digits, 1))
+            cells.append(Strong(text) if score.estimate == best[score.metric] else text)
+            if score.metric == main:
+                cells.append(_limits(score.low, score.high, digits))
+        c = against.get(system.name)
+        if c is None:
+            cells += ["", "", "", ""]
+        else:
+            cells.append(signed_points(c.difference, _decimals(digits, 1)))
+            cells.append(_limits(c.low, c.high, digits))
+            cells += [pvalue(pvalue_of(c)), probability(c.p_b_better)]
+        rows.append((system.name, *cells))
+    level = f"{100 * result.level:g} %"
+    heads = {m: _short(m) for m in metrics}
+    shown = [head for m in metrics for head in (heads[m], *([level] if m == main else ()))]
+    c = result.comparisons[0]
+    p = f"{'Holm-adjusted ' * adjusted}{c.test} two-sided randomisation test by {c.by}"
+    short = [f"{head}: {metric_words(m)}" for m, head in heads.items() if head != metric_words(m)]
+    what = f"{result.task.capitalize()}, {counted(result.units, result.unit)}"
+    notes = (
+        f"{what}; scores in points with {level} intervals{'; ' * bool(short)}{', '.join(short)}.",
+        f"Δ: difference from {baseline}; p: {p}; P(better): posterior probability.",
+    )
+    return Table(
+        ("system", *shown, "Δ", level, "p", "P(better)"),
+        tuple(rows),
+        title="Scores and differences",
+        notes=notes,
+        bold_note="The best is in bold.",
+    )
+
+
+def _short(metric: str) -> str:
+    """The head of a narrow column."""
+    plain = metric.removeprefix("macro_")
+    return {"precision": "P", "recall": "R"}.get(plain, metric_words(plain))
+
+
+def _decimals(digits: int | None, usual: int) -> int:
+    return usual if digits is None else digits
+
+
+def _limits(low: float, high: float, digits: int | None) -> str:
+    return f"{points(low, _decimals(digits, 1))} to {points(high, _decimals(digits, 1))}"
+
+
+def _scores(result: Comparisons, digits: int | None) -> Table:
+    """Systems by scores, the best in bold, those that differ from the baseline marked."""
+    metrics = _metrics(result)
     best = {metric: _best(result.systems, metric) for metric in metrics}
     marked = _significant_scores(result)
     rows = []
     for system in result.systems:
         cells = []
         for score in (system[metric] for metric in metrics):
-            text = points(score.estimate)
+            text = points(score.estimate, _decimals(digits, 2))
             if (system.name, score.metric) in marked:
                 text += "†"
             is_best = score.estimate == best[score.metric]
             cells.append(Strong(text) if is_best else text)
-            cells.append(f"{points(score.low, 1)} to {points(score.high, 1)}")
+            cells.append(_limits(score.low, score.high, digits))
         rows.append((system.name, *cells))
     level = f"{100 * result.level:g} %"
     notes = [f"{result.task.capitalize()}, {counted(result.units, result.unit)}."]
@@ -175,7 +253,7 @@ def _significance(result: Comparisons) -> str:
     return f"{adjusted}p ≤ {SIGNIFICANT:g} ({c.test} randomisation test by {c.by})"
 
 
-def _differences(result: Comparisons) -> Table:
+def _differences(result: Comparisons, digits: int | None) -> Table:
     several = any(c.p_adjusted is not None for c in result.comparisons)
     asked = has_runs(result)
     new_runs = any(c.p_new_run_better is not None for c in result.comparisons)
@@ -203,7 +281,7 @@ def _differences(result: Comparisons) -> Table:
             f"{c.b} − {c.a}",
             metric_words(c.metric),
             *((str(c.question),) if asked else ()),
-            *(points(value) for value in (c.difference, c.low, c.high)),
+            *(points(value, _decimals(digits, 2)) for value in (c.difference, c.low, c.high)),
             pvalue(c.pvalue),
             *((pvalue(c.p_adjusted),) if several else ()),
             probability(c.p_a_better),

@@ -54,7 +54,9 @@ def main_metric(scores: Scores) -> str:
     return "f1" if "f1" in known and scores.task != "segmentation" else known[0]
 
 
-def mean_table(result: Scores, comparisons: Sequence[Comparison] = ()) -> Table:
+def mean_table(
+    result: Scores, comparisons: Sequence[Comparison] = (), digits: int | None = None
+) -> Table:
     """Systems by mean and spread of their scores, the best in bold, those that differ marked.
 
     Parameters
@@ -63,7 +65,10 @@ def mean_table(result: Scores, comparisons: Sequence[Comparison] = ()) -> Table:
         The scores.
     comparisons
         The differences of the procedures, where there are any.
+    digits
+        Decimals of the points; two if None.
     """
+    decimals = 2 if digits is None else digits
     metrics = list(dict.fromkeys(own.metric for own in result.run_scores or ()))
     best = {metric: _best(result, metric) for metric in metrics}
     marked = {
@@ -76,7 +81,7 @@ def mean_table(result: Scores, comparisons: Sequence[Comparison] = ()) -> Table:
         own = [result.runs_of(system.name, metric) for metric in metrics]
         cells = []
         for scores in own:
-            text = _mean_and_spread(scores) + "†" * ((system.name, scores.metric) in marked)
+            text = _mean_and_spread(scores, decimals) + "†" * ((system.name, scores.metric) in marked)
             is_best = len(result.systems) > 1 and scores.mean == best[scores.metric]
             cells.append(Strong(text) if is_best else text)
         rows.append((system.name, str(len(own[0])), *cells))
@@ -99,7 +104,7 @@ def mean_table(result: Scores, comparisons: Sequence[Comparison] = ()) -> Table:
         notes=tuple(notes),
         bold_note="The best is in bold.",
         droppable=tuple(i + 2 for i in beside),
-        caption=tuple(map(_in_a_caption, comparisons)),
+        caption=tuple(_in_a_caption(c, decimals) for c in comparisons),
     )
 
 
@@ -108,17 +113,17 @@ def _best(result: Scores, metric: str) -> float:
     return max((mean for mean in means if mean == mean), default=float("nan"))
 
 
-def _mean_and_spread(own: RunScores) -> str:
+def _mean_and_spread(own: RunScores, decimals: int) -> str:
     if own.spread != own.spread:
-        return points(own.mean)
-    return f"{points(own.mean)} ± {points(own.spread)}"
+        return points(own.mean, decimals)
+    return f"{points(own.mean, decimals)} ± {points(own.spread, decimals)}"
 
 
-def _in_a_caption(c: Comparison) -> str:
+def _in_a_caption(c: Comparison, decimals: int) -> str:
+    gap, low, high = (points(value, decimals) for value in (c.difference, c.low, c.high))
     return (
-        f"{c.b} − {c.a}, {metric_name(c.metric)}: {points(c.difference)} points, "
-        f"{100 * c.level:g} % limits {points(c.low)} to {points(c.high)} for test set and runs "
-        f"together."
+        f"{c.b} − {c.a}, {metric_name(c.metric)}: {gap} points, {100 * c.level:g} % limits "
+        f"{low} to {high} for test set and runs together."
     )
 
 
