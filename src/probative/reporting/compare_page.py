@@ -22,6 +22,7 @@ __all__ = [
     "EXAMPLE_WORDS",
     "bucket_tables",
     "label_differences",
+    "methods_of",
     "page_content",
     "shown_example",
 ]
@@ -63,7 +64,7 @@ def page_content(
         "confusion_words": _CONFUSION_WORDS[kind],
         "examples": [shown_example(example) for example in result.examples],
         "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
-        "methods": _methods(result),
+        "methods": methods_of(result),
     }
 
 
@@ -353,7 +354,7 @@ def _mark(
     return parts
 
 
-def _methods(result: Comparisons) -> list[tuple[str, str]]:
+def methods_of(result: Comparisons) -> list[tuple[str, str]]:
     """Each number's recipe and what it assumes."""
     c = result.comparisons[0]
     words = {
@@ -364,6 +365,7 @@ def _methods(result: Comparisons) -> list[tuple[str, str]]:
         **_VERDICT,
     }
     filled = {"level": f"{100 * c.level:g} %", "unit": result.by, "by": c.by, "test": c.test}
+    filled["adjuster"] = result.adjustment.capitalize()
     filled["strengths"] = " ".join(
         f"{word.capitalize()} evidence: posterior probability at least {likely:g} and p at most "
         f"{p:g}."
@@ -402,7 +404,7 @@ _CLUSTERS = {
     "of freedom.",
 }
 _SEVERAL = {
-    "Several systems": "p-values are adjusted by Holm's method; intervals are not.",
+    "Several systems": "p-values are adjusted by {adjuster}'s method; intervals are not.",
 }
 _VERDICT = {
     "Words of the verdict": "{strengths} Else the difference is not established. Where interval, "

@@ -12,6 +12,7 @@ from probative.reporting.document import (
     payload,
     points,
 )
+from probative.reporting.render import as_part
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
 from probative.wording import counted, metric_words, probability, pvalue
@@ -20,9 +21,11 @@ from probative.wording.verdict import SIGNIFICANT, pvalue_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from markupsafe import Markup
+
     from probative.results import Comparisons, GateVerdict, SystemScores
 
-__all__ = ["compare_document"]
+__all__ = ["compare_document", "comparison_part"]
 
 
 def compare_document(
@@ -72,6 +75,12 @@ def compare_document(
         page="comparison.html",
         content=lambda: page_content(result, score_table, difference_table, gates),
     )
+
+
+def comparison_part(result: Comparisons) -> Markup:
+    """What the page of a comparison shows below its title, for a page that holds several."""
+    content = page_content(result, _scores(result), _differences(result))
+    return as_part("comparison_body.html", {**content, "top": 3})
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -137,7 +146,7 @@ def _significant_scores(result: Comparisons) -> set[tuple[str, str]]:
 
 def _significance(result: Comparisons) -> str:
     c = result.comparisons[0]
-    adjusted = "Holm-adjusted " if c.p_adjusted is not None else ""
+    adjusted = f"{result.adjustment.capitalize()}-adjusted " if c.p_adjusted is not None else ""
     return f"{adjusted}p ≤ {SIGNIFICANT:g} ({c.test} randomisation test by {c.by})"
 
 

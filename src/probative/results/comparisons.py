@@ -305,6 +305,8 @@ class Comparisons(Scores):
         span at all.
     buckets
         Where they were asked for: a `Bucket` for each kind of items, such as long entities.
+    adjustment
+        ``holm`` or ``shaffer``: how p-values were adjusted, where they were.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -312,6 +314,7 @@ class Comparisons(Scores):
     examples: tuple[Example | LabelExample, ...] = field(default=(), repr=False)
     confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
     buckets: tuple[Bucket, ...] | None = None
+    adjustment: str = field(default="holm", repr=False)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per comparison."""
