@@ -18,6 +18,7 @@ from inference.test_ranks import draw_systems
 import probative as pv
 from probative.inference.ranks import rank_sets, tiers
 from probative.inference.tie_letters import tie_letters
+from probative.ranking import _pairs_in_full
 from probative.results import RankedPair, RankedSystem, Ranking, SystemScores
 from probative.wording.ranking import ranking_summary, short_letters
 
@@ -470,3 +471,98 @@ LEADS = "good leads (precision 96.67) and is better than bad (adjusted p < 0.001
 )
 def test_a_system_without_evidence_neither_leads_nor_ties(systems, said):
     assert pv.rank(TWENTY, systems, metric="precision").summary == said
+
+
+def test_a_pair_in_full_is_what_compare_tells(shared):
+    folder = shared / "data" / "wnut17"
+    gold, a, b, c = (
+        folder / name
+        for name in (
+            "emerging.test.annotated",
+            "submissions/flytxt",
+            "submissions/uh_ritual",
+            "submissions/arcada",
+        )
+    )
+    ranking = pv.rank(gold, a, b, c, n_jobs=1, comparisons=3)
+    assert [(r.comparisons[0].b, r.comparisons[0].a) for r in ranking.comparisons] == [
+        (pair.b, pair.a) for pair in ranking.pairs
+    ]
+    (full,) = [
+        r for r in ranking.comparisons if {s.name for s in r.systems} == {"flytxt", "uh_ritual"}
+    ]
+    alone = pv.compare(gold, a, b, figures=True, buckets=True)
+    own, other = full.comparisons[0], alone.comparisons[0]
+    told, expected = own.to_dict(), other.to_dict()
+    assert told.pop("p_adjusted") == ranking.pair("flytxt", "uh_ritual").p_adjusted
+    for key, value in expected.items():
+        if isinstance(value, float):
+            assert told[key] == pytest.approx(value, rel=1e-9), key
+        else:
+            assert told[key] == value, key
+    assert full.examples == alone.examples
+    assert full.confusions == alone.confusions
+    assert [bucket.to_dict() for bucket in full.buckets] == [
+        bucket.to_dict() for bucket in alone.buckets
+    ]
+    np.testing.assert_array_equal(own.null.edges, other.null.edges)
+    # one sentence says the same as the leaderboard: what is not decided is not claimed
+    assert "adjusted p" in full.verdicts[0]
+    assert "comparisons" not in ranking.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (0, []),
+        (1, [(0, 1)]),
+        (4, [(0, 1), (0, 2), (0, 3), (1, 2)]),
+        (5, [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3)]),
+        (99, list(combinations(range(5), 2))),
+    ],
+)
+def test_the_leader_and_neighbours_are_compared_first(number, expected):
+    assert _pairs_in_full(5, number) == expected
+
+
+def tagged_systems(number, sentences):
+    """An answer in tags, and systems that get better from one to the next."""
+    rng = np.random.default_rng(3)
+    tags = ["O", "O", "B-PER", "B-LOC"]
+    gold = rng.choice(tags, (sentences, 5))
+    chances = [0.5 + 0.4 * k / number for k in range(number)]
+    kept = [rng.random(gold.shape) < chance for chance in chances]
+    outputs = [np.where(k, gold, rng.choice(tags, gold.shape)).tolist() for k in kept]
+    return gold.tolist(), {f"system {k}": output for k, output in enumerate(outputs)}
+
+
+def test_pairs_in_full_of_every_task_and_average(tmp_path):
+    gold, systems = tagged_systems(3, 30)
+    for how in ({}, {"average": "macro"}, {"by": "item"}, {"adjust": "shaffer"}):
+        ranking = pv.rank(gold, systems, n_jobs=1, comparisons=3, **how)
+        for result, pair in zip(ranking.comparisons, ranking.pairs, strict=True):
+            (own,) = result.comparisons
+            assert (own.a, own.b, own.metric) == (pair.a, pair.b, pair.metric)
+            assert (own.pvalue, own.p_adjusted) == (pair.pvalue, pair.p_adjusted)
+            assert own.difference == pytest.approx(pair.difference, abs=1e-12)
+        adjuster = how.get("adjust", "holm").capitalize()
+        assert f"by {adjuster}&#39;s method" in ranking.to_html()
+    frame = pd.DataFrame(
+        {"gold": list("aabbc") * 4, "x": list("aabbb") * 4, "y": list("abcbc") * 4}
+    )
+    labels = pv.rank(frame, gold_column="gold", columns=["x", "y"], n_jobs=1, comparisons=1)
+    assert labels.comparisons[0].task == "labels"
+    words = tmp_path / "words.txt"
+    words.write_text("ab c d\ne f gh\n" * 9)
+    other = tmp_path / "other.txt"
+    other.write_text("ab cd\ne f gh\n" * 9)
+    cut = pv.rank(words, {"same": words, "other": other}, task="segmentation", comparisons=1)
+    assert cut.comparisons[0].confusions == ()
+    assert "Where they differ most" in cut.to_html()
+
+
+def test_what_is_no_number_of_comparisons_is_refused():
+    gold, systems = tagged_systems(2, 5)
+    for number in (-1, 2.5, "all", True):
+        with pytest.raises(pv.InputError, match="comparisons: "):
+            pv.rank(gold, systems, comparisons=number)

@@ -50,13 +50,13 @@ from probative.runs import compare_counts, compare_groups, with_one_run
 from probative.wording.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from probative._types import RNG, Input, Systems
     from probative.inference.clustered_posterior import ClusteredPosterior
     from probative.inference.macro_difference import MacroDifferencePosterior
     from probative.options import ReadingKeywords
-    from probative.results import Difference, Plan, RandomizationTest
+    from probative.results import Difference, Plan, RandomizationTest, SystemScores
 
 __all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
 
@@ -208,8 +208,19 @@ def compare_matched(
     examples: bool = True,
     figures: bool = False,
     buckets: bool = False,
+    known: Mapping[int, SystemScores] | None = None,
 ) -> Comparisons:
-    """Compare the systems of what has been gathered; the parameters are those of `compare`."""
+    """Compare the systems of what has been gathered.
+
+    Parameters
+    ----------
+    matched
+        The systems.
+    options, examples, figures, buckets
+        As for `compare`.
+    known
+        What systems score by the same choices, by their numbers, where that is known already.
+    """
     if matched.runs:
         return _compare_runs(matched, options, examples=examples, figures=figures, buckets=buckets)
     level, beta, average = open_probability("level", options.level), options.beta, options.average
@@ -247,7 +258,8 @@ def compare_matched(
     also = [c.metric for c in comparisons]
     usual = ScoreOptions(level=level, by=choices.unit, beta=beta)
     scores = replace(
-        scores_of(matched, usual, also=also), signature=_signature(matched, options, comparisons)
+        scores_of(matched, usual, also=also, known=known),
+        signature=_signature(matched, options, comparisons),
     )
     if last > _FEW:
         scores = replace(scores, notes=(*scores.notes, _MANY.format(last)))

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from itertools import combinations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import one_of, open_probability, positive, random_generator, shown
+from probative._validation import (
+    one_of,
+    open_probability,
+    positive,
+    random_generator,
+    shown,
+    whole_number,
+)
+from probative.comparison import compare_matched
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.evaluation import (
@@ -30,7 +40,7 @@ from probative.inference.unit_table import UnitTable
 from probative.matching.matched import match_inputs
 from probative.matching.pooled import counts_of_runs
 from probative.metrics import METRICS
-from probative.options import RankOptions, ScoreOptions
+from probative.options import CompareOptions, RankOptions, ScoreOptions
 from probative.results import RankedPair, RankedSystem, Ranking, Scores, SystemScores
 from probative.runs import (
     counts_by_system,
@@ -40,7 +50,8 @@ from probative.runs import (
     scores_of_counts,
 )
 from probative.wording.ranking import ranking_summary
-from probative.workers import check_jobs
+from probative.wording.verdict import verdict
+from probative.workers import check_jobs, in_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,9 +63,12 @@ if TYPE_CHECKING:
     from probative.inference.pair_tests import KnownTests
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
+    from probative.results import Comparison, Comparisons
 
 __all__ = ["Known", "rank", "rank_matched", "ranked_scores"]
 
+_USUAL = ("precision", "recall", "f1")
+_ENOUGH = 6  # pairs from which on other processes are worth their start
 _WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
 
 
@@ -72,6 +86,7 @@ def rank(
     rng: RNG | None = 0,
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
+    comparisons: int = 0,
     **reading: Unpack[ReadingKeywords],
 ) -> Ranking:
     """Rank many systems on one test set: rank sets, tiers, ties and the probability of being best.
@@ -114,6 +129,9 @@ def rank(
         How many processes test pairs at once, where there are many; -1 for all cores.
     report
         Is told how many pairs are done, and how many there are.
+    comparisons
+        How many pairs to compare in full, as `compare` does, for the page to show: all, or those
+        of the leader and of neighbours first, from the top.
     **reading
         How to read and match, as for `score`.
 
@@ -145,20 +163,25 @@ def rank(
             "rng": rng,
             **reading,
         },
-        beside=("names", "n_jobs", "report"),
+        beside=("names", "n_jobs", "report", "comparisons"),
     )
     if metric is not None:
         one_of("metric", metric, METRICS)
     check_jobs(n_jobs)
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
+    whole_number("comparisons", comparisons, least=0)
     how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
     if systems is None and isinstance(gold, Mapping):
         return _rank_counts(gold, options, how)
     given, names = by_name([s for s in (systems, *more) if s is not None], names)
     looking = average != "macro"
     matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
-    return rank_matched(matched, options, how)
+    ranking = rank_matched(matched, options, how)
+    if matched.runs:
+        return ranking  # two systems with several runs have two answers: `compare` tells both
+    chosen = _pairs_in_full(len(matched.names), comparisons)
+    return replace(ranking, comparisons=_compare_pairs(matched, ranking, chosen, options, **how))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +241,66 @@ def rank_matched(
         facts = (*facts, signed_runs(matched))
         scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
     return _ranking(scores, metric, board, evidence, options, facts)
+
+
+def _pairs_in_full(n_systems: int, most: int) -> list[tuple[int, int]]:
+    """The places of the pairs to be compared in full: the leader's and neighbours' come first."""
+    places = combinations(range(n_systems), 2)
+    by_interest = sorted(places, key=lambda pair: (pair[0] > 0 and pair[1] - pair[0] > 1, pair[1]))
+    return sorted(by_interest[:most])
+
+
+def _compare_pairs(
+    matched: Matched,
+    ranking: Ranking,
+    places: Sequence[tuple[int, int]],
+    options: RankOptions,
+    *,
+    n_jobs: int | None,
+    report: Callable[[int, int], None] | None,
+) -> tuple[Comparisons, ...]:
+    """What `compare` tells of the pairs in these places, the lower system for the baseline."""
+    number = {name: i for i, name in enumerate(matched.names)}
+    names = [(ranking.ranking[j].name, ranking.ranking[i].name) for i, j in places]
+    parts = [
+        (matched.only(number[a], number[b]), {0: ranking[a], 1: ranking[b]}, ranking.pair(a, b))
+        for a, b in names
+    ]
+    jobs = n_jobs if len(parts) >= _ENOUGH else 1
+    compared = []
+    for done, (_, comparisons) in enumerate(
+        in_processes(partial(_compare_pair, options), parts, jobs), 1
+    ):
+        compared.append(comparisons)
+        if report is not None:
+            report(done, len(parts))
+    return tuple(compared)
+
+
+def _compare_pair(
+    options: RankOptions, part: tuple[Matched, dict[int, SystemScores], RankedPair]
+) -> Comparisons:
+    """The comparison of two systems in full, with the p-values that the leaderboard goes by."""
+    matched, known, pair = part
+    shared = {entry.name for entry in fields(RankOptions)} - {"adjust"}
+    choices = CompareOptions(**{name: getattr(options, name) for name in shared})
+    alone = replace(matched, notes=())
+    result = compare_matched(alone, choices, figures=True, buckets=True, known=known)
+    (comparison,) = result.comparisons
+    comparison = _as_ranked(comparison, pair)
+    return replace(
+        result,
+        comparisons=(comparison,),
+        verdicts=(verdict(comparison),),
+        adjustment=options.adjust,
+    )
+
+
+def _as_ranked(comparison: Comparison, pair: RankedPair) -> Comparison:
+    """The same comparison with the p-values of a leaderboard."""
+    if isnan(pair.p_adjusted):
+        return comparison
+    return replace(comparison, pvalue=pair.pvalue, p_adjusted=pair.p_adjusted)
 
 
 def ranked_scores(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shlex
 
 import pytest
 
@@ -253,3 +255,62 @@ def test_the_answer_may_be_ranked_where_it_is_named(run, refused, files):
     gold.rename(gold.parent / "alone" / "gold.conll")
     moved = gold.parent / "alone" / "gold.conll"
     assert "no file but the answer" in refused("rank", moved, moved.parent)
+
+
+def command_of(page, one, other):
+    """The command that the page shows for two of its systems, by their places."""
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    parts, words = (json.loads(text)["command"][key] for key in ("parts", "systems"))
+    said = "".join(
+        part + (words[(other, one)[k % 2]][k // 2] if k + 1 < len(parts) else "")
+        for k, part in enumerate(parts)
+    )
+    return shlex.split(said)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_the_page_names_the_command_for_a_pair_that_it_does_not_hold(
+    run, write, files, tmp_path, monkeypatch, named
+):
+    gold, *paths = files
+    paths.append(
+        write((ANN + YORK) * 9 + (ANN + YORK.replace("B-LOC", "O")) * 6, "systems/a third.conll")
+    )
+    given = [f"no {k}={path}" for k, path in enumerate(paths)] if named else paths
+    page = tmp_path / "board.html"
+    options = ("--only", "PER", "--only", "LOC", "--level", "0.9", "--seed", "3")
+    outcome = run("rank", gold, *given, *options, "--html", page, "--comparisons", 1)
+    assert outcome.status == 0, outcome.err
+    content = page.read_text(encoding="utf-8")
+    ranking = [dict(s) for s in json.loads(run("rank", gold, *given, "-f", "json").out)["ranking"]]
+    monkeypatch.chdir(tmp_path)
+    program, *words = command_of(content, 0, 2)
+    assert program == "probative"
+    answer = json.loads(run(*words, "-f", "json").out)
+    assert [system["name"] for system in answer["systems"]] == [
+        ranking[2]["name"],
+        ranking[0]["name"],
+    ]
+    assert answer["comparisons"][0]["level"] == 0.9
+    assert "|only:PER,LOC" in answer["signature"]
+    assert (tmp_path / "pair.html").exists()
+    assert " A B " in content  # without script
+
+
+def test_the_command_for_columns_of_a_table(run, write, tmp_path, monkeypatch):
+    rows = "".join(f"{g},{a},{b},{c}\n" for g, a, b, c in ("xxyy", "yyyx", "xyxx") * 5)
+    table = write("gold,first one,b,c\n" + rows, "table.csv")
+    page = tmp_path / "board.html"
+    columns = ("--gold-column", "gold", "--columns", "first one,b,c")
+    assert run("rank", table, *columns, "--html", page, "--comparisons", 0).status == 0
+    monkeypatch.chdir(tmp_path)
+    _, *words = command_of(page.read_text(encoding="utf-8"), 0, 1)
+    outcome = run(*words, "-f", "json")
+    assert outcome.status == 0, outcome.err
+    assert len(json.loads(outcome.out)["systems"]) == 2
+
+
+def test_comparisons_belong_to_a_page(refused, files):
+    assert refused("rank", *files, "--comparisons", 2) == (
+        "probative: --comparisons: means nothing without --html; expected both"
+    )

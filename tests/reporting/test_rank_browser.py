@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 import probative as pv
+from probative.reporting.rank_page import PairCommand
+from probative.reporting.rank_report import rank_document
+from probative.reporting.render import as_html
 from reporting.browser import Browser
 from reporting.test_rank_page import embedded, made_up, systems
 
@@ -36,6 +39,11 @@ def pages(tmp_path_factory):
     for name, ranking in found.items():
         paths[name] = folder / f"{name}.html"
         paths[name].write_text(ranking.to_html(), encoding="utf-8")
+    full = pv.rank(gold, dict(list(given.items())[:4]), n_jobs=1, comparisons=5)
+    words = {system.name: (f"'p {k}'",) for k, system in enumerate(full.ranking)}
+    command = PairCommand(("probative compare gold.conll ", " ", " --html pair.html"), words)
+    paths["full"] = folder / "full.html"
+    paths["full"].write_text(as_html(rank_document(full, command)), encoding="utf-8")
     return paths
 
 
@@ -92,7 +100,7 @@ def square(browser, row, column, number):
     return left + names_end + (column + 0.5) * size, top + names_end + (row + 0.5) * size
 
 
-@pytest.mark.parametrize("name", ["two", "six", "long", "forty", "many"])
+@pytest.mark.parametrize("name", ["two", "six", "full", "long", "forty", "many"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1300])
 def test_nothing_overflows_complains_or_calls_out(browser, pages, name, width, dark):
@@ -244,10 +252,68 @@ def test_without_script_there_is_a_sorted_table_and_no_dead_control(browser, pag
     assert browser.ask("document.querySelectorAll('#board button').length") == 0
 
 
-@pytest.mark.parametrize("name", ["six", "many"])
+@pytest.mark.parametrize("name", ["six", "full", "many"])
 def test_on_paper_it_is_black_on_white_also_at_night(browser, pages, name):
     browser.open(pages[name], width=794, dark=True, media="print")
     assert browser.ask("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     assert browser.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(browser.command("Page.printToPDF")["data"]) > 10_000
     assert browser.logged()[0] == []
+
+
+def opened(browser):
+    """The pairs in full that are open, and those that can be seen."""
+    return browser.ask(
+        "[e => e.open, e => !e.hidden].map(is => "
+        "[...document.querySelectorAll('.full')].filter(is).map(e => e.id))"
+    )
+
+
+def test_a_click_opens_the_pair_in_full(browser, pages):
+    browser.open(pages["full"], width=1300)
+    assert opened(browser) == [[], ["pair-0-1", "pair-0-2", "pair-0-3", "pair-1-2", "pair-2-3"]]
+    click(browser, *square(browser, 2, 1, 4))
+    assert opened(browser) == [["pair-1-2"], ["pair-1-2"]]
+    browser.ask("document.querySelector('#details a').click()")
+    top = browser.ask("document.getElementById('pair-1-2').getBoundingClientRect().top")
+    assert -5 <= top < 900
+    text = browser.ask("document.getElementById('pair-1-2').innerText")
+    for heading in ("Scores in points", "By label", "Confusions", "Where they differ most"):
+        assert heading in text
+    assert browser.ask("document.querySelectorAll('#pair-1-2 svg').length") == 4
+    click(browser, *square(browser, 0, 3, 4))
+    assert opened(browser) == [["pair-0-3"], ["pair-0-3"]]
+    browser.ask("document.getElementById('list').click()")
+    assert opened(browser) == [[], ["pair-0-1", "pair-0-2", "pair-0-3", "pair-1-2", "pair-2-3"]]
+    assert browser.ask("document.activeElement.parentNode.id") == "pair-0-1"
+
+
+def test_keys_alone_open_the_pair_in_full(browser, pages):
+    browser.open(pages["full"], width=1300)
+    browser.ask("document.getElementById('matrix').focus()")
+    press(browser, "Enter")
+    assert opened(browser)[0] == ["pair-0-1"]
+    browser.command("Input.dispatchKeyEvent", type="keyDown", key="Tab", windowsVirtualKeyCode=9)
+    assert browser.ask("document.activeElement.textContent") == "The comparison of the two in full"
+
+
+def test_a_pair_that_is_not_there_in_full_shows_its_command(browser, pages):
+    browser.open(pages["full"], width=1300)
+    click(browser, *square(browser, 1, 3, 4))
+    assert opened(browser)[0] == []
+    assert browser.ask("document.querySelector('#details code').textContent") == (
+        "probative compare gold.conll 'p 3' 'p 1' --html pair.html"
+    )
+
+
+def test_without_script_a_pair_unfolds(browser, pages):
+    browser.command("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(pages["full"], width=400)
+    finally:
+        browser.command("Emulation.setScriptExecutionDisabled", value=False)
+    assert opened(browser)[1] == ["pair-0-1", "pair-0-2", "pair-0-3", "pair-1-2", "pair-2-3"]
+    browser.ask("document.querySelector('#pair-0-2 summary').click()")
+    assert opened(browser)[0] == ["pair-0-2"]
+    assert browser.ask("document.querySelector('#pair-0-2 table').offsetHeight") > 0
+    assert browser.ask("document.getElementById('list').offsetParent === null")

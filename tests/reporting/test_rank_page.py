@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -257,3 +258,48 @@ def test_one_system_and_one_sentence():
     _, text = html_outline(page)
     assert both.summary in text
     assert "nan" not in page.lower().split("<script>")[0].replace("finance", "")
+
+
+@pytest.fixture(scope="module")
+def in_full():
+    gold, given = systems(4, 40)
+    given[HOSTILE] = given.pop("system 0")
+    return pv.rank(gold, given, n_jobs=1, comparisons=4)
+
+
+def test_a_pair_in_full_is_part_of_the_page(in_full):
+    page = in_full.to_html()
+    events, text = html_outline(page)
+    places = re.findall(r'<details class="full" id="(.*?)">', page)
+    assert places == ["pair-0-1", "pair-0-2", "pair-0-3", "pair-1-2"]
+    assert "4 of the 6 pairs, those of the leader and of neighbours first, as the" in text
+    assert "The others are not compared in full on this page" in text
+    for result in in_full.comparisons:
+        assert result.verdicts[0].replace("\u202e", "\\u202e") in text
+    for heading in ("Scores in points", "By label", "Confusions", "Where they differ most"):
+        assert text.count(heading) >= 4
+    assert text.count("How this was computed") == 1
+    tags = [event[0] for event in events if isinstance(event, tuple)]
+    assert tags.count("script") == 2
+    levels = [int(tag[1]) for tag in tags if re.fullmatch(r"h\d", tag)]
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+    assert not re.search(r"""\b(src|href|action)\s*=""", page)
+    assert in_full.to_html() == page
+
+
+def test_comparisons_beyond_the_room_of_a_page_are_left_out_and_said(in_full, monkeypatch):
+    monkeypatch.setattr(rank_page, "_IN_FULL", 80_000)
+    page = in_full.to_html()
+    _, text = html_outline(page)
+    shown = page.count('<details class="full"')
+    assert 0 < shown < 4
+    assert f"{shown} of the 6 pairs" in text
+    assert "The others are not compared in full on this page" in text
+
+
+def test_without_any_in_full_the_page_says_where_to_get_them(page):
+    _, text = html_outline(page)
+    assert "The pairs are not compared in full on this page" in text
+    counts = {name: pv.Counts([1, 2], [0, k], [1, 0]) for k, name in enumerate("ab")}
+    _, text = html_outline(pv.rank(counts).to_html())
+    assert "not compared in full" not in text  # of counts nothing more is known

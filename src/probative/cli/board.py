@@ -48,16 +48,8 @@ def board(
     given: Annotated[
         BoardOptions,
         options.choose(
-            *("metric", "average", "by", "beta", "level", "adjust", "rng"),
-            *("show_gold", "max_size", *options.READING),
-            metric=Option(
-                metavar="NAME",
-                help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.",
-            ),
-            average=Option(metavar="HOW", help="micro or macro."),
-            adjust=Option(
-                metavar="HOW", help="How p is adjusted for the number of pairs: holm or shaffer."
-            ),
+            *(*options.RANKING, "show_gold", "max_size", *options.READING),
+            **options.RANKING,
             show_gold=Option("--show-gold", help="Let the site show what stands in the answer."),
             max_size=Option(
                 "--max-size",
@@ -67,15 +59,7 @@ def board(
             ),
         ),
     ],
-    jobs: Annotated[
-        int,
-        Option(
-            "--jobs",
-            metavar="N",
-            parser=options.workers,
-            help="Processes at once; -1 for all cores.",
-        ),
-    ] = -1,
+    jobs: options.Processes = -1,
     out: options.RandomOutput,
 ) -> None:
     """A leaderboard that grows: score every submission of a folder, and write a site.

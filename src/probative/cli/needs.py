@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["check_needs"]
 
 # what an option means nothing without: it is refused then, not ignored
-_NEEDS: dict[str, tuple[str, ...]] = {"plot": ("figure",)}
+_NEEDS: dict[str, tuple[str, ...]] = {"plot": ("figure",), "comparisons": ("html",)}
 _MORE: dict[str, dict[str, tuple[str, ...]]] = {
     "study bayes": {"task": ("figure",)},
     "study chunking": {"label": ("ner",), "features": ("ner",)},

@@ -14,6 +14,7 @@ from probative.cli.parameters import Group, Option
 
 __all__ = [
     "CORPUS",
+    "RANKING",
     "READING",
     "RUN_COLUMN",
     "STATISTICS",
@@ -21,6 +22,7 @@ __all__ = [
     "Jobs",
     "Names",
     "Output",
+    "Processes",
     "RandomDrawn",
     "RandomOutput",
     "Resume",
@@ -205,6 +207,21 @@ STATISTICS = {
         "--replicates", metavar="N", parser=whole, help="How many test sets are drawn."
     ),
 }
+# The same, of commands that rank.
+RANKING = {
+    "metric": Option(
+        metavar="NAME",
+        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.",
+    ),
+    "average": Option(metavar="HOW", help="micro or macro."),
+    "by": STATISTICS["by"],
+    "beta": STATISTICS["beta"],
+    "level": STATISTICS["level"],
+    "adjust": Option(
+        metavar="HOW", help="How p is adjusted for the number of pairs: holm or shaffer."
+    ),
+    "rng": STATISTICS["rng"],
+}
 # How to read and match files; what is not given is recognised.
 READING = {
     "task": Option(
@@ -328,6 +345,10 @@ Jobs = Annotated[
         parser=workers,
         help="How many models train at once; -1: one per core.",
     ),
+]
+Processes = Annotated[
+    int,
+    Option("--jobs", metavar="N", parser=workers, help="Processes at once; -1 for all cores."),
 ]
 Resume = Annotated[
     Path | None,

@@ -81,6 +81,32 @@ class Group:
         return {name: known[name] for name in self.options}
 
 
+def words_of(group: Group, given: Any, *, of: type[Any]) -> list[str]:
+    """The words of a command line that make these choices; usual ones need none.
+
+    Parameters
+    ----------
+    group
+        The options.
+    given
+        What was chosen: an object of the class that declares them.
+    of
+        The class of the other command's choices: what that does not have is left out.
+    """
+    usual, shared = type(given)(), {entry.name for entry in fields(of)}
+    words = []
+    for name, option in group.options.items():
+        value, flag = getattr(given, name), (option.flags or (f"--{name.replace('_', '-')}",))[0]
+        if name not in shared or value == getattr(usual, name):
+            continue
+        if value is True:
+            words.append(flag)
+        else:
+            several = isinstance(value, (tuple, list))
+            words += [flag, ",".join(map(str, value)) if several else str(value)]
+    return words
+
+
 class _Parsed(click.ParamType[Any]):
     """A value that a function of ours reads; a default is what it is."""
 

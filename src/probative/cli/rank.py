@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from probative.cli import options
 from probative.cli.output import progress
-from probative.cli.parameters import Argument, Option
-from probative.options import RankOptions
+from probative.cli.parameters import Argument, Option, words_of
+from probative.options import CompareOptions, RankOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.reporting.rank_page import PairCommand
+    from probative.results import Ranking
 
 __all__ = ["rank"]
+
+_TEN_SYSTEMS = 45  # pairs of them
+_CHOICES = options.choose(
+    *(*options.RANKING, *options.READING, "run_column"),
+    run_column=options.RUN_COLUMN,
+    **options.RANKING,
+)
 
 
 def rank(
@@ -23,22 +38,7 @@ def rank(
         ),
     ] = None,
     *,
-    given: Annotated[
-        RankOptions,
-        options.choose(
-            *("metric", "average", "by", "beta", "level", "adjust", "rng", *options.READING),
-            "run_column",
-            run_column=options.RUN_COLUMN,
-            metric=Option(
-                metavar="NAME",
-                help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.",
-            ),
-            average=Option(metavar="HOW", help="micro or macro."),
-            adjust=Option(
-                metavar="HOW", help="How p is adjusted for the number of pairs: holm or shaffer."
-            ),
-        ),
-    ],
+    given: Annotated[RankOptions, _CHOICES],
     names: options.Names = None,
     runs: options.Runs = None,
     counts: Annotated[
@@ -49,15 +49,16 @@ def rank(
             "systems and runs apart.",
         ),
     ] = False,
-    jobs: Annotated[
-        int,
+    comparisons: Annotated[
+        int | None,
         Option(
-            "--jobs",
             metavar="N",
-            parser=options.workers,
-            help="Processes at once; -1 for all cores.",
+            parser=options.whole,
+            help="How many pairs the page compares in full, the leader's and neighbours' first; by "
+            "default 45, all pairs of ten systems.",
         ),
-    ] = -1,
+    ] = None,
+    jobs: options.Processes = -1,
     out: options.RandomDrawn,
 ) -> None:
     """Who is best, and who ties? A leaderboard with rank sets, tiers, ties and P(best).
@@ -71,7 +72,35 @@ def rank(
     from probative.reporting.rank_report import rank_document
 
     inputs, called = inputs_of(files, runs, names, counts=counts, expand=True)
-    with progress("testing pairs", quiet=out.quiet) as report:
-        ranking = find_ranking(*inputs, names=called, n_jobs=jobs, report=report, **vars(given))
+    in_full = 0 if out.html is None else _TEN_SYSTEMS if comparisons is None else comparisons
+    with progress("pairs", quiet=out.quiet) as report:
+        ranking = find_ranking(
+            *inputs, names=called, n_jobs=jobs, report=report, comparisons=in_full, **vars(given)
+        )
     out.remark(*folders_passed_over(files or ()), *ranking.notes)
-    out.emit(rank_document(ranking), lambda: rank_figure(ranking))
+    command = None if counts or runs else _pair_command(inputs, called, given, ranking)
+    out.emit(rank_document(ranking, command), lambda: rank_figure(ranking))
+
+
+def _pair_command(
+    inputs: Sequence[Any], names: Sequence[str] | None, given: RankOptions, ranking: Ranking
+) -> PairCommand | None:
+    """What to type to compare two of these systems in full, unless it cannot be typed again."""
+    from probative.reporting.rank_page import PairCommand
+
+    gold, *paths = inputs
+    called = [system.name for system in ranking.systems]
+    if "-" in inputs or any("," in name for name in called):
+        return None
+    start, named = shlex.join(["probative", "compare", gold]), [shlex.quote(n) for n in called]
+    more = shlex.join(words_of(_CHOICES, replace(given, columns=()), of=CompareOptions))
+    end = f"{' ' if more else ''}{more} --html pair.html"
+    start += " " if paths else " --columns "
+    columns = [shlex.quote(str(column)) for column in given.columns] or named
+    words: list[tuple[str, ...]] = [(shlex.quote(path),) for path in paths]
+    words = words or [(column,) for column in columns]
+    parts: tuple[str, ...] = (start, " " if paths else ",", end)
+    if names is not None:
+        words = [(*own, name) for own, name in zip(words, named, strict=True)]
+        parts = (*parts[:2], " --names ", ",", end)
+    return PairCommand(parts, dict(zip(called, words, strict=True)))

@@ -132,10 +132,11 @@ class ClusteredPosterior:
         d = np.asarray(d, dtype=np.float64)
         if self.no_evidence:
             return plain(np.full(d.shape, np.nan))
-        density = np.asarray(self.base.pdf(d))
         if self.dependence is None:
-            return plain(density)
-        z = self._normal_score(d)
+            return self.base.pdf(d)
+        # all three at once: they come from the same nodes
+        below, above, density = map(np.asarray, self.base._tails(d, density=True))
+        z = _normal_score(d, below, above)
         inside = np.abs(z) < _FARTHEST
         z = np.where(inside, z, 0.0)
         n = self.dependence.tail_freedom
@@ -178,17 +179,18 @@ class ClusteredPosterior:
         d = np.asarray(d, dtype=np.float64)
         if self.no_evidence:
             return plain(np.full(d.shape, np.nan))
-        z = side * self._normal_score(d)
+        below, above, _ = map(np.asarray, self.base._tails(d))
+        z = side * _normal_score(d, below, above)
         if self.dependence is None:
             return plain(special.ndtr(z))
         return plain(special.stdtr(self.dependence.tail_freedom, z))
 
-    def _normal_score(self, d: Array) -> Array:
-        """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
-        below, above = np.asarray(self.base.cdf(d)), np.asarray(self.base.sf(d))
-        z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
-        z = np.clip(z, -_FARTHEST, _FARTHEST)
-        return np.asarray(np.where(np.abs(d) < 1, z, np.copysign(np.inf, d)))
+
+def _normal_score(d: Array, below: Array, above: Array) -> Array:
+    """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
+    z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
+    z = np.clip(z, -_FARTHEST, _FARTHEST)
+    return np.asarray(np.where(np.abs(d) < 1, z, np.copysign(np.inf, d)))
 
 
 def _paired(table: PairedCounts, metric: str, prior: float, beta: float) -> PairedPosterior:

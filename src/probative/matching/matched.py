@@ -122,6 +122,18 @@ class Matched:
     notes: tuple[str, ...] = field(default=())
     runs: tuple[RunGroup, ...] = ()
 
+    def only(self, *systems: int) -> Matched:
+        """The same of some systems alone, by their numbers."""
+        chosen = list(systems)
+        return replace(
+            self,
+            names=tuple(self.names[i] for i in chosen),
+            items=replace(self.items, says=self.items.says[chosen]),
+            systems=tuple(self.systems[i] for i in chosen),
+            tagged=(self.tagged[0], *(self.tagged[i + 1] for i in chosen)) if self.tagged else (),
+            averaged=self.averaged[chosen],
+        )
+
     @property
     def unit(self) -> str:
         """What the units are called."""

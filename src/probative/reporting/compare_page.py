@@ -23,6 +23,7 @@ __all__ = [
     "EXAMPLE_WORDS",
     "bucket_tables",
     "label_differences",
+    "methods_of",
     "page_content",
     "shown_example",
 ]
@@ -64,7 +65,7 @@ def page_content(
         "confusion_words": _CONFUSION_WORDS[kind],
         "examples": [shown_example(example) for example in result.examples],
         "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
-        "methods": _methods(result),
+        "methods": methods_of(result),
     }
 
 
@@ -367,7 +368,7 @@ def _mark(
     return parts
 
 
-def _methods(result: Comparisons) -> list[tuple[str, str]]:
+def methods_of(result: Comparisons) -> list[tuple[str, str]]:
     """Each number's recipe and what it assumes."""
     c = result.comparisons[0]
     words = {
@@ -379,6 +380,7 @@ def _methods(result: Comparisons) -> list[tuple[str, str]]:
         **(_RUNS if has_runs(result) else {}),
     }
     filled = {"level": f"{100 * c.level:g} %", "unit": result.by, "by": c.by, "test": c.test}
+    filled["adjuster"] = result.adjustment.capitalize()
     filled["strengths"] = " ".join(
         f"{word.capitalize()} evidence: posterior probability at least {likely:g} and p at most "
         f"{p:g}."
@@ -417,7 +419,7 @@ _CLUSTERS = {
     "of freedom.",
 }
 _SEVERAL = {
-    "Several systems": "p-values are adjusted by Holm's method; intervals are not.",
+    "Several systems": "p-values are adjusted by {adjuster}'s method; intervals are not.",
 }
 _VERDICT = {
     "Words of the verdict": "{strengths} Else the difference is not established. Where interval, "

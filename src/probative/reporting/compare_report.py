@@ -14,6 +14,7 @@ from probative.reporting.document import (
     payload,
     points,
 )
+from probative.reporting.render import as_part
 from probative.reporting.runs_report import (
     companion_table,
     has_runs,
@@ -31,9 +32,11 @@ from probative.wording.verdict import SIGNIFICANT, pvalue_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from markupsafe import Markup
+
     from probative.results import Comparison, Comparisons, GateVerdict, SystemScores
 
-__all__ = ["compare_document"]
+__all__ = ["compare_document", "comparison_part"]
 
 
 def compare_document(
@@ -119,6 +122,13 @@ def _runs_content(result: Comparisons) -> dict[str, Any]:
         else [],
         "single_runs": single_runs(result, metric),
     }
+
+
+def comparison_part(result: Comparisons) -> Markup:
+    """What the page of a comparison shows below its title, for a page that holds several."""
+    shown = mean_table(result) if has_runs(result) else _scores(result, None)
+    content = page_content(result, shown, _differences(result, None)) | _runs_content(result)
+    return as_part("comparison_body.html", {**content, "top": 3})
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -249,7 +259,7 @@ def _significant_scores(result: Comparisons) -> set[tuple[str, str]]:
 
 def _significance(result: Comparisons) -> str:
     c = result.comparisons[0]
-    adjusted = "Holm-adjusted " if c.p_adjusted is not None else ""
+    adjusted = f"{result.adjustment.capitalize()}-adjusted " if c.p_adjusted is not None else ""
     return f"{adjusted}p ≤ {SIGNIFICANT:g} ({c.test} randomisation test by {c.by})"
 
 

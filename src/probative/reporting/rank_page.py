@@ -3,26 +3,59 @@
 from __future__ import annotations
 
 import json
-from math import isfinite
+from dataclasses import dataclass
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
+from probative.reporting.compare_page import methods_of
+from probative.reporting.compare_report import comparison_part
 from probative.reporting.document import Table, Tracks, points
 from probative.reporting.escape import plain
-from probative.wording import counted, metric_name
+from probative.wording import counted, metric_name, pvalue, signed_points
+from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from probative.results import Interval, LabelScores, RankedSystem, Ranking
 
-__all__ = ["ranking_content"]
+__all__ = ["PairCommand", "ranking_content"]
 
 _SCORES_BY_LABEL = 100_000  # systems times labels that a page holds; about 2 MB
 _NAMED = 60  # systems that a matrix has room to name
 _PAIRS = 45_000  # pairs that it holds, those of 300 systems; about 3 MB
+_IN_FULL = 6_000_000  # bytes of comparisons in full; one has about 50,000
+_ENOUGH = 6  # comparisons from which on other processes are worth their start
 
 
-def ranking_content(ranking: Ranking, board: Table, pairs: Table | None) -> dict[str, Any]:
+@dataclass(frozen=True)
+class PairCommand:
+    """The command that compares two systems in full.
+
+    Attributes
+    ----------
+    parts
+        Its words around those that stand for the two systems, the baseline first: once, or twice.
+    systems
+        What stands for every system in these places, by name.
+    """
+
+    parts: tuple[str, ...]
+    systems: Mapping[str, tuple[str, ...]]
+
+    def of(self, a: str, b: str) -> str:
+        """The command, with these words in the places of the two systems."""
+        gaps = (*(a, b) * (len(self.parts) // 2), "")
+        return "".join(part + word for part, word in zip(self.parts, gaps, strict=False))
+
+
+def ranking_content(
+    ranking: Ranking,
+    board: Table,
+    pairs: Table | None,
+    command: PairCommand | None = None,
+    pages: Mapping[tuple[str, str], str] | None = None,
+) -> dict[str, Any]:
     """Everything that the template asks for.
 
     Parameters
@@ -31,8 +64,13 @@ def ranking_content(ranking: Ranking, board: Table, pairs: Table | None) -> dict
         The ranking.
     board, pairs
         Its tables; the pairs as a table only where they are few.
+    command
+        What to type to see a pair in full that the page does not hold, where that is known.
+    pages
+        Where pairs have a page of their own, by the names of the lower and the higher system.
     """
     labels = _labels(ranking)
+    in_full = _in_full(ranking)
     held = len(ranking.pairs) <= _PAIRS
     tracks = Tracks.of([(s.estimate, s.low, s.high) for s in ranking.ranking])
     return {
@@ -49,9 +87,13 @@ def ranking_content(ranking: Ranking, board: Table, pairs: Table | None) -> dict
         "pair_table": pairs,
         "n_pairs": f"{len(ranking.pairs):,}",
         "pairs_held": held and bool(ranking.pairs),
+        "in_full": in_full,
+        "in_full_words": _in_full_words(ranking, in_full),
+        "elsewhere": ("", "") if pages is not None else _elsewhere(ranking, in_full, command),
+        "methods": _methods(ranking) if in_full else [],
         "left_out": _left_out(ranking, labels, held=held),
         "label_metric": metric_name(_label_metric(ranking)),
-        "data": page_data(ranking, labels, pairs=held),
+        "data": page_data(ranking, labels, pairs=held, command=command, pages=pages or {}),
         "words": _words(ranking),
     }
 
@@ -111,7 +153,94 @@ def _left_out(ranking: Ranking, labels: Sequence[str], *, held: bool) -> list[st
     return said
 
 
-def page_data(ranking: Ranking, labels: Sequence[str], *, pairs: bool) -> str:
+def _in_full(ranking: Ranking) -> list[dict[str, Any]]:
+    """The comparisons that fit into the page, each with its address and a line that sums it up."""
+    place = {system.name: i for i, system in enumerate(ranking.ranking)}
+    jobs = -1 if len(ranking.comparisons) >= _ENOUGH else 1
+    shown, size = [], 0
+    for result, part in in_processes(comparison_part, ranking.comparisons, jobs):
+        size += len(part.encode())
+        if size > _IN_FULL:
+            break
+        c = result.comparisons[0]
+        shown.append(
+            {
+                "address": f"pair-{place[c.b]}-{place[c.a]}",
+                "title": f"{c.b} against {c.a}",
+                "words": _pair_words(ranking, c.b, c.a),
+                "part": part,
+            }
+        )
+    return shown
+
+
+def _pair_words(ranking: Ranking, above: str, below: str) -> str:
+    """What is decided of a pair, in a few words."""
+    pair = ranking.pair(above, below)
+    if pair.identical:
+        return "the same everywhere"
+    if isnan(pair.p_adjusted):
+        return "no evidence"
+    told = "decided" if pair.decided else "not told apart"
+    return (
+        f"{signed_points(pair.difference)} points, adjusted p = {pvalue(pair.p_adjusted)}, {told}"
+    )
+
+
+def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
+    if not in_full:
+        return ""
+    megabytes = sum(len(entry["part"].encode()) for entry in in_full) / 1e6
+    which = (
+        "Every pair"
+        if len(in_full) == len(ranking.pairs)
+        else f"{len(in_full):,} of the {len(ranking.pairs):,} pairs, those of the leader and of "
+        f"neighbours first,"
+    )
+    return (
+        f"{which} as the comparison of two systems shows it ({megabytes:.1f} MB of this page). Its "
+        f"intervals are of that pair alone, so they are narrower than the limits above, which hold "
+        f"for all pairs at once; adjusted p is the same. Its P(better) comes from a model of the "
+        f"cases in which the two are right or wrong, that above from draws over the {ranking.by}s."
+    )
+
+
+def _elsewhere(
+    ranking: Ranking, in_full: Sequence[dict[str, Any]], command: PairCommand | None
+) -> tuple[str, str]:
+    """How to see the other pairs in full: a sentence, and a command where there is one."""
+    if len(in_full) == len(ranking.pairs) or ranking.task == "counts":
+        return "", ""  # of counts nothing more is known
+    which = "others" if in_full else "pairs"
+    if command is None:
+        words = "compare does that for two systems, rank for as many pairs as its comparisons say."
+        return f"The {which} are not compared in full on this page: {words}", ""
+    words = (
+        "This command does it, with two systems for A and B; a pair that is chosen shows its own:"
+    )
+    return f"The {which} are not compared in full on this page. {words}", command.of("A", "B")
+
+
+def _methods(ranking: Ranking) -> list[tuple[str, str]]:
+    """Each number's recipe; the p-values are those of the leaderboard."""
+    several = (
+        f"p-values are adjusted for all {len(ranking.pairs):,} pairs of the leaderboard by "
+        f"{ranking.adjustment.capitalize()}'s method; intervals are not."
+    )
+    return [
+        (term, several if term == "Several systems" else words)
+        for term, words in methods_of(ranking.comparisons[0])
+    ]
+
+
+def page_data(
+    ranking: Ranking,
+    labels: Sequence[str],
+    *,
+    pairs: bool,
+    command: PairCommand | None = None,
+    pages: Mapping[tuple[str, str], str],
+) -> str:
     """The numbers of the page as JSON that can stand in a script element.
 
     Scores and differences are fractions of 1 to six decimals, p-values to four digits; undefined
@@ -139,6 +268,12 @@ def page_data(ranking: Ranking, labels: Sequence[str], *, pairs: bool) -> str:
             "same": [int(pair.identical) for pair in ranking.pairs],
         }
         content["pairs"] = columns
+    if pages:
+        at = {system.name: i for i, system in enumerate(ranking.ranking)}
+        content["pages"] = {f"{at[b]}-{at[a]}": address for (a, b), address in pages.items()}
+    if command is not None:
+        words = [[plain(w) for w in command.systems[system.name]] for system in ranking.ranking]
+        content["command"] = {"systems": words, "parts": [plain(part) for part in command.parts]}
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # nothing in it may end the element, or begin another
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

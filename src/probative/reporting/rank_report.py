@@ -13,6 +13,9 @@ from probative.wording import counted, metric_words, probability, pvalue
 from probative.wording.ranking import short_letters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from probative.reporting.rank_page import PairCommand
     from probative.results import RankedSystem, Ranking
 
 __all__ = ["leaderboard_table", "pair_table", "rank_document"]
@@ -20,8 +23,22 @@ __all__ = ["leaderboard_table", "pair_table", "rank_document"]
 _SHOWN = 28  # pairs of a table that people read: those of eight systems
 
 
-def rank_document(ranking: Ranking) -> Document:
-    """Show a leaderboard, the pairs where they are few, and the sentences that sum it up."""
+def rank_document(
+    ranking: Ranking,
+    command: PairCommand | None = None,
+    pages: Mapping[tuple[str, str], str] | None = None,
+) -> Document:
+    """Show a leaderboard, the pairs where they are few, and the sentences that sum it up.
+
+    Parameters
+    ----------
+    ranking
+        The ranking.
+    command
+        What to type to see a pair in full that the page does not hold, where that is known.
+    pages
+        Where pairs have a page of their own, by the names of the lower and the higher system.
+    """
     content = ranking.to_dict()
     del content["level"]
     board = leaderboard_table(ranking)
@@ -37,7 +54,9 @@ def rank_document(ranking: Ranking) -> Document:
         records=tuple(_records(ranking)),
         notes=(ranking.summary, *unseen, ranking.signature),
         page="ranking.html",
-        content=lambda: ranking_content(ranking, board, pairs) | {"run_table": runs},
+        content=lambda: (
+            ranking_content(ranking, board, pairs, command, pages) | {"run_table": runs}
+        ),
     )
 
 

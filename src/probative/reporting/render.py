@@ -7,7 +7,7 @@ import io
 import json
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative._validation import one_of
 from probative.errors import InputError
@@ -16,16 +16,17 @@ from probative.reporting import escape
 from probative.reporting.document import Strong, points
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from jinja2 import Environment
+    from markupsafe import Markup
     from rich.console import Console
     from rich.table import Table as RichTable
 
     from probative.reporting.document import Document, Table
 
-__all__ = ["FORMATS", "UNLIMITED", "as_html", "as_latex", "is_page", "render"]
+__all__ = ["FORMATS", "UNLIMITED", "as_html", "as_latex", "as_part", "is_page", "render"]
 
 _WIDE, _MOST_COLUMNS = 7, 8  # columns of a LaTeX table that are set closely; that fit a page
 _NOT_LATIN = "% holds letters that pdfLaTeX does not have; needs LuaLaTeX or XeLaTeX, and a font"
@@ -261,6 +262,13 @@ def as_html(document: Document) -> str:
     """One page, nothing loaded from anywhere; a script only where there is something to choose."""
     template = _templates().get_template(document.page)
     return template.render(document=document, **document.content())
+
+
+def as_part(template: str, content: Mapping[str, Any]) -> Markup:
+    """A part of a page, from a template that is none by itself."""
+    from markupsafe import Markup
+
+    return Markup(_templates().get_template(template).render(content))  # noqa: S704  # escaped there
 
 
 def is_page(path: Path) -> bool:

@@ -334,6 +334,8 @@ class Comparisons(Scores):
         span at all.
     buckets
         Where they were asked for: a `Bucket` for each kind of items, such as long entities.
+    adjustment
+        ``holm`` or ``shaffer``: how p-values were adjusted, where they were.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -341,6 +343,7 @@ class Comparisons(Scores):
     examples: tuple[Example | LabelExample, ...] = field(default=(), repr=False)
     confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
     buckets: tuple[Bucket, ...] | None = None
+    adjustment: str = field(default="holm", repr=False)
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         yield from super()._metrics()

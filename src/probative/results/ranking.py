@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from probative.reporting.document import Document
+    from probative.results.comparisons import Comparisons
 
 __all__ = ["RankedPair", "RankedSystem", "Ranking"]
 
@@ -157,6 +158,9 @@ class Ranking(Scores):
         there is no evidence, or a single system.
     n_draws
         How many draws of the Bayesian bootstrap over units `p_best` and `expected_rank` rest on.
+    comparisons
+        Of the pairs that were compared in full: what `compare` tells of the two, with the p-values
+        of the leaderboard. The page shows them; JSON has none of them.
     """
 
     metric: str = "f1"
@@ -167,6 +171,7 @@ class Ranking(Scores):
     adjustment: str = "holm"
     quantile: float = nan
     n_draws: int = 0
+    comparisons: tuple[Comparisons, ...] = field(default=(), repr=False)
 
     def pair(self, one: str, other: str) -> RankedPair:
         """The pair of two systems, named in any order."""

@@ -209,12 +209,36 @@ function open(i, j) {
     ["p", pvalue(pair.p)], ["p adjusted", pvalue(pair.adjusted)], ["decided", pair.decided ? "yes" : "no"],
   ];
   for (const [term, words] of tests) { make("dt", term, list); make("dd", words, list); }
-  labelTable(box, i, j, names);
+  if (!openInFull(box, i, j)) labelTable(box, i, j, names);
   $("one").value = i;
   $("other").value = j;
   tell(i, j);
   drawMatrix();
 }
+// the comparison of the two that the page holds, or where there is one, or what makes one
+const inFull = [...document.querySelectorAll(".full")];
+function openInFull(box, i, j) {
+  const [above, below] = [Math.min(i, j), Math.max(i, j)], full = $(`pair-${above}-${below}`);
+  const page = data.pages && data.pages[`${above}-${below}`];
+  for (const other of inFull) {
+    other.open = other === full;
+    other.hidden = full !== null && other !== full;
+  }
+  if ($("list")) $("list").hidden = full === null || inFull.length < 2;
+  if (full || page) {
+    make("a", "The comparison of the two in full", make("p", undefined, box)).setAttribute("href", page || `#${full.id}`);
+  } else if (data.command) {
+    const { systems, parts } = data.command;
+    make("p", "The comparison of the two in full:", box, "note");
+    make("code", parts.map((part, k) => part + (k + 1 < parts.length ? systems[k % 2 ? above : below][k >> 1] : "")).join(""), box);
+  }
+  return full !== null;
+}
+if ($("list")) $("list").addEventListener("click", () => {
+  for (const other of inFull) other.hidden = other.open = false;
+  $("list").hidden = true;
+  inFull[0].querySelector("summary").focus();
+});
 const limitsOf = v => v[0] === null ? "undefined" : `${points(v[0])} (${points(v[1], 1)} to ${points(v[2], 1)})`;
 function labelTable(box, i, j, names) {
   const entries = data.labels.map((name, k) => [name, data.byLabel[i][k], data.byLabel[j][k]]).filter(e => e[1] || e[2]);
