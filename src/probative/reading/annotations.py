@@ -45,6 +45,10 @@ class Text:
         The sentences themselves, where they came as Python objects or JSON.
     block
         The bytes of every sentence in the file with its comments, as an array of (begin, end).
+    names
+        What the sentences are called, where they are documents with names.
+    left_out
+        Which sentences are not to be looked at; None where all are.
     """
 
     name: str
@@ -57,6 +61,8 @@ class Text:
     end: Ints | None = None
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     block: Ints | None = None
+    names: tuple[str, ...] | None = field(default=None, repr=False)
+    left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     @property
     def n_sentences(self) -> int:
@@ -176,6 +182,9 @@ class Spans:
     scheme, repaired
         The tag scheme they were written in, and how many tags stood out of place; None and 0
         for spans that were no tags.
+    shape, shapes
+        For spans of several pieces, the code of what the pieces are and what every code stands
+        for, the empty text for one piece; None where all spans are of one piece.
     """
 
     sentence: Ints
@@ -187,6 +196,8 @@ class Spans:
     notes: tuple[str, ...] = ()
     scheme: str | None = None
     repaired: int = 0
+    shape: Ints | None = None
+    shapes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.sentence)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import os
 import stat
 import sys
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from probative.errors import InputError
 
@@ -24,6 +26,7 @@ LARGEST = 2**31 - 64
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
+_ZIP = b"PK\x03\x04"
 _PIECE = 1 << 24
 # Codecs that Python counts among the text encodings, but in which no file is written.
 _NO_FILES = {"idna", "punycode", "undefined"}
@@ -63,6 +66,22 @@ class Source:
         """Whether this is a Parquet file, and so no text."""
         return self.data.startswith(_PARQUET)
 
+    @property
+    def is_zip(self) -> bool:
+        """Whether this is a zip archive, and so no text."""
+        return self.data.startswith(_ZIP)
+
+    @cached_property
+    def document(self) -> Any:
+        """The content as one JSON value."""
+        try:
+            return json.loads(self.data)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", None) or "too deep or too large"
+            raise self.error(
+                f"is not JSON ({reason}); expected one value", getattr(error, "lineno", None)
+            ) from None
+
     def error(self, message: str, line: int | None = None) -> InputError:
         """An error at a line of this file; lines count from 1."""
         return InputError(message, self.name, line)
@@ -99,6 +118,8 @@ def load(
     data = _unpack(name, data, limit)
     if data.startswith(_PARQUET):
         return Source(name, data, path=place)
+    if data.startswith(_ZIP):
+        return Source(name, data)
     data, notes = _as_utf8(name, data, encoding)
     if len(data) > LARGEST:  # another encoding may need fewer bytes than UTF-8
         raise _too_large(name, LARGEST)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     # of every column, one number per row and the values that the numbers stand for
     Read = dict[str, tuple[Ints, list[Any]]]
 
-__all__ = ["read_table"]
+__all__ = ["connected", "read_table"]
 
 _GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer")
 _LINES = 4096  # of JSON that are read at once
@@ -328,7 +328,7 @@ def _parquet(
         else:
             place.symlink_to(source.path.resolve())
         try:
-            with _connected(place) as database:
+            with connected(place) as database:
                 _refuse_twins(source, _parquet_names(database, place))
                 there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
                 names, wanted = _choose_columns(source, there[:-1], columns, unit)
@@ -366,7 +366,7 @@ def _numbered(database: duckdb.DuckDBPyConnection, name: str) -> tuple[Ints, lis
     return np.asarray(codes, dtype=np.int32), values
 
 
-def _connected(place: Path) -> duckdb.DuckDBPyConnection:
+def connected(place: Path) -> duckdb.DuckDBPyConnection:
     """A database that reads this file, and has no other way out of its memory."""
     import duckdb
 
