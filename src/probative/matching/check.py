@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
@@ -17,7 +18,7 @@ from probative.matching.schemes import (
     recognise,
 )
 from probative.options import CheckOptions
-from probative.reading.annotations import Tagged
+from probative.reading.annotations import LabelSets, Tagged
 from probative.reading.columns import layout, ragged_line, read_tags
 from probative.reading.jsonlines import problems_of, read_spans
 from probative.reading.labels import read_labels
@@ -101,11 +102,15 @@ def check(
     _check_types(path, encoding, tag_column, column)
     how = Reading(task, input_format, encoding, tag_column, flag("comments", comments), column)
     opened = open_input(path, how)
+    return replace(_checked(opened, how, options.scheme), reason=opened.reason)
+
+
+def _checked(opened: Input, how: Reading, scheme: str | None) -> FileCheck:
     source, kind = opened.source, opened.kind
     if kind == "table":
-        return _table(opened)
+        return _table(opened, scheme)
     if kind in ("columns", "conllu"):
-        return _columns(source, kind, how, options.scheme)
+        return _columns(opened, how, scheme)
     if kind == "jsonl":
         return _spans(source)
     return _segmented(source) if kind == "segmented" else _labels(source)
@@ -121,21 +126,27 @@ def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any) -> None
     columns_of("tag_column", [tag_column])
 
 
-def _table(opened: Input) -> FileCheck:
-    labels: Any = read(opened)
-    times = np.bincount(labels.codes, minlength=len(labels.names)).tolist()
+def _table(opened: Input, scheme: str | None) -> FileCheck:
+    side: Any = read(opened)
+    if isinstance(side, Tagged):
+        facts: dict[str, Any] = {"sentences": side.text.n_sentences, "tokens": side.text.n_tokens}
+        if side.text.document is not None:
+            facts["documents"] = int(side.text.document.max()) + 1
+        return _tags(opened.source, "table", side, scheme, facts, [])
+    times = np.bincount(side.codes, minlength=len(side.names)).tolist()
     return FileCheck(
         opened.source.name,
         "table",
         "labels",
-        {"items": len(labels)},
-        dict(zip(labels.names, times, strict=True)),
+        {"items": len(side)} | ({"labels": len(side.codes)} if isinstance(side, LabelSets) else {}),
+        dict(zip(side.names, times, strict=True)),
         (),
-        labels.notes,
+        side.notes,
     )
 
 
-def _columns(source: Source, kind: str, options: Reading, scheme: str | None) -> FileCheck:
+def _columns(opened: Input, options: Reading, scheme: str | None) -> FileCheck:
+    source, kind, task = opened.source, opened.kind, opened.task
     shape = layout(source, comments=options.comments, skip_ragged=True)
     problems = []
     if shape.ragged is not None and len(shape.ragged):
@@ -150,7 +161,6 @@ def _columns(source: Source, kind: str, options: Reading, scheme: str | None) ->
         empty = np.flatnonzero(text.end == text.start)
         lines = [str(text.error("the token is empty; expected one", t)) for t in empty[:MOST]]
         problems += _shorten(lines, len(empty), f"{source.name}: … empty tokens")
-    task = options.task or ("segmentation" if kind == "conllu" else "entities")
     if task == "segmentation":
         words = read_forms(shape)
         facts["words"] = len(words.sentence)

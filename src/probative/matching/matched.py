@@ -25,7 +25,7 @@ from probative.matching.spans import match_spans
 from probative.options import ReadingKeywords, ReadingOptions
 from probative.reading.alignment import ALIGNMENTS, align
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
-from probative.reading.inputs import annotations_of, both_of, is_path, task_of
+from probative.reading.inputs import annotations_of, both_of, is_path, opened, task_of
 from probative.reading.recognise import Options
 from probative.reading.source import refuse_repeats
 
@@ -300,8 +300,9 @@ def _separate(
 ) -> tuple[Annotations, list[Any], list[str]]:
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
-    answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
-    same_task = replace(options, task=task_of(answer))
+    file = opened(gold, replace(options, column=wanted[0]))
+    answer = annotations_of(file, "gold", replace(options, column=wanted[0]))
+    same_task = replace(options, task=task_of(answer), like=getattr(file, "kind", None))
     outputs, names = [], []
     for number, system in enumerate(systems):
         column = wanted[min(number + 1, len(wanted) - 1)]

@@ -115,6 +115,7 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
         rows, surface = rows[kinds == 0], _surface(table, rows, kinds)
         if not len(rows):
             raise source.error("holds no numbered token; expected at least one")
+    if comment.any():
         new_document |= _newdoc(source, table, comment)
     if not len(rows):
         raise source.error("holds document lines only; expected at least one token")

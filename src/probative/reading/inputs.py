@@ -10,13 +10,15 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import TAG
+from probative.reading.opening import Input as File
+from probative.reading.opening import open_input
 from probative.reading.recognise import Options, read, read_pair
 from probative.reading.segmented import segmented_from_lists
 from probative.reading.sequences import (
     labels_from_array,
-    labels_from_frame,
+    sides_from_frame,
     spans_from_sets,
     tagged_from_lists,
 )
@@ -26,12 +28,17 @@ if TYPE_CHECKING:
 
     from probative.reading.recognise import Annotations
 
-__all__ = ["annotations_of", "both_of", "is_path", "task_of"]
+__all__ = ["annotations_of", "both_of", "is_path", "opened", "task_of"]
 
 
 def is_path(data: Any) -> bool:
     """Whether this names a file."""
     return isinstance(data, (str, Path))
+
+
+def opened(data: Any, options: Options) -> Any:
+    """A file that has been opened and recognised; anything else as it is."""
+    return open_input(data, options) if is_path(data) else data
 
 
 def task_of(annotations: Annotations) -> str:
@@ -54,14 +61,15 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     options
         How to read it.
     """
-    if isinstance(data, (Tagged, Spans, Segmented, Labels)):
+    if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets)):
         return data
-    if is_path(data):
+    if is_path(data) or isinstance(data, File):
         return read(data, options)
     if _is_frame(data):
         if options.column is None:
             raise InputError(f"{name}: is a data frame; expected its column to be named")
-        return labels_from_frame(name, data, options.column, options.unit)
+        (side,) = sides_from_frame(name, data, [options.column], options)
+        return side
     if isinstance(data, np.ndarray) or _is_series(data):
         return labels_from_array(name, data)
     if isinstance(data, (Set, Mapping, bytes, bytearray)):
@@ -142,6 +150,5 @@ def both_of(
         raise InputError("pred: missing; expected a second input beside gold")
     if gold is None or not columns:
         raise InputError("gold_column, columns: expected the columns of the data frame by name")
-    answer = labels_from_frame("gold", data, str(gold), options.unit)
-    systems = [labels_from_frame("columns", data, str(column)) for column in columns]
+    answer, *systems = sides_from_frame("gold", data, [gold, *columns], options)
     return answer, list(systems), [str(column) for column in columns]
