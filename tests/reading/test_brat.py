@@ -6,7 +6,8 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
-from probative.reading.brat import is_brat_folder, read_brat
+from probative.reading.brat import read_brat
+from probative.reading.source import is_brat_folder
 
 TEXT = "Low and High Haven wait.\nAda Quill sails.\n"
 ANN = (

@@ -14,6 +14,7 @@ from probative.cli.parameters import Group, Option
 
 __all__ = [
     "CORPUS",
+    "OF_AN_ANSWER",
     "READING",
     "STATISTICS",
     "Drawn",
@@ -25,6 +26,7 @@ __all__ = [
     "Resume",
     "averaged_labels",
     "choose",
+    "column",
     "column_numbers",
     "fold_weight",
     "integer",
@@ -106,6 +108,11 @@ def number_list(text: str) -> tuple[float, ...]:
 def _shorten(text: object) -> str:
     shown = str(text)
     return repr(shown if len(shown) <= 40 else f"{shown[:40]}…")
+
+
+def column(text: str | int) -> int | str:
+    """Read a column: its number, or its name."""
+    return int(text) if _INTEGER.fullmatch(str(text)) else str(text)
 
 
 def word_list(text: str) -> tuple[str, ...]:
@@ -200,21 +207,24 @@ STATISTICS = {
 # How to read and match files; what is not given is recognised.
 READING = {
     "task": Option(
-        "--task", metavar="TASK", help="What is scored: entities, segmentation or labels."
+        "--task",
+        metavar="TASK",
+        help="What is scored: entities, segmentation, labels or samples (logs).",
     ),
     "input_format": Option(
         "--input-format",
         metavar="NAME",
-        help="The format of files: columns, conllu, segmented, labels, jsonl or table.",
+        help="The format of files: columns, conllu, segmented, labels, jsonl, table, rows, "
+        "choices, labelstudio, brat, docbin, hipe or log.",
     ),
     "encoding": Option(
         "--encoding", metavar="NAME", help="The encoding of files: utf-8, latin-1, gb18030, …"
     ),
     "tag_column": Option(
         "--tag-column",
-        metavar="N",
-        parser=integer,
-        help="The column of the tags, from 1, or from -1 backwards.",
+        metavar="COLUMN",
+        parser=column,
+        help="The column of the tags, from 1, or from -1 backwards; or its name.",
     ),
     "gold_column": Option(
         "--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."
@@ -234,8 +244,8 @@ READING = {
     "align_by": Option(
         "--align",
         metavar="HOW",
-        help="How outputs are matched with the answer: by tokens, which must be equal, or by "
-        "position alone.",
+        help="How outputs are matched with the answer: by tokens, which must be equal, by "
+        "position alone, or (segmentation) by the characters that they share.",
     ),
     "scheme": Option(
         "--scheme",
@@ -261,12 +271,30 @@ READING = {
         help="The labels of macro averages, instead of those of the answer; or union: those of the "
         "answer and of the system itself.",
     ),
+    "label_names": Option(
+        "--label-names",
+        metavar="A,B",
+        parser=name_list,
+        help="What the numbers of labels stand for, from 0 on: O,B-PER,I-PER,…",
+    ),
+    "score_name": Option(
+        "--score-name", metavar="NAME", help="Which score of a log to take: acc, exact_match, …"
+    ),
+    "threshold": Option(
+        "--threshold",
+        metavar="NUMBER",
+        parser=number,
+        help="From where on a score of a log counts as right.",
+    ),
     "train_words": Option(
         "--train-words",
         metavar="FILE",
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
 }
+# Those that a board does not know: a log is no answer to anything.
+_OF_LOGS = ("score_name", "threshold")
+OF_AN_ANSWER = tuple(name for name in READING if name not in _OF_LOGS)
 # Those of a single corpus.
 _CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
 CORPUS = {name: READING[name] for name in _CORPUS}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 
 from probative._labels import label_name
-from probative._validation import columns_of, flag, names_of, one_of
+from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
 from probative.matching.labels import (
     UNION,
@@ -19,13 +19,17 @@ from probative.matching.labels import (
     only_in_a_system,
     positive_class,
 )
+from probative.matching.logs import match_logs, sides_of
+from probative.matching.other_text import carried_over
 from probative.matching.schemes import REPAIRS, SCHEMES, decode, prefix_of, recognise
 from probative.matching.segmentation import match_words
 from probative.matching.spans import match_spans
 from probative.options import ReadingKeywords, ReadingOptions
 from probative.reading.alignment import ALIGNMENTS, align
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
-from probative.reading.inputs import annotations_of, both_of, is_path, task_of
+from probative.reading.inputs import annotations_of, both_of, is_path, opened, task_of
+from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
+from probative.reading.logs import Samples
 from probative.reading.recognise import Options
 from probative.reading.source import refuse_repeats
 
@@ -38,13 +42,18 @@ if TYPE_CHECKING:
 __all__ = ["Matched", "match_inputs", "match_training", "read_side", "short_name"]
 
 # what reading and matching do not look at, by the task
+_OF_LOGS = ("score_name", "threshold")
 _UNUSED = {
-    "entities": ("positive", "train_words", "unit_column"),
+    "entities": ("positive", "train_words", "unit_column", *_OF_LOGS),
     "segmentation": (
-        *("tag_column", "unit_column", "align_by", "scheme", "repair", "ignore_type", "only"),
-        "positive",
+        *("tag_column", "unit_column", "scheme", "repair", "ignore_type", "only"),
+        *("positive", "label_names", *_OF_LOGS),
     ),
-    "labels": ("align_by", "scheme", "repair", "ignore_type", "train_words"),
+    "labels": ("align_by", "scheme", "repair", "ignore_type", "train_words", *_OF_LOGS),
+    "samples": (
+        *("tag_column", "unit_column", "gold_column", "columns", "comments", "align_by", "scheme"),
+        *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
+    ),
 }
 _ENDINGS = {".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"}
 
@@ -98,7 +107,7 @@ class Matched:
     @property
     def unit(self) -> str:
         """What the units are called."""
-        if self.task != "labels":
+        if self.task not in ("labels", "samples"):
             return "sentence"
         return "item" if self.gold.units is None else "unit"
 
@@ -156,9 +165,11 @@ def match_inputs(
         answer, outputs, usual_names = _separate(gold, systems, options, choices)
     else:
         answer, outputs, usual_names = both_of(gold, options, choices.gold_column, columns)
-    named = _name_systems(names, usual_names)
     kind = task_of(answer)
     _refuse_unused(choices, answer, separate=bool(systems))
+    if isinstance(answer, Samples):
+        return _averaging(_samples([answer, *outputs], names), None)
+    named = _name_systems(names, usual_names)
     notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
     if isinstance(answer, Labels):
         matched = _labels(answer, outputs, named, choices, notes, find_positive=find_positive)
@@ -169,12 +180,50 @@ def match_inputs(
         lexicon = None
         if train_words is not None:
             lexicon = _lexicon(train_words, choices.encoding)
+        if choices.align_by == "characters":
+            outputs, of_texts = _over_the_answer(answer, outputs)
+            notes += of_texts
         items = match_words(answer, *outputs)
         matched = Matched(
             kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
         return _averaging(matched, None)
     return _averaging(_entities(answer, outputs, named, choices), labels)
+
+
+def _over_the_answer(gold: Segmented, systems: Sequence[Any]) -> tuple[list[Segmented], list[str]]:
+    """The words of systems over the characters of the answer, and what could not be aligned."""
+    moved = [carried_over(gold, system) for system in systems]
+    return [words for words, _ in moved], [note for _, notes in moved for note in notes]
+
+
+def _samples(files: Sequence[Any], names: Sequence[str] | None) -> Matched:
+    """The systems of logs, on the samples of the first."""
+    logs = [log for file in files for log in file.logs]
+    named = _name_systems(names, _names_of_logs(files))
+    items, joined = match_logs(logs)
+    answer, systems = sides_of(joined, items)
+    return Matched(
+        "samples",
+        named,
+        items,
+        answer,
+        systems,
+        all_classes=not joined[0].counted,
+        notes=tuple(note for file in files for note in file.notes),
+    )
+
+
+def _names_of_logs(files: Sequence[Any]) -> list[str]:
+    """What logs call their systems, where that tells them apart; else after their files."""
+    systems = [log.system for file in files for log in file.logs]
+    if None not in systems and len(set(systems)) == len(systems):
+        return [str(system) for system in systems]
+    names = []
+    for file in files:
+        own = short_name(file.name)
+        names += [own if len(file.logs) == 1 else f"{own}, {log.system}" for log in file.logs]
+    return names
 
 
 def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = None) -> Annotations:
@@ -206,6 +255,9 @@ def _how_to_read(chosen: ReadingOptions) -> Options:
         chosen.tag_column,
         chosen.comments,
         unit=chosen.unit_column,
+        label_names=tuple(chosen.label_names),
+        score_name=chosen.score_name,
+        threshold=chosen.threshold,
     )
 
 
@@ -223,6 +275,8 @@ def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spa
     """
     if matched.task == "segmentation":
         raise InputError("train: means nothing for segmentation; expected train_words")
+    if matched.task == "samples":
+        raise InputError("train: means nothing for logs; expected it left out")
     options = Options(matched.task, None, reading.encoding, reading.tag_column, reading.comments)
     column = None if reading.gold_column is None else str(reading.gold_column)
     data = annotations_of(
@@ -240,6 +294,11 @@ def _check_reading(reading: ReadingOptions) -> ReadingOptions:
     columns_of("columns", reading.columns)
     columns_of("gold_column, unit_column", [reading.gold_column, reading.unit_column])
     one_of("align_by", reading.align_by, ALIGNMENTS)
+    names_of("label_names", reading.label_names)
+    if reading.score_name is not None and not isinstance(reading.score_name, str):
+        raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
+    if reading.threshold is not None:
+        finite("threshold", reading.threshold)
     one_of("repair", reading.repair, REPAIRS)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)
@@ -266,6 +325,9 @@ def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bo
     """
     task = task_of(answer)
     usual = ReadingOptions()
+    other = {"entities": "characters", "segmentation": "position"}.get(task)
+    if options.align_by == other:
+        raise InputError(f"align_by: {other!r} means nothing for {task}; expected another way")
     for name in _UNUSED[task]:
         if getattr(options, name) not in (None, getattr(usual, name)):
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
@@ -300,8 +362,9 @@ def _separate(
 ) -> tuple[Annotations, list[Any], list[str]]:
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
-    answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
-    same_task = replace(options, task=task_of(answer))
+    file = opened(gold, replace(options, column=wanted[0]))
+    answer = annotations_of(file, "gold", replace(options, column=wanted[0]))
+    same_task = replace(options, task=task_of(answer), like=getattr(file, "kind", None))
     outputs, names = [], []
     for number, system in enumerate(systems):
         column = wanted[min(number + 1, len(wanted) - 1)]
@@ -404,8 +467,12 @@ def _entities(
     options: ReadingOptions,
 ) -> Matched:
     scheme = options.scheme
-    sides = (answer, *outputs)
+    answer, *outputs = _without_what_is_left_out(answer, outputs)
     notes: list[str] = []
+    if all(isinstance(side, Spans) for side in (answer, *outputs)):
+        (answer, *outputs), left_out = without_left_out_texts([answer, *outputs])
+        notes += left_out
+    sides = (answer, *outputs)
     for output in outputs:
         notes += align(answer.text, output.text, by=options.align_by)
     tagged = sides if all(isinstance(side, Tagged) for side in sides) else ()
@@ -424,6 +491,13 @@ def _entities(
         scheme=gold.scheme,
         notes=(*notes_of_tags, *notes),
     )
+
+
+def _without_what_is_left_out(answer: Any, outputs: Sequence[Any]) -> list[Any]:
+    """The sides without tokens that have no tag, where tokens are tagged."""
+    if all(isinstance(side, Tagged) for side in (answer, *outputs)):
+        return [*without_ignored_tokens(answer, outputs)]
+    return [answer, *outputs]
 
 
 def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, repair: str) -> Spans:

@@ -64,7 +64,7 @@ class CorpusOptions(Options):
     task: str | None = None
     input_format: str | None = None
     encoding: str | None = None
-    tag_column: int | None = None
+    tag_column: int | str | None = None
     comments: bool = False
     scheme: str | None = None
 

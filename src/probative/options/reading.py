@@ -19,7 +19,7 @@ class ReadingKeywords(TypedDict, total=False):
     task: str | None
     input_format: str | None
     encoding: str | None
-    tag_column: int | None
+    tag_column: int | str | None
     gold_column: int | str | None
     columns: Sequence[int | str]
     unit_column: str | None
@@ -31,6 +31,9 @@ class ReadingKeywords(TypedDict, total=False):
     only: Sequence[str]
     positive: Any
     labels: Sequence[str] | str | None
+    label_names: Sequence[str]
+    score_name: str | None
+    threshold: float | None
     train_words: Any
 
 
@@ -49,6 +52,8 @@ class ReadingOptions(Options):
         them all: numbers in a column file, names in a table.
     align_by
         ``tokens``: files must tell the same tokens. ``position``: as many will do.
+        ``characters``: words of a text that is not quite the answer's are looked up where their
+        characters are.
     scheme, repair
         The tag scheme, and what to do where tags break its rules.
     ignore_type, only
@@ -57,6 +62,10 @@ class ReadingOptions(Options):
         The class that counts as "yes", for labels.
     labels
         The labels of macro averages: by default the answer's; ``union`` adds those of the system.
+    label_names
+        What the numbers of labels stand for, from 0 on, in rows of tokens and tags.
+    score_name, threshold
+        Of logs: the score to take, and from where on it counts as right.
     train_words
         For word segmentation: a file or list of training sentences, or a lexicon.
     """
@@ -64,7 +73,7 @@ class ReadingOptions(Options):
     task: str | None = None
     input_format: str | None = None
     encoding: str | None = None
-    tag_column: int | None = None
+    tag_column: int | str | None = None
     gold_column: int | str | None = None
     columns: Sequence[int | str] = ()
     unit_column: str | None = None
@@ -76,6 +85,9 @@ class ReadingOptions(Options):
     only: Sequence[str] = ()
     positive: Any = None
     labels: Sequence[str] | str | None = None
+    label_names: Sequence[str] = ()
+    score_name: str | None = None
+    threshold: float | None = None
     train_words: Any = None
 
     # how tags were repaired is told where there were tags

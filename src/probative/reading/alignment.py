@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ALIGNMENTS", "align"]
 
-ALIGNMENTS = ("tokens", "position")
+ALIGNMENTS = ("tokens", "position", "characters")
 
 
 def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:

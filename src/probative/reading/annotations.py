@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-__all__ = ["TEXT_COLUMNS", "Labels", "Segmented", "Spans", "Tagged", "Text"]
+__all__ = [
+    "TEXT_COLUMNS",
+    "LabelSets",
+    "Labels",
+    "RowIds",
+    "Segmented",
+    "Spans",
+    "Tagged",
+    "Text",
+]
 
 TEXT_COLUMNS = ("text", "sentence", "content")  # what the column of a table's texts is called
 
@@ -156,12 +165,21 @@ class Tagged:
     tags: Ints
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    column: int | None = None
+    column: int | str | None = None
 
     @property
     def name(self) -> str:
         """What notes call these tags: the file, and the column where it holds several."""
         return self.text.name if self.column is None else f"{self.text.name}, column {self.column}"
+
+    def as_labels(self) -> Labels:
+        """The tags of tokens as labels of items, one unit per sentence."""
+        names = tuple(sorted(set(self.names)))
+        code = {name: i for i, name in enumerate(names)}
+        codes = np.array([code[name] for name in self.names], dtype=np.int32)[self.tags]
+        return Labels(
+            self.text.name, codes, names, self.text.sentence, self.notes, aligned=self.text
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,6 +321,15 @@ class _Characters(Sequence[str]):
 
 
 @dataclass(frozen=True, eq=False)
+class RowIds:
+    """What a table calls its rows: the column, one code per row, the text of every code."""
+
+    column: str
+    codes: Ints
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Labels:
     """One label per item.
 
@@ -319,6 +346,9 @@ class Labels:
     texts
         Reads what the items say from the table that they came from: one text per item, or none
         where the table has no column of texts. None where there is no table.
+    aligned
+        The sentences of which the items are tokens, or the rows of a table that names them: both
+        sides must tell the same ones. None where items have nothing but their places.
     """
 
     name: str
@@ -327,6 +357,35 @@ class Labels:
     units: Ints | None = None
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
+    aligned: Text | RowIds | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.codes)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets:
+    """Any number of labels per item.
+
+    Attributes
+    ----------
+    name, names, units, notes, texts, aligned
+        As `Labels` has them.
+    item, codes
+        One entry per label of an item: which item (from 0), and the code of the label.
+    n_items
+        How many items there are, with or without labels.
+    """
+
+    name: str
+    item: Ints
+    codes: Ints
+    names: tuple[str, ...]
+    n_items: int
+    units: Ints | None = None
+    notes: tuple[str, ...] = ()
+    texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
+    aligned: Text | RowIds | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return self.n_items

@@ -11,28 +11,19 @@ import numpy as np
 
 from probative.errors import InputError
 from probative.reading.annotations import Spans, Text
-from probative.reading.source import load, snippet
+from probative.reading.source import is_brat_folder, load, snippet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reading.source import Source
 
-__all__ = ["is_brat_folder", "read_brat"]
+__all__ = ["read_brat"]
 
 _ENTITY = re.compile(r"(?P<id>T\S*)\t(?P<label>\S+) (?P<places>[0-9 ;]+)\t(?P<text>.*)", re.DOTALL)
 _PLACE = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})")
 _OTHERS = "EARMN#*"  # events, attributes, relations, notes: no entities
 _EXAMPLES = 3
-
-
-def is_brat_folder(path: str | Path) -> bool:
-    """Whether this is a folder in which annotations of brat lie."""
-    place = Path(path)
-    try:
-        return place.is_dir() and any(place.glob("*.ann"))
-    except (OSError, ValueError):
-        return False
 
 
 def read_brat(path: str | Path, encoding: str | None = None) -> Spans:

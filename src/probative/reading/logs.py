@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from probative.reading.source import Source
 
-__all__ = ["Log", "join_logs", "read_logs", "tool_of"]
+__all__ = ["Log", "Samples", "join_logs", "read_logs", "tool_of"]
 
 _COUNTS = ("tp", "fp", "fn")
 _CONCLUSION = "pass"  # of the tool, from all its scores
@@ -113,6 +113,25 @@ class Log:
             fn=self.fn[rows],
             texts=tuple(self.texts[i] for i in order),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What a file of logs holds: one log, or those of several systems.
+
+    Attributes
+    ----------
+    name
+        The file.
+    logs
+        The log of every system.
+    notes
+        What was recognised.
+    """
+
+    name: str
+    logs: tuple[Log, ...]
+    notes: tuple[str, ...] = ()
 
 
 def read_logs(

@@ -17,20 +17,29 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import Tagged, Text
 from probative.reading.columns import TAG
+from probative.reading.sequences import labels_from_array
 from probative.reading.source import snippet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from probative.reading.annotations import Labels
     from probative.reading.source import Source
 
 __all__ = [
     "IGNORED",
+    "TOKENS",
     "Rows",
+    "are_rows",
+    "choose_column",
+    "is_dataset",
     "is_row",
+    "is_tag_column",
     "label_names_of",
     "label_names_of_features",
+    "labels_of_dataset",
     "read_rows",
+    "rows_of",
     "tag_columns",
     "tagged_rows",
 ]
@@ -42,6 +51,7 @@ TOKENS = ("tokens", "words")
 _GOLD = ("ner_tags", "tags", "labels", "gold", "gold_tags", "true_labels")
 _PREDICTED = ("predictions", "prediction", "predicted_tags", "pred_tags", "pred", "preds")
 _INFORMATION = "dataset_info.json"
+_SOME = 20  # rows that are looked at to see what they are
 
 
 class Rows(NamedTuple):
@@ -93,11 +103,16 @@ def tag_columns(record: Mapping[str, Any]) -> list[str]:
         and (_is_list_of(value, str) or _is_list_of(value, int))
         and (tokens is None or len(value) == len(tokens))
         and (_is_list_of(value, int) or all(TAG.fullmatch(tag) for tag in value) or key in _KNOWN)
-        and (key in _KNOWN or key.endswith(("_tags", "_labels", "_predictions")))
+        and is_tag_column(key)
     ]
 
 
 _KNOWN = frozenset((*_GOLD, *_PREDICTED, "pos_tags", "chunk_tags"))
+
+
+def is_tag_column(name: str) -> bool:
+    """Whether a column of lists holds tags by its name."""
+    return name in _KNOWN or name.endswith(("_tags", "_labels", "_predictions"))
 
 
 def _is_list_of(value: Any, kind: type) -> bool:
@@ -201,6 +216,45 @@ def rows_of(
 
 def _error(name: str, number: int, line: int | None, message: str) -> InputError:
     return InputError(message if line is not None else f"row {number + 1}: {message}", name, line)
+
+
+def are_rows(items: Sequence[Any]) -> bool:
+    """Whether these are objects with tokens or tags in lists, as a dataset has them."""
+    if not items or not all(hasattr(row, "keys") for row in items):
+        return False
+    return any(is_row(row) is not None for row in items[:_SOME])
+
+
+def is_dataset(data: Any) -> bool:
+    """Whether this is a dataset with features, as Hugging Face's are."""
+    return hasattr(data, "features") and hasattr(data, "column_names")
+
+
+def labels_of_dataset(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    names: Mapping[str, Sequence[str]],
+    options: Any,
+) -> Labels:
+    """One label per row of a dataset, by the names that its features give them."""
+    there = list(dict.fromkeys(key for row in rows for key in row))
+    usual = ("label", "labels", "prediction", "predictions")
+    column = options.column or next((key for key in usual if key in there), None)
+    if column is None or column not in there:
+        raise InputError(
+            f"{name}: there is no column {shown(column or 'label')}; expected one of "
+            f"{', '.join(there[:20])}"
+        )
+    classes = tuple(options.label_names) or names.get(column)
+    values = [row.get(column) for row in rows]
+    if classes is not None:
+        for number, value in enumerate(values, start=1):
+            if isinstance(value, int) and not 0 <= value < len(classes):
+                raise InputError(
+                    f"{name}: row {number} has label {value}; expected 0 to {len(classes) - 1}"
+                )
+        values = [classes[v] if isinstance(v, int) else v for v in values]
+    return labels_from_array(name, values)
 
 
 def tagged_rows(rows: Rows, column: str) -> Tagged:
