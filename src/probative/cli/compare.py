@@ -22,7 +22,7 @@ def compare(
         Argument(
             metavar="GOLD [A B...]",
             help="The answer, the baseline and one or more challengers; or one file that holds "
-            "them in columns. - is standard input.",
+            "them in columns; or two logs of evaluations, and no answer. - is standard input.",
         ),
     ],
     *,

@@ -28,8 +28,8 @@ def score(
         list[str],
         Argument(
             metavar="GOLD [PRED...]",
-            help="The answer and the outputs; or one file with gold and predicted columns. "
-            "- is standard input.",
+            help="The answer and the outputs; or one file with gold and predicted columns; or logs "
+            "of evaluations. - is standard input.",
         ),
     ],
     *,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
-from probative._validation import columns_of, flag, one_of, shown
+from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
 from probative.matching.schemes import (
     SCHEMES,
@@ -54,6 +54,9 @@ def check(
     column: str | None = None,
     comments: bool = False,
     scheme: str | None = None,
+    label_names: Sequence[str] = (),
+    score_name: str | None = None,
+    threshold: float | None = None,
     **unknown: Never,
 ) -> FileCheck:
     r"""Say what a file is, and everything that is wrong with it.
@@ -70,6 +73,10 @@ def check(
         starts a comment.
     scheme
         Its tag scheme; by default the one recognised.
+    label_names
+        What the numbers of labels stand for, from 0 on, in rows of tokens and tags.
+    score_name, threshold
+        Of a log: the score to take, and from where on it counts as right.
 
     Returns
     -------
@@ -97,13 +104,26 @@ def check(
             "column": column,
             "comments": comments,
             "scheme": scheme,
+            "label_names": names_of("label_names", label_names),
+            "score_name": score_name,
+            "threshold": None if threshold is None else finite("threshold", threshold),
             **unknown,
         }
     )
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
-    _check_types(path, encoding, tag_column, column)
-    how = Reading(task, input_format, encoding, tag_column, flag("comments", comments), column)
+    _check_types(path, encoding, tag_column, column, score_name)
+    how = Reading(
+        task,
+        input_format,
+        encoding,
+        tag_column,
+        flag("comments", comments),
+        column,
+        label_names=tuple(label_names),
+        score_name=score_name,
+        threshold=threshold,
+    )
     opened = open_input(path, how)
     return replace(_checked(opened, how, options.scheme), reason=opened.reason)
 
@@ -158,11 +178,11 @@ def _log(side: Samples) -> FileCheck:
     return FileCheck(side.name, "log", "samples", facts, {}, (), side.notes)
 
 
-def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any) -> None:
+def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any, score: Any) -> None:
     """Refuse what names no file, encoding or column."""
     if not isinstance(path, (str, Path)):
         raise InputError(f"path: {shown(path)} is no path; expected the name of a file")
-    for name, value in (("encoding", encoding), ("column", column)):
+    for name, value in (("encoding", encoding), ("column", column), ("score_name", score)):
         if not (value is None or isinstance(value, str)):
             raise InputError(f"{name}: {shown(value)}; expected a name (str)")
     columns_of("tag_column", [tag_column])

@@ -55,7 +55,10 @@ _UNUSED = {
         *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
     ),
 }
-_ENDINGS = {".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"}
+_ENDINGS = {
+    *(".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"),
+    *(".eval", ".parquet", ".spacy"),
+}
 
 
 @dataclass(frozen=True, eq=False)

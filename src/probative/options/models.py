@@ -121,5 +121,8 @@ class CheckOptions(CorpusOptions):
     """The choices of a check of a file."""
 
     column: str | None = None
+    label_names: Sequence[str] = ()
+    score_name: str | None = None
+    threshold: float | None = None
 
     told = frozenset({"task", "input_format"})

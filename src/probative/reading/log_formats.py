@@ -72,7 +72,7 @@ class Record(NamedTuple):
 def tool_of(source: Source) -> tuple[str, str] | None:
     """The tool that wrote a file and what shows that; None if this is no log."""
     if source.is_zip:
-        return "Inspect", "a zip archive, as .eval files are"
+        return "Inspect", "it is a zip archive, as the .eval files of Inspect are"
     data = source.data.lstrip()
     if data[:1] != b"{":
         return None
@@ -83,27 +83,28 @@ def tool_of(source: Source) -> tuple[str, str] | None:
     if all(f'"{key}"'.encode() in data for key in ("status", "eval", "version")):
         document = source.document
         if isinstance(document, dict) and isinstance(document.get("eval"), dict):
-            return "Inspect", "the keys 'eval' and 'status'"
+            return "Inspect", "it has the keys 'eval' and 'status', as logs of Inspect have"
     if b'"results"' in data and b'"testIdx"' in data:
         document = source.document
         if isinstance(document, dict) and isinstance(document.get("results"), dict):
-            return "promptfoo", "the keys 'results' and 'testIdx'"
+            return "promptfoo", "it has the keys 'results' and 'testIdx', as promptfoo's have"
     if b'"testCases"' in data and b'"metricsData"' in data:
         document = source.document
         if isinstance(document, dict) and isinstance(document.get("testCases"), list):
-            return "DeepEval", "the keys 'testCases' and 'metricsData'"
+            return "DeepEval", "it has the keys 'testCases' and 'metricsData', as DeepEval's have"
     return None
 
 
 def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
     if "doc_id" in record and ("resps" in record or "filtered_resps" in record):
-        return "lm-evaluation-harness", "the keys 'doc_id' and 'resps'"
+        why = "its first record has 'doc_id' and 'resps', as those of lm-evaluation-harness"
+        return "lm-evaluation-harness", why
     if "testIdx" in record and "success" in record:
-        return "promptfoo", "the keys 'testIdx' and 'success'"
+        return "promptfoo", "its first record has 'testIdx' and 'success', as promptfoo's have"
     judged = record.keys() >= set(_COUNTS) or "correct" in record
     if judged and any(key in record for key in _IDS):
         what = "'tp', 'fp' and 'fn'" if "correct" not in record else "'correct'"
-        return "plain JSON lines", f"an id and {what}"
+        return "plain JSON lines", f"its first record has an id and {what}"
     return None
 
 

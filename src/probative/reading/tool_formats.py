@@ -55,7 +55,7 @@ def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, st
         return "docbin", "its name ends in .spacy, and it is packed as spaCy does"
     log = tool_of(source)
     if log is not None:
-        return "log", f"{log[1]} are those of {log[0]}"
+        return "log", log[1]
     if source.is_parquet:
         return _rows_of_parquet(source)
     reasons = {"rows": is_row, "choices": is_choices} if record is not None else {}
