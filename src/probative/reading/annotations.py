@@ -54,6 +54,8 @@ class Text:
         The sentences themselves, where they came as Python objects or JSON.
     block
         The bytes of every sentence in the file with its comments, as an array of (begin, end).
+    parted_by
+        In a table, what tells sentences apart.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Text:
     end: Ints | None = None
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     block: Ints | None = None
+    parted_by: str | None = None
 
     @property
     def n_sentences(self) -> int:
