@@ -58,6 +58,8 @@ class Text:
         What the sentences are called, where they are documents with names.
     left_out
         Which sentences are not to be looked at; None where all are.
+    parted_by
+        In a table, what tells sentences apart.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Text:
     block: Ints | None = None
     names: tuple[str, ...] | None = field(default=None, repr=False)
     left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
+    parted_by: str | None = None
 
     @property
     def n_sentences(self) -> int:

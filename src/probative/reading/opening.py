@@ -52,6 +52,8 @@ class Options:
         What the numbers of labels stand for, from 0 on.
     score_name, threshold
         The score of a log, and from where on it counts as right.
+    predicted
+        Whether this is the output of a system: of several columns, one of predictions is meant.
     """
 
     task: str | None = None
@@ -68,6 +70,7 @@ class Options:
     label_names: tuple[str, ...] = ()
     score_name: str | None = None
     threshold: float | None = None
+    predicted: bool = False
 
     @property
     def named_column(self) -> str | None:
