@@ -48,7 +48,7 @@ def board(
     given: Annotated[
         BoardOptions,
         options.choose(
-            *(*options.RANKING, "show_gold", "max_size", *options.READING),
+            *(*options.RANKING, "show_gold", "max_size", *options.OF_AN_ANSWER),
             **options.RANKING,
             show_gold=Option("--show-gold", help="Let the site show what stands in the answer."),
             max_size=Option(

@@ -17,7 +17,7 @@ def check(
     given: Annotated[
         CheckOptions,
         options.choose(
-            *options.CORPUS,
+            *(*options.CORPUS, "label_names", "score_name", "threshold"),
             column=Option(metavar="NAME", help="The column of the labels in a table."),
         ),
     ],

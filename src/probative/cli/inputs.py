@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from probative.cli.files import name_files
 from probative.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,8 +23,8 @@ def inputs_of(
     *,
     counts: bool = False,
     expand: bool = False,
-) -> tuple[list[Any], Sequence[str] | None]:
-    """What to hand to the library, and what the systems are called if they have no names yet.
+) -> tuple[list[Any], Sequence[str] | None, list[str]]:
+    """What to hand to the library, what the systems are called, and what is to be said about it.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ def inputs_of(
     counts
         Whether the files hold counts.
     expand
-        Whether the outputs may be folders, patterns and NAME=FILE.
+        Whether the outputs may be folders and patterns.
     """
     if not files and not (counts and runs):
         raise InputError("GOLD: missing; expected the answer")
@@ -43,21 +45,35 @@ def inputs_of(
         raise InputError("--names: the systems have names already; expected none")
     files = list(files or ())
     if counts:
-        return _counts(files, runs, names, expand=expand)
-    gold, *words = files
-    systems: list[Any] = words
+        return *_counts(files, runs, names, expand=expand), []
+    gold, words = _answer_of(files) if expand else (files[0], files[1:])
+    remarks: list[str] = []
+    systems: list[Any]
     if expand:
         systems, names = _expanded(words, gold, names)
+    else:
+        (_, *systems), names, remarks = name_files(files, names)
     if not runs:
-        return [gold, *systems], names
+        return systems if gold is None else [gold, *systems], names, remarks
     from probative.matching.matched import short_name
     from probative.reading.runs import find_runs
 
     called = list(names or map(short_name, systems))
-    return [
-        gold,
-        _together(dict(zip(called, systems, strict=True)), find_runs(runs, beside=gold)),
-    ], None
+    return (
+        [
+            gold,
+            _together(dict(zip(called, systems, strict=True)), find_runs(runs, beside=gold)),
+        ],
+        None,
+        remarks,
+    )
+
+
+def _answer_of(files: Sequence[str]) -> tuple[str | None, Sequence[str]]:
+    """The answer and the systems; logs need no answer, and the first of them may have a name."""
+    first = files[0]
+    named = "=" in first and first.partition("=")[2] != "" and not Path(first).exists()
+    return (None, files) if named else (first, files[1:])
 
 
 def _expanded(

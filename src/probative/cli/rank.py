@@ -33,8 +33,8 @@ def rank(
         Argument(
             metavar="GOLD [SYSTEM...]",
             help="The answer and the outputs: files, NAME=FILE, folders or patterns; or one file "
-            "that holds them in columns; with --counts, files of counts and no answer. - is "
-            "standard input.",
+            "that holds them in columns; or logs of evaluations, or (--counts) files of counts, "
+            "and no answer. - is standard input.",
         ),
     ] = None,
     *,
@@ -71,7 +71,7 @@ def rank(
     from probative.reporting.rank_figure import rank_figure
     from probative.reporting.rank_report import rank_document
 
-    inputs, called = inputs_of(files, runs, names, counts=counts, expand=True)
+    inputs, called, _ = inputs_of(files, runs, names, counts=counts, expand=True)
     in_full = 0 if out.html is None else _TEN_SYSTEMS if comparisons is None else comparisons
     with progress("pairs", quiet=out.quiet) as report:
         ranking = find_ranking(

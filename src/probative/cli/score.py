@@ -28,8 +28,8 @@ def score(
         list[str],
         Argument(
             metavar="GOLD [PRED...]",
-            help="The answer and the outputs; or one file with gold and predicted columns. "
-            "- is standard input.",
+            help="The answer and the outputs (FILE or NAME=FILE); or one file with gold and "
+            "predicted columns; or logs of evaluations. - is standard input.",
         ),
     ],
     *,
@@ -59,9 +59,9 @@ def score(
     from probative.evaluation import score as find_scores
     from probative.reporting.score_report import conlleval_report, scores_document
 
-    inputs, called = inputs_of(files, runs, names)
+    inputs, called, remarks = inputs_of(files, runs, names)
     scores = find_scores(*inputs, names=called, **vars(given))
-    out.remark(*scores.notes)
+    out.remark(*remarks, *scores.notes)
     if out.form == "conlleval":
         click.echo(conlleval_report(scores), nl=False)
     else:

@@ -13,6 +13,7 @@ from probative.errors import InputError, suggestion
 from probative.matching.schemes import decode
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
 from probative.reading.columns import column_of, read_tags
+from probative.reading.logs import Samples
 from probative.reading.opening import Input, Options, open_input
 from probative.reading.recognise import read
 from probative.reading.source import refuse_repeats
@@ -206,6 +207,8 @@ def read_corpus(
             f"features: column numbers apply to column files with tags, not to {form}"
         )
     annotations = read(opened)
+    if isinstance(annotations, Samples):
+        raise source.error("is a log, which holds no texts to learn from; expected a corpus")
     if scheme is not None and isinstance(annotations, (Segmented, Labels)):
         raise source.error(f"scheme: applies to tags, not to {form}")
     if isinstance(annotations, Segmented):
@@ -219,7 +222,7 @@ def _tagged_corpus(
     source: Source,
     form: str,
     shape: Layout,
-    tag_column: int | None,
+    tag_column: int | str | None,
     scheme: str | None,
     features: Sequence[int],
 ) -> Corpus:

@@ -103,8 +103,7 @@ def compare_document(
         notes=(*result.verdicts, signed),
         page="comparison.html",
         content=lambda: (
-            page_content(result, score_table, difference_table, gates)
-            | _runs_content(result)
+            page_content(result, score_table, difference_table, gates) | _runs_content(result)
         ),
     )
 

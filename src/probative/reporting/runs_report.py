@@ -81,7 +81,9 @@ def mean_table(
         own = [result.runs_of(system.name, metric) for metric in metrics]
         cells = []
         for scores in own:
-            text = _mean_and_spread(scores, decimals) + "†" * ((system.name, scores.metric) in marked)
+            text = _mean_and_spread(scores, decimals) + "†" * (
+                (system.name, scores.metric) in marked
+            )
             is_best = len(result.systems) > 1 and scores.mean == best[scores.metric]
             cells.append(Strong(text) if is_best else text)
         rows.append((system.name, str(len(own[0])), *cells))
