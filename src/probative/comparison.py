@@ -50,7 +50,7 @@ from probative.runs import compare_counts, compare_groups, with_one_run
 from probative.wording.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from probative._types import RNG, Input, Systems
     from probative.inference.clustered_posterior import ClusteredPosterior
@@ -258,7 +258,7 @@ def compare_matched(
     comparisons: list[Comparison] = []
     judge = _macro_comparison if average == "macro" else _comparison
     for name in metrics:
-        of_metric = []
+        of_metric: list[Comparison] = []
         for i, j in pairs:
             if report is not None:
                 report(len(comparisons) + len(of_metric), len(pairs) * len(metrics))

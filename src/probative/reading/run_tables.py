@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.errors import InputError
+from probative.reading.annotations import Labels
 from probative.reading.inputs import is_frame, is_path
 from probative.reading.opening import open_input
 from probative.reading.runs import natural_order
-from probative.reading.sequences import labels_from_frame
-from probative.reading.tables import read_table
+from probative.reading.sequences import sides_from_frame
+from probative.reading.table_sides import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from probative.reading.annotations import Labels
+    from probative.reading.annotations import LabelSets, Tagged
     from probative.reading.opening import Options
 
 __all__ = ["RunTable", "read_run_table"]
@@ -82,19 +83,23 @@ def read_run_table(
     options
         How to read it. With a column of units, the rows of every run are put in their order.
     """
+    how = replace(options, input_format="table", task="labels")
+    # names of runs are no predictions: numbers among them are no probabilities
+    plainly = replace(how, predicted=False, probability_columns=(), multilabel=None)
     if is_path(data):
-        opened = open_input(data, replace(options, input_format="table", task="labels"))
-        name = opened.source.name
+        source = open_input(data, how).source
+        name = source.name
         # apart: which column holds labels depends on how many are asked for
-        sides = read_table(opened.source, columns, unit=options.unit)
-        (run,) = read_table(opened.source, [run_column], unit=options.unit)
+        sides = [_single(name, side) for side in read_table(source, columns, how)]
+        (run,) = (_single(name, side) for side in read_table(source, [run_column], plainly))
     elif is_frame(data):
         name = "gold" if options.column is None else options.column
         named = [c for c in columns if c is not None]
         if len(named) < len(columns):
             raise InputError(f"{name}: is a data frame; expected its columns to be named")
-        sides = [labels_from_frame("columns", data, c, options.unit) for c in named]
-        run = labels_from_frame("run_column", data, run_column, options.unit)
+        sides = [_single(name, side) for side in sides_from_frame("columns", data, named, how)]
+        (of_run,) = sides_from_frame("run_column", data, [run_column], plainly)
+        run = _single(name, of_run)
     else:
         raise InputError("run_column: there is no table to look it up in; expected a table")
     order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
@@ -104,6 +109,13 @@ def read_run_table(
         tuple(run.names[code] for code in order),
         tuple(tuple(_part(side, own) for own in rows) for side in sides),
     )
+
+
+def _single(name: str, side: Labels | LabelSets | Tagged) -> Labels:
+    """The same side, if its rows have one label each."""
+    if not isinstance(side, Labels):
+        raise InputError(f"{name}: run_column parts rows of one label each; expected such a table")
+    return side
 
 
 def _rows(run: Labels, code: int) -> NDArray[np.intp]:

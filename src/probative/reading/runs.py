@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from probative.reading.annotations import Labels, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
 from probative.reading.inputs import is_frame, is_path, is_series
 from probative.reading.opening import open_input
-from probative.reading.tables import read_table
+from probative.reading.table_sides import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -188,10 +189,11 @@ def _labels_beside(
     if opened.kind != "table" or gold_column is None or gold_column == opened.options.column:
         return None
     try:
-        (beside,) = read_table(opened.source, [str(gold_column)])
+        how = replace(opened.options, task="labels", predicted=False, probability_columns=())
+        (beside,) = read_table(opened.source, [str(gold_column)], how)
     except InputError:
         return None  # it has no such column
-    return beside.codes, beside.names
+    return (beside.codes, beside.names) if isinstance(beside, Labels) else None
 
 
 # --- from Python ------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def _best(result: Scores, metric: str) -> float:
     return max((mean for mean in means if mean == mean), default=float("nan"))
 
 
-def _mean_and_spread(own: RunScores, decimals: int) -> str:
+def _mean_and_spread(own: RunScores, decimals: int = 2) -> str:
     if own.spread != own.spread:
         return points(own.mean, decimals)
     return f"{points(own.mean, decimals)} ± {points(own.spread, decimals)}"
