@@ -48,7 +48,7 @@ from probative.reading.logs import Samples
 from probative.reading.recognise import Options
 from probative.reading.rows import BY_ROW
 from probative.reading.run_tables import read_run_table
-from probative.reading.runs import Runs, check_own_answer, runs_of
+from probative.reading.runs import Runs, check_own_answer, runs_of, single_outputs
 from probative.reading.source import refuse_repeats
 
 if TYPE_CHECKING:
@@ -519,7 +519,8 @@ def _separate(
 ) -> tuple[Annotations, list[_System]]:
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
-    options = settled([gold, *systems], options)
+    beside = [output for system in systems for output in single_outputs(gold, system)]
+    options = settled([gold, *beside], options)
     file = opened(gold, replace(options, column=wanted[0]))
     answer = annotations_of(file, "gold", replace(options, column=wanted[0]))
     same_task = replace(
@@ -536,7 +537,7 @@ def _separate(
         column = wanted[min(number + 1, len(wanted) - 1)]
         usual = f"pred {number + 1}" if len(systems) > 1 else "pred"
         of_system = replace(same_task, column=column)
-        several = runs_of(system, answer)
+        several = runs_of(system, answer, gold)
         if choices.run_column is not None:
             read.append(_runs_in_tables(several or Runs([system]), usual, of_system, choices))
         elif several is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
 from probative.reading.inputs import is_frame, is_path, is_series
 from probative.reading.opening import open_input
@@ -32,6 +32,7 @@ __all__ = [
     "natural_order",
     "numbered_siblings",
     "runs_of",
+    "single_outputs",
 ]
 
 
@@ -199,7 +200,16 @@ def _labels_beside(
 # --- from Python ------------------------------------------------------------------------------
 
 
-def runs_of(system: Any, answer: Annotations) -> Runs | None:
+def single_outputs(gold: Any, system: Any) -> Sequence[Any]:
+    """The outputs that lie side by side with an answer of Python's lists: a system, or its runs."""
+    if isinstance(system, Runs):
+        return system
+    lists = isinstance(gold, (list, tuple, np.ndarray)) or is_series(gold)
+    deeper = lists and isinstance(system, (list, tuple)) and _depth(system) > _depth(gold)
+    return system if deeper else [system]
+
+
+def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
     """The runs that a list holds, or None if it is one output.
 
     An output is as deep as the task asks: a list of labels, or a list of sentences. What holds
@@ -211,12 +221,17 @@ def runs_of(system: Any, answer: Annotations) -> Runs | None:
         What was given for a system.
     answer
         The answer, which tells the task.
+    gold
+        What the answer was read from, which tells how deep an output is if it is a list.
     """
     if isinstance(system, Runs):
         return system
     if not isinstance(system, (list, tuple, np.ndarray)) or not len(system):
         return None
-    if all(isinstance(one, (Tagged, Spans, Segmented, Labels)) or is_frame(one) for one in system):
+    if all(
+        isinstance(one, (Tagged, Spans, Segmented, Labels, LabelSets)) or is_frame(one)
+        for one in system
+    ):
         return Runs(system)
     if any(isinstance(one, Path) for one in system):
         strange = next((one for one in system if not is_path(one)), None)
@@ -225,7 +240,7 @@ def runs_of(system: Any, answer: Annotations) -> Runs | None:
         return Runs(system)
     if all(isinstance(one, str) for one in system):
         return _named_files(list(system))
-    return Runs(system) if _depth(system) > _depth_of_output(system, answer) else None
+    return Runs(system) if _depth(system) > _depth_of_output(system, answer, gold) else None
 
 
 def _named_files(texts: Sequence[str]) -> Runs | None:
@@ -245,7 +260,9 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def _depth_of_output(system: Any, answer: Annotations) -> int:
+def _depth_of_output(system: Any, answer: Annotations, gold: Any) -> int:
+    if isinstance(answer, (Labels, LabelSets)) and isinstance(gold, (list, tuple, np.ndarray)):
+        return _depth(gold)
     if isinstance(answer, Labels):
         return 1
     if isinstance(answer, Segmented) and _depth(system) == 2:
