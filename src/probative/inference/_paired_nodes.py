@@ -47,6 +47,7 @@ _QUICK = 800  # plain nodes up to which no other kind is tried
 _NEGLIGIBLE = 1e-11  # the weight of all nodes that are left out
 _SAFETY = 8.0
 _LEAST_RATE = 0.02  # at which changes are taken to shrink
+_UNSETTLED = 0.5  # of the last change is left at least, where nodes do not settle
 _SCRAMBLINGS, _POINTS = 8, 512
 _SAFE = 3.0  # standard errors
 _TABLE = 2**13  # entries of a table of quantiles
@@ -99,7 +100,7 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
             min(pair, key=lambda rule: rule.errors[_TRIED])
             for pair in zip(plain, stretched, strict=True)
         ]
-        for rules in (best, stretched):
+        for rules in (best, stretched, plain):
             if nodes.error > _SAFETY * tolerance:
                 found = _refined(rules, averages, tolerance, most)
                 nodes = min(nodes, found, key=lambda tried: tried.error)
@@ -135,8 +136,9 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
     if errors[-1] <= tolerance:
         best = int(np.argmax(np.array(errors) <= tolerance))
         return replace(products[best], error=max(_SAFETY * errors[best], 1e-12))
-    changes = [_largest(one - other) for one, other in itertools.pairwise(values[-3:])]
-    return replace(products[-1], error=_SAFETY * _remaining(*changes))
+    before, last = (_largest(one - other) for one, other in itertools.pairwise(values[-3:]))
+    error = _SAFETY * max(_remaining(before, last), _UNSETTLED * last)
+    return replace(products[-1], error=error)
 
 
 @dataclass(frozen=True)

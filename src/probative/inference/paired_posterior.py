@@ -391,11 +391,11 @@ class _Shares:
         for _ in range(_REFINEMENTS if self.others else 2 * _REFINEMENTS):
             sizes.append(sizes[-1].refined())
             values.append(self._at(few, sizes[-1]).beyond(probes))
-            last = np.max(np.abs(values[-1] - values[-2]))
+            last = _SAFETY * np.max(np.abs(values[-1] - values[-2]))
             if last <= tolerance:
                 break
         # the longest steps that err no more than can be told
-        errors = np.max(np.abs(np.array(values[:-1]) - values[-1]), axis=1)
+        errors = _SAFETY * np.max(np.abs(np.array(values[:-1]) - values[-1]), axis=1)
         first = int(np.argmax(errors <= max(2 * last, tolerance)))
         return list(zip(sizes, errors.tolist(), strict=False))[: first + 1]
 
