@@ -45,8 +45,9 @@ _TRIED = 5  # of the sizes, for each share
 _OTHERS = 3  # nodes of the others meanwhile
 _QUICK = 800  # plain nodes up to which no other kind is tried
 _NEGLIGIBLE = 1e-11  # the weight of all nodes that are left out
-_SAFETY = 4.0
+_SAFETY = 8.0
 _LEAST_RATE = 0.02  # at which changes are taken to shrink
+_UNSETTLED = 0.5  # of the last change is left at least, where nodes do not settle
 _SCRAMBLINGS, _POINTS = 8, 512
 _SAFE = 3.0  # standard errors
 _TABLE = 2**13  # entries of a table of quantiles
@@ -99,7 +100,7 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
             min(pair, key=lambda rule: rule.errors[_TRIED])
             for pair in zip(plain, stretched, strict=True)
         ]
-        for rules in (best, stretched):
+        for rules in (best, stretched, plain):
             if nodes.error > _SAFETY * tolerance:
                 found = _refined(rules, averages, tolerance, most)
                 nodes = min(nodes, found, key=lambda tried: tried.error)
@@ -109,11 +110,12 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
 def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most: int) -> Nodes:
     """Refine all rules until that changes little, or they are more than `most` together.
 
-    The coarsest that will do is returned. Its error is what the finest changes, or for the finest
-    what the last refinement changed, times the rate at which such changes shrink; and times four,
-    because other averages than these are wanted, too, or eight, if it has not settled.
+    The coarsest that will do is returned. Its error is what the finest changes or, if none will do,
+    twice what the last refinement changed, times the rate at which such changes shrink; and times
+    eight, because other averages than these are wanted, too.
     """
     level = _cheapest([rule.errors for rule in rules], tolerance, most)
+    even = max(i for i in range(len(_SIZES)) if _size([i] * len(rules)) <= most)
 
     def product(coarser: int) -> Nodes:
         sizes = [max(one - coarser, 0) for one in level]
@@ -124,18 +126,19 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
     while True:
         errors = [_largest(value - values[-1]) for value in values[:-1]]
         finer = [min(one + 1, len(_SIZES) - 1) for one in level]
-        if errors[-1] <= tolerance or finer == level or _size(finer) > most:
+        if _size(finer) > most:  # as many of each as there may be
+            finer = [even] * len(rules)
+        if errors[-1] <= tolerance or finer == level or _size(finer) <= _size(level):
             break
         level = finer
         products.append(product(0))
         values.extend(averages(products[-1:]))
-    changes = [_largest(one - other) for one, other in itertools.pairwise(values[-3:])]
-    errors.append(_remaining(*changes))
-    best = int(np.argmax(np.array(errors) <= max(tolerance, min(errors))))
-    error = _SAFETY * errors[best]
-    if error > _SAFETY * tolerance:  # what does not settle is known less well
-        error *= 2
-    return replace(products[best], error=max(error, 1e-12))
+    if errors[-1] <= tolerance:
+        best = int(np.argmax(np.array(errors) <= tolerance))
+        return replace(products[best], error=max(_SAFETY * errors[best], 1e-12))
+    before, last = (_largest(one - other) for one, other in itertools.pairwise(values[-3:]))
+    error = _SAFETY * max(_remaining(before, last), _UNSETTLED * last)
+    return replace(products[-1], error=error)
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,10 @@ if TYPE_CHECKING:
 __all__ = ["PairedPosterior"]
 
 
-_TOLERANCE = 2e-9
+_TOLERANCE = 1e-9
 _STEPS = 1e-9  # error that the points of K may leave
-_SKETCH = 1e-4  # error that they may leave while nodes are chosen
+# error that they may leave while nodes are chosen: of Gauss rules it is smooth, of steps it is not
+_SKETCH = {GaussShare: 1e-4, SteppedShare: 1e-8}
 _DROP = 25.0  # exp(-25) of what is integrated over K is left out
 _REFINEMENTS = 8
 _MOST_NODES = 2200
@@ -187,17 +188,24 @@ class PairedPosterior:
     @cached_property
     def _settled(self) -> _Law:
         """The difference, with as many nodes as it takes."""
-        sd = self._shares.sd
-        probes = self.mean + sd * np.array([-2, 0.9])
-        # and 0, where what matters may be the ratio of shares next to nothing, and next to it,
-        # because at 0 itself errors may cancel
-        law = self._shares.law(np.append(np.clip(probes, -0.99, 0.99), [0.0, min(sd / 20, 0.5)]))
+        law = self._shares.law(self._probes)
         # at 0 the two tails are integrated apart: what they lack to 1 is an error, too
         gap = abs(sum(law.at_0) - 1)
         if gap <= _ROUNDING:
             return law
         self._shares.refuse_corners(gap)
         return replace(law, error=max(law.error, gap))
+
+    @property
+    def _probes(self) -> Array:
+        """Differences at which probabilities are made right."""
+        sd = self._shares.sd
+        probes = self.mean + sd * np.array([-2, -0.6, 0.9])
+        # 0, too: what matters there may be the ratio of shares next to nothing
+        near_0 = [0.0]
+        if abs(self.mean) < 3 * sd:  # and next to it, because at 0 itself errors may cancel
+            near_0.append(min(sd / 20, 0.5))
+        return np.append(np.clip(probes, -0.99, 0.99), near_0)
 
     @cached_property
     def _rough(self) -> _Law:
@@ -310,7 +318,7 @@ class _Shares:
             size, error = self._coarsest(self._sizes(probes, _log_odds.DROP, _ROUNDING), 0.0)
             return self._at(Nodes.single(), size, error)
         sizes = self._sizes(probes, _DROP, _STEPS)
-        size, _ = self._coarsest(sizes, _SKETCH)
+        size = next((one for one, error in sizes if error <= _SKETCH[type(one)]), sizes[-1][0])
 
         def averages(parts: Sequence[Nodes]) -> Array:
             return self._at(Nodes.joined(parts), size).beyond(probes)
@@ -363,7 +371,7 @@ class _Shares:
     def _tails_and_density(self, few: Nodes, size: Share, probes: Array) -> Array:
         """What a Gauss rule for K must get right, also close to 0, where the integral begins."""
         law = self._at(few, size)
-        d = np.minimum(np.append(self.sd * _CLOSE, np.abs(probes)), 0.99)
+        d = np.minimum(np.append(self.sd * _CLOSE, np.abs(probes[probes != 0])), 0.99)
         values = [side.tail(d, density=True) for side in (law.b_above, law.a_above)]
         scale = _OF_THE_DENSITY * self.sd
         return np.array([[*tail, *(scale * density)] for tail, density in values])
@@ -383,11 +391,11 @@ class _Shares:
         for _ in range(_REFINEMENTS if self.others else 2 * _REFINEMENTS):
             sizes.append(sizes[-1].refined())
             values.append(self._at(few, sizes[-1]).beyond(probes))
-            last = np.max(np.abs(values[-1] - values[-2]))
+            last = _SAFETY * np.max(np.abs(values[-1] - values[-2]))
             if last <= tolerance:
                 break
         # the longest steps that err no more than can be told
-        errors = np.max(np.abs(np.array(values[:-1]) - values[-1]), axis=1)
+        errors = _SAFETY * np.max(np.abs(np.array(values[:-1]) - values[-1]), axis=1)
         first = int(np.argmax(errors <= max(2 * last, tolerance)))
         return list(zip(sizes, errors.tolist(), strict=False))[: first + 1]
 
