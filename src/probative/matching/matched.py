@@ -26,7 +26,7 @@ from probative.options import ReadingKeywords, ReadingOptions
 from probative.reading.alignment import ALIGNMENTS, align
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
 from probative.reading.inputs import annotations_of, both_of, is_path, task_of
-from probative.reading.recognise import Options
+from probative.reading.recognise import Options, open_input, read
 from probative.reading.run_tables import read_run_table
 from probative.reading.runs import Runs, check_own_answer, runs_of
 from probative.reading.source import refuse_repeats
@@ -180,15 +180,15 @@ def match_inputs(
     refuse_repeats(_paths(gold, systems, train_words))
     options = _how_to_read(choices)
     if systems:
-        answer, read = _separate(gold, systems, options, choices)
+        answer, given = _separate(gold, systems, options, choices)
     elif choices.run_column is not None:
-        answer, read = _runs_together(gold, options, choices)
+        answer, given = _runs_together(gold, options, choices)
     else:
         answer, outputs, usual_names = both_of(gold, options, choices.gold_column, columns)
-        read = [_System(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
-    called = _name_systems(names, [system.name for system in read])
-    outputs = [output for system in read for output in system.outputs]
-    groups = _group(read, called)
+        given = [_System(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
+    called = _name_systems(names, [system.name for system in given])
+    outputs = [output for system in given for output in system.outputs]
+    groups = _group(given, called)
     named = (
         tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
         if groups
@@ -377,21 +377,21 @@ def _separate(
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
     same_task = replace(options, task=task_of(answer))
     _refuse_unused(choices, answer, separate=True)
-    read = []
+    given = []
     for number, system in enumerate(systems):
         column = wanted[min(number + 1, len(wanted) - 1)]
         usual = f"pred {number + 1}" if len(systems) > 1 else "pred"
         of_system = replace(same_task, column=column)
         several = runs_of(system, answer)
         if choices.run_column is not None:
-            read.append(_runs_in_tables(several or Runs([system]), usual, of_system, choices))
+            given.append(_runs_in_tables(several or Runs([system]), usual, of_system, choices))
         elif several is not None:
-            read.append(_several(several, usual, answer, of_system, choices))
+            given.append(_several(several, usual, answer, of_system, choices))
         else:
             output = _same_task(annotations_of(system, usual, of_system), answer)
             name = short_name(system) if is_path(system) else _own_name(system) or usual
-            read.append(_System(name, [output]))
-    return answer, read
+            given.append(_System(name, [output]))
+    return answer, given
 
 
 def _several(
@@ -400,11 +400,12 @@ def _several(
     """Read the runs of a system."""
     outputs, files = [], []
     for number, run in enumerate(several, start=1):
-        output = annotations_of(run, f"{usual}, run {number}", options)
+        opened = open_input(run, options) if is_path(run) else None
+        output = read(opened) if opened else annotations_of(run, f"{usual}, run {number}", options)
         outputs.append(_same_task(output, answer))
-        files.append(str(run) if is_path(run) else None)
-        if is_path(run) and choices.tag_column is None:
-            check_own_answer(run, answer, choices.gold_column, options)
+        files.append(str(run) if opened else None)
+        if opened and choices.tag_column is None:
+            check_own_answer(opened, answer, choices.gold_column)
     called = _distinct([None if f is None else short_name(f) for f in files])
     return _System(usual, outputs, called, tuple(files))
 
@@ -453,12 +454,12 @@ def _runs_together(
     return first, [_System(own[0].name, list(own), parted.runs, without_files) for own in systems]
 
 
-def _group(read: Sequence[_System], called: tuple[str, ...]) -> tuple[RunGroup, ...]:
+def _group(given: Sequence[_System], called: tuple[str, ...]) -> tuple[RunGroup, ...]:
     """Which outputs are runs of one system, if any were given as runs."""
-    if all(system.runs is None for system in read):
+    if all(system.runs is None for system in given):
         return ()
     groups, at = [], 0
-    for name, system in zip(called, read, strict=True):
+    for name, system in zip(called, given, strict=True):
         n = len(system.outputs)
         runs = system.runs or ("run 1",)
         groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
