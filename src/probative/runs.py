@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from probative.evaluation import (
     ONE_RUN,
     compared_metrics,
     facts_of_reading,
+    intervals_of,
     scored_as,
     scores_of,
     signed_runs,
@@ -36,35 +38,49 @@ from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.run_scores import compare_run_scores
 from probative.inference.runs import compare_runs, pool_cases
 from probative.inference.student_posterior import StudentPosterior
+from probative.matching.buckets import bucketings_of
 from probative.matching.cases import cases_by
-from probative.matching.pooled import cases_of_runs, counts_of_runs
-from probative.metrics import PRF, label_metric, score
+from probative.matching.matched import match_training
+from probative.matching.pooled import cases_of_runs, counts_of_runs, pool_runs
+from probative.metrics import NEEDS_TN, PRF, label_metric
+from probative.metrics import score as score_of
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import numbered_siblings
 from probative.results import (
+    Bucket,
+    BucketDifference,
     Comparison,
     Comparisons,
     LabelDifference,
     RunScores,
     Scores,
+    SystemScore,
     SystemScores,
 )
 from probative.wording.runs import runs_verdict
 from probative.wording.verdict import no_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from probative.counts import PairedCounts
     from probative.matching.matched import Matched, RunGroup
     from probative.options import ReadingOptions
-    from probative.results import ModelsAnswer, ProceduresAnswer, RunsDifference
+    from probative.results import (
+        Difference,
+        Interval,
+        ModelsAnswer,
+        ProceduresAnswer,
+        RunsDifference,
+    )
 
 __all__ = [
     "compare_counts",
     "compare_groups",
     "counts_by_system",
+    "find_buckets",
     "hints_of_runs",
+    "make_bucket",
     "pooled_counts",
     "refuse_all_but",
     "scores_of_counts",
@@ -88,7 +104,7 @@ class _Choices:
 
 
 def compare_groups(
-    matched: Matched, options: CompareOptions, *, figures: bool = False
+    matched: Matched, options: CompareOptions, *, figures: bool = False, buckets: bool = False
 ) -> Comparisons:
     """Compare systems of which at least one has several runs.
 
@@ -98,8 +114,9 @@ def compare_groups(
         What has been gathered, with the runs of every system.
     options
         The choices, as for `compare`.
-    figures
-        Whether to keep the null distributions, for their figures.
+    figures, buckets
+        Whether to keep the null distributions, for their figures; whether to score items of
+        different kinds apart.
     """
     _check_options(options)
     unit = unit_of_runs(matched, options.by)
@@ -125,7 +142,11 @@ def compare_groups(
     scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
     facts = (*facts_of_reading(matched, options), signed_runs(matched))
     named = [(a.name, b.name) for a, b in pairs]
-    return _with_verdicts(scores, comparisons, named, _signature(facts, options, comparisons))
+    result = _with_verdicts(scores, comparisons, named, _signature(facts, options, comparisons))
+    if not buckets and options.train is None:
+        return result
+    make = partial(_bucket_of_runs, pairs=pairs, choices=choices)
+    return replace(result, buckets=find_buckets(matched, metrics[0], options, make))
 
 
 def _with_verdicts(
@@ -235,7 +256,7 @@ def scores_of_counts(
         scored.append(SystemScores(name, pooled.sum(), tuple(limits)))
         called = tuple(f"run {k}" for k in range(1, len(runs) + 1))
         for metric in wanted:
-            values = [score(own.sum(), metric, beta=beta) for own in runs]
+            values = [score_of(own.sum(), metric, beta=beta) for own in runs]
             of_runs.append(RunScores.of(name, metric, called, values))
     units = len(next(iter(systems.values()))[0])
     return Scores(
@@ -528,6 +549,83 @@ def with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:
         verdicts=tuple(f"{words} {unanswered}" for words in plain.verdicts),
         notes=(*plain.notes, ONE_RUN, *hints_of_runs(matched)),
     )
+
+
+# --- kinds of items ---------------------------------------------------------------------------
+
+
+def find_buckets(
+    matched: Matched,
+    metric: str,
+    options: CompareOptions,
+    make: Callable[[Matched, str, str, str], Bucket],
+) -> tuple[Bucket, ...]:
+    """The scores and differences on items of each kind, pooled over labels.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    metric
+        What is compared.
+    options
+        The choices, among them the training data.
+    make
+        Makes a bucket from its items, the metric, its kind and its name.
+    """
+    if matched.all_classes:
+        metric = "accuracy"
+    elif metric in NEEDS_TN:
+        return ()  # what is no item has no length and no label
+    train = None if options.train is None else match_training(options.train, matched, options)
+    return tuple(
+        make(replace(matched, items=items), metric, bucketing.kind, name)
+        for bucketing in bucketings_of(matched, train)
+        for name, items in bucketing.parts(matched.items)
+    )
+
+
+def make_bucket(
+    part: Matched,
+    kind: str,
+    name: str,
+    unit: str,
+    scores: Iterable[tuple[str, Interval]],
+    differences: Iterable[tuple[str, str, Difference]],
+    metric: str,
+) -> Bucket:
+    """A bucket from the scores of its systems and the differences of its pairs."""
+    own = part.items.unit[part.items.answer]
+    if unit == "document" and part.items.document is not None:
+        own = part.items.document[own]
+    return Bucket(
+        kind,
+        name,
+        len(own),
+        len(np.unique(own)),
+        tuple(SystemScore(who, metric, s.estimate, s.low, s.high) for who, s in scores),
+        tuple(BucketDifference(a, b, metric, d.estimate, d.low, d.high) for a, b, d in differences),
+    )
+
+
+def _bucket_of_runs(
+    part: Matched,
+    metric: str,
+    kind: str,
+    name: str,
+    *,
+    pairs: Sequence[tuple[RunGroup, RunGroup]],
+    choices: _Choices,
+) -> Bucket:
+    """What these models score on items of one kind."""
+    scored, unit = scored_as(part, metric), choices.unit
+    usual = ScoreOptions(metric=metric, by="unit" if unit == "item" else unit, **choices.how)
+    scores = [(g.name, intervals_of(pool_runs(part, g), usual)[0]) for g in part.runs]
+    differences = []
+    for a, b in pairs:
+        cases = pool_cases(cases_of_runs(part, a, b, unit), len(a.places), len(b.places))
+        differences.append((a.name, b.name, difference(cases.grouped(), scored, **choices.how)))
+    return make_bucket(part, kind, name, unit, scores, differences, metric)
 
 
 # --- what to look out for ---------------------------------------------------------------------
