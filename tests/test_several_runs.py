@@ -425,6 +425,40 @@ def test_hints_of_runs_that_were_picked(folder, tmp_path):
     assert not any("best" in n or "beside" in n for n in pv.compare(GOLD, {"A": A, "B": B}).notes)
 
 
+def test_a_plain_comparison_hints_at_runs_too(folder):
+    gold = folder / "gold.conll"
+    picked = pv.compare(gold, folder / "a/1.conll", folder / "b/2.conll")
+    assert sum("differ from its name by a number alone" in note for note in picked.notes) == 2
+    # numbered files of one folder are systems, as a rule
+    shared = pv.compare(gold, folder / "b/1.conll", folder / "b/2.conll")
+    assert not any("number alone" in note for note in shared.notes)
+    best = [write(folder / f"best-{name}.conll", own[0]) for name, own in (("a", A), ("b", B))]
+    assert sum("is called best" in note for note in pv.compare(gold, *best).notes) == 2
+    other = write(folder / "bestiary.conll", A[0])
+    assert not any("called best" in note for note in pv.compare(gold, other, best[1]).notes[:-1])
+
+
+def test_kinds_of_items_are_scored_over_all_runs():
+    result = pv.compare(GOLD, {"A": A, "B": B}, buckets=True)
+    everything = result.comparisons[0]
+    for kind in {bucket.kind for bucket in result.buckets}:
+        own = [bucket for bucket in result.buckets if bucket.kind == kind]
+        assert sum(bucket.items for bucket in own) == everything.positives
+        for bucket in own:
+            assert [score.system for score in bucket.scores] == ["A", "B"]
+            for gap in bucket.differences:
+                assert gap.low <= gap.difference <= gap.high
+    assert pv.compare(GOLD, {"A": A, "B": B}).buckets is None
+    # copies of a run are on items of each kind what the run is
+    copies = pv.compare(GOLD, {"A": [A[0]] * 2, "B": [B[0]] * 2}, buckets=True)
+    plain = pv.compare(GOLD, A[0], B[0], buckets=True)
+    for one, other in zip(copies.buckets, plain.buckets, strict=True):
+        assert (one.kind, one.bucket, one.items) == (other.kind, other.bucket, other.items)
+        for mine, its in zip(one.scores, other.scores, strict=True):
+            assert mine.estimate == pytest.approx(its.estimate)
+        assert one.differences[0].low == pytest.approx(other.differences[0].low, abs=0.01)
+
+
 def test_identical_runs_are_said():
     result = pv.compare(GOLD, {"A": [A[0], A[1], A[0]], "B": B})
     assert any("A: run 1 and run 3 gave identical outputs" in note for note in result.notes)

@@ -48,6 +48,7 @@ from probative.runs import (
     compare_counts,
     compare_groups,
     find_buckets,
+    hints_of_files,
     make_bucket,
     with_one_run,
 )
@@ -202,6 +203,8 @@ def compare(
     # a mean over the classes needs both classes of a yes-or-no question
     looking = average != "macro"
     matched = match_inputs(gold, systems, names=names, find_positive=looking, reading=options)
+    if not matched.runs:
+        matched = replace(matched, notes=(*matched.notes, *hints_of_files(systems)))
     return compare_matched(matched, options, examples=examples, figures=figures, buckets=buckets)
 
 

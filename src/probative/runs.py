@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,6 +81,7 @@ __all__ = [
     "compare_groups",
     "counts_by_system",
     "find_buckets",
+    "hints_of_files",
     "hints_of_runs",
     "make_bucket",
     "pooled_counts",
@@ -86,6 +89,9 @@ __all__ = [
     "scores_of_counts",
     "with_one_run",
 ]
+
+# a word of its own, as in best.conll and run-best-3.conll
+_BEST = re.compile(r"(?<![a-z])best(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -641,6 +647,25 @@ def hints_of_runs(matched: Matched) -> list[str]:
     return hints
 
 
+def hints_of_files(systems: Sequence[object]) -> list[str]:
+    """Signs that files of a plain comparison are the best, or one, of several runs.
+
+    Parameters
+    ----------
+    systems
+        What was given for the systems; only paths are looked at.
+    """
+    files = [str(system) for system in systems if isinstance(system, (str, Path))]
+    # files of one folder that differ by a number are systems of a shared task, as a rule
+    apart = len({Path(file).parent for file in files}) == len(files) > 1
+    return [
+        hint
+        for file in files
+        for hint in _picked(file, file)
+        if apart or _BEST.search(Path(file).name)
+    ]
+
+
 def _twins(matched: Matched, group: RunGroup) -> list[str]:
     """Runs of a system that gave identical outputs."""
     seen: dict[bytes, str] = {}
@@ -658,16 +683,17 @@ def _picked(name: str, file: str | None) -> list[str]:
     """Signs that one run was picked from several."""
     if file is None:
         return []
+    head = "" if name == file else f"{name}: "
     siblings = numbered_siblings(file)
-    if siblings:
+    if _BEST.search(Path(file).name):
         hint = (
-            f"{name}: {file} is one run, and {siblings} more beside it differ from its name by a "
-            f"number alone; if these are runs, give all of them: one that was picked tells less"
+            f"{head}{file} is called best; if it is the best of several runs, it scores higher "
+            f"than a new run would: give all of them"
         )
-    elif "best" in file.lower():
+    elif siblings:
         hint = (
-            f"{name}: {file} is called best; the best of several runs scores higher than a new run "
-            f"would: give all of them"
+            f"{head}{file} is one file, and {siblings} more beside it differ from its name by a "
+            f"number alone; if these are runs, give all of them: one that was picked tells less"
         )
     else:
         return []
