@@ -501,6 +501,43 @@ def test_json_keeps_the_contract():
     assert not {"question", "runs", "variance", "pairs"} & plain["comparisons"][0].keys()
 
 
+def test_records_are_flat_and_tell_shares():
+    models, procedures = pv.compare(GOLD, {"A": A, "B": B}).records()
+    assert (models["runs_of_a"], models["runs_of_b"]) == (3, 4)
+    assert "share_of_units" not in models
+    shares = [
+        procedures[f"share_of_{name}"] for name in ("units", "runs_a", "runs_b", "interaction")
+    ]
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_runs_are_called_after_what_tells_them_apart(tmp_path):
+    gold = write(tmp_path / "gold.conll", GOLD)
+    by_folder = [Path(write(tmp_path / f"seed-{k}" / "test.conll", A[k])) for k in range(3)]
+    by_name = [Path(write(tmp_path / "b" / f"r{k}.conll", B[k])) for k in range(3)]
+    same = [Path(write(tmp_path / f"x{k}" / "c" / "test.conll", B[k])) for k in range(3)]
+    found = pv.compare(gold, {"A": by_folder, "B": by_name, "C": same})
+    called = {own.system: own.runs for own in found.run_scores}
+    assert called["A"] == ("seed-0", "seed-1", "seed-2")
+    assert called["B"] == ("r0", "r1", "r2")
+    assert called["C"] == ("run 1", "run 2", "run 3")
+
+
+def test_frames_and_documents_have_runs_too():
+    pd = pytest.importorskip("pandas")
+    gold = ["x", "y", "y", "x"] * 10
+    runs = {
+        name: [["x" if (i * k) % m == 0 else g for i, g in enumerate(gold)] for k in (1, 2, 3)]
+        for name, m in (("A", 3), ("B", 5))
+    }
+    frames = {
+        name: [pd.DataFrame({"said": own}) for own in outputs] for name, outputs in runs.items()
+    }
+    answer = pd.DataFrame({"y": gold})
+    found = pv.compare(answer, frames, gold_column="y", columns=["said"])
+    assert numbers(found) == numbers(pv.compare(gold, runs))
+
+
 @pytest.mark.parametrize(
     ("how", "message"),
     [

@@ -406,15 +406,23 @@ def _several(
         files.append(str(run) if opened else None)
         if opened and choices.tag_column is None:
             check_own_answer(opened, answer, choices.gold_column)
-    called = _distinct([None if f is None else short_name(f) for f in files])
-    return _System(usual, outputs, called, tuple(files))
+    return _System(usual, outputs, _names_of_runs(files), tuple(files))
 
 
-def _distinct(names: Sequence[str | None]) -> tuple[str, ...]:
-    """What runs are called: after their files, where that tells them apart."""
-    if None in names or len(set(names)) < len(names):
+def _names_of_runs(files: Sequence[str | None]) -> tuple[str, ...]:
+    """What runs are called: after their files, or after the folders of these."""
+    paths = [file for file in files if file is not None]
+    names = [short_name(path) for path in paths]
+    if len(set(names)) == 1:  # seed-1/test.conll, seed-2/test.conll
+        names = [Path(path).parent.name for path in paths]
+    return _distinct(names if len(names) == len(files) else [""] * len(files))
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, if they tell all runs apart; else numbers."""
+    if "" in names or len(set(names)) < len(names):
         return tuple(f"run {number}" for number in range(1, len(names) + 1))
-    return tuple(map(str, names))
+    return tuple(names)
 
 
 def _same_task(output: Annotations, answer: Annotations) -> Annotations:
