@@ -217,6 +217,8 @@ def compare_matched(
     buckets: bool = False,
 ) -> Comparisons:
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
+    if options.paired_runs and not matched.runs:
+        raise InputError("paired_runs: there are no runs; expected several of each system")
     if matched.runs:
         return _compare_runs(matched, options, examples=examples, figures=figures, buckets=buckets)
     level, beta, average = open_probability("level", options.level), options.beta, options.average
