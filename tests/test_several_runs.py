@@ -360,7 +360,8 @@ def test_bad_patterns_are_one_line(folder, monkeypatch, words, message):
 
 def test_a_run_with_missing_sentences_is_named_with_the_sentence(folder):
     write(folder / "b" / "2.conll", B[1][:7] + B[1][8:])
-    with pytest.raises(InputError, match=r"b/2.conll.*59 sentences, but .*gold.conll has 60"):
+    missing = r"b/2.conll.*59 sentences, but .*gold.conll has 60; .* sentence \d+ .*\(run 2 of B\)$"
+    with pytest.raises(InputError, match=missing):
         pv.compare(folder / "gold.conll", {"A": paths(folder, "a"), "B": paths(folder, "b")})
     with pytest.raises(InputError, match="pred 2, run 2"):
         pv.compare(GOLD, {"A": A, "B": [B[0], B[1][:7]]})

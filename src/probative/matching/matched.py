@@ -196,7 +196,10 @@ def match_inputs(
     )
     if not systems:
         _refuse_unused(choices, answer, separate=False)
-    matched = _match(answer, outputs, named, choices, find_positive=find_positive)
+    try:
+        matched = _match(answer, outputs, named, choices, find_positive=find_positive)
+    except InputError as error:
+        raise _of_which_run(error, groups) from None
     return replace(matched, runs=groups, notes=_notes_of_runs(matched.notes, groups))
 
 
@@ -486,6 +489,16 @@ def _notes_of_runs(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tupl
         name = next((f for f in files if note.startswith((f"{f}: ", f"{f} "))), "")
         about.setdefault(note.removeprefix(name), []).append(name)
     return tuple(f"{names[0]}{_and_more(len(names) - 1)}{words}" for words, names in about.items())
+
+
+def _of_which_run(error: InputError, groups: tuple[RunGroup, ...]) -> InputError:
+    """The same error, with the run that its file is."""
+    for group in groups:
+        for number, file in enumerate(group.files, start=1):
+            if file is not None and (error.path == file or error.message.startswith(f"{file}: ")):
+                which = f"{error.message} (run {number} of {group.name})"
+                return InputError(which, error.path, error.line)
+    return error
 
 
 def _and_more(number: int) -> str:
