@@ -102,9 +102,13 @@ def compare_runs(
     _check(a, b, paired_runs)
     side_a, side_b = (Runs.of(*_contributions(runs, metric, beta)) for runs in (a, b))
     exchanged = overlap(_pooled(a, len(b)), _pooled(b, len(a)))
+    if cases is not None:
+        _check_cases(cases, exchanged)
+        exchanged = cases if len(a) == len(b) == 1 else exchanged
+    pooled = exchanged if cases is None else cases
     models = _models(
-        exchanged if cases is None else _checked(cases, exchanged),
-        cases if cases is not None and len(a) == len(b) == 1 else exchanged,
+        pooled * (float(Spread.of(side_a, side_b).worth()) / math.lcm(len(a), len(b))),
+        exchanged,
         metric,
         level=level,
         beta=beta,
@@ -158,8 +162,8 @@ def _check(a: Sequence[Counts], b: Sequence[Counts], paired_runs: bool) -> None:
         raise InputError(f"paired_runs: {len(a)} runs and {len(b)}; expected as many of each")
 
 
-def _checked(cases: PairedCounts, exchanged: PairedCounts) -> PairedCounts:
-    """Cases that add up to the counts of the runs."""
+def _check_cases(cases: PairedCounts, exchanged: PairedCounts) -> None:
+    """Cases must add up to the counts of the runs."""
     given, expected = paired_of("cases", cases).total(), exchanged.total()
     for system in "ab":
         for cell in ("tp", "fp", "fn"):
@@ -169,7 +173,6 @@ def _checked(cases: PairedCounts, exchanged: PairedCounts) -> PairedCounts:
                     f"cases: {cell} {own:g} of {system.upper()}, but its runs have {of_runs:g}; "
                     f"expected the cases of all pairs of runs, as pool_cases adds them up"
                 )
-    return cases
 
 
 def _contributions(runs: Sequence[Counts], metric: str, beta: float) -> tuple[Array, Array]:
@@ -205,7 +208,7 @@ def _models(
     rng: RNG | None,
     null: bool,
 ) -> ModelsAnswer:
-    """Sections 6 and 7 on the sums over the runs."""
+    """The difference, exact test and posterior of one test set, on the sums over the runs."""
     gap = difference(cases, metric, level=level, beta=beta, prior=prior)
     test = randomization_test(exchanged, metric, beta=beta, rng=rng, null=null)
     posterior = posterior_of_difference(cases, metric, prior=prior, beta=beta)
@@ -288,7 +291,9 @@ class Runs:
 
 
 def _variance(values: Array) -> Array:
-    """Along the last axis; exactly 0 for equal values."""
+    """Along the last axis; exactly 0 for equal values, and for one alone."""
+    if values.shape[-1] == 1:
+        return np.zeros(values.shape[:-1])
     return np.asarray(np.var(values - values[..., :1], axis=-1, ddof=1))
 
 
@@ -363,6 +368,18 @@ class Spread:
         """The same where the units stay, and only runs are new."""
         runs = zip(self.variances, self.numbers, strict=True)
         return [(v * (1 + 1 / n), n - 1) for v, n in runs]
+
+    def worth(self) -> Array:
+        """How many independent runs of either system all of them are worth to the models.
+
+        That is the variance of the difference of two runs from test set to test set, on average,
+        over that of the difference of the means. Copies of one run are worth one.
+        """
+        own = zip(self.interactions, self.numbers, strict=True)
+        single = self.by_unit + sum(v * (1 - 1 / n) for v, n in own)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            worth = single / self.by_unit
+        return np.where(np.isfinite(worth), np.minimum(worth, math.lcm(*self.numbers)), 1.0)
 
     def parts(self) -> tuple[Array, list[Array], list[Array]]:
         """What units, runs and their interaction add to the variance of the mean difference."""

@@ -45,7 +45,7 @@ from probative.reading.annotations import (
 from probative.reading.inputs import annotations_of, both_of, is_path, opened, settled, task_of
 from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
 from probative.reading.logs import Samples
-from probative.reading.recognise import Options
+from probative.reading.recognise import Options, open_input, read
 from probative.reading.rows import BY_ROW
 from probative.reading.run_tables import read_run_table
 from probative.reading.runs import Runs, check_own_answer, runs_of, single_outputs
@@ -224,28 +224,31 @@ def match_inputs(
     refuse_repeats(_paths(gold, systems, train_words))
     options = _how_to_read(choices)
     if systems:
-        answer, read = _separate(gold, systems, options, choices)
+        answer, given = _separate(gold, systems, options, choices)
     elif choices.run_column is not None:
-        answer, read = _runs_together(gold, options, choices)
+        answer, given = _runs_together(gold, options, choices)
     else:
         together = replace(options, probability_columns=tuple(choices.probability_columns))
         answer, outputs, usual_names = both_of(gold, together, choices.gold_column, columns)
-        read = [_System(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
+        given = [_System(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
     if not systems:
         _refuse_unused(choices, answer, separate=False)
-    outputs = [output for system in read for output in system.outputs]
+    outputs = [output for system in given for output in system.outputs]
     if isinstance(answer, Samples):
-        if any(system.runs is not None for system in read):
+        if any(system.runs is not None for system in given):
             raise InputError(f"runs: {_name(answer)} is a log of samples; expected an answer")
         return _averaging(_samples([answer, *outputs], names), None)
-    called = _name_systems(names, [system.name for system in read])
-    groups = _group(read, called)
+    called = _name_systems(names, [system.name for system in given])
+    groups = _group(given, called)
     named = (
         tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
         if groups
         else called
     )
-    matched = _match(answer, outputs, named, choices, find_positive=find_positive)
+    try:
+        matched = _match(answer, outputs, named, choices, find_positive=find_positive)
+    except InputError as error:
+        raise _of_which_run(error, groups) from None
     return replace(matched, runs=groups, notes=_notes_of_runs(matched.notes, groups))
 
 
@@ -532,21 +535,21 @@ def _separate(
         multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
     )
     _refuse_unused(choices, answer, separate=True)
-    read = []
+    given = []
     for number, system in enumerate(systems):
         column = wanted[min(number + 1, len(wanted) - 1)]
         usual = f"pred {number + 1}" if len(systems) > 1 else "pred"
         of_system = replace(same_task, column=column)
         several = runs_of(system, answer, gold)
         if choices.run_column is not None:
-            read.append(_runs_in_tables(several or Runs([system]), usual, of_system, choices))
+            given.append(_runs_in_tables(several or Runs([system]), usual, of_system, choices))
         elif several is not None:
-            read.append(_several(several, usual, answer, of_system, choices))
+            given.append(_several(several, usual, answer, of_system, choices))
         else:
             output = _same_task(annotations_of(system, usual, of_system), answer)
             name = short_name(system) if is_path(system) else _own_name(system) or usual
-            read.append(_System(name, [output]))
-    return answer, read
+            given.append(_System(name, [output]))
+    return answer, given
 
 
 def _several(
@@ -555,20 +558,29 @@ def _several(
     """Read the runs of a system."""
     outputs, files = [], []
     for number, run in enumerate(several, start=1):
-        output = annotations_of(run, f"{usual}, run {number}", options)
+        opened = open_input(run, options) if is_path(run) else None
+        output = read(opened) if opened else annotations_of(run, f"{usual}, run {number}", options)
         outputs.append(_same_task(output, answer))
-        files.append(str(run) if is_path(run) else None)
-        if is_path(run) and choices.tag_column is None:
-            check_own_answer(run, answer, choices.gold_column, options)
-    called = _distinct([None if f is None else short_name(f) for f in files])
-    return _System(usual, outputs, called, tuple(files))
+        files.append(str(run) if opened else None)
+        if opened and choices.tag_column is None:
+            check_own_answer(opened, answer, choices.gold_column)
+    return _System(usual, outputs, _names_of_runs(files), tuple(files))
 
 
-def _distinct(names: Sequence[str | None]) -> tuple[str, ...]:
-    """What runs are called: after their files, where that tells them apart."""
-    if None in names or len(set(names)) < len(names):
+def _names_of_runs(files: Sequence[str | None]) -> tuple[str, ...]:
+    """What runs are called: after their files, or after the folders of these."""
+    paths = [file for file in files if file is not None]
+    names = [short_name(path) for path in paths]
+    if len(set(names)) == 1:  # seed-1/test.conll, seed-2/test.conll
+        names = [Path(path).parent.name for path in paths]
+    return _distinct(names if len(names) == len(files) else [""] * len(files))
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, if they tell all runs apart; else numbers."""
+    if "" in names or len(set(names)) < len(names):
         return tuple(f"run {number}" for number in range(1, len(names) + 1))
-    return tuple(map(str, names))
+    return tuple(names)
 
 
 def _same_task(output: Annotations, answer: Annotations) -> Annotations:
@@ -613,12 +625,12 @@ def _runs_together(
     return first, [_System(own[0].name, list(own), parted.runs, without_files) for own in systems]
 
 
-def _group(read: Sequence[_System], called: tuple[str, ...]) -> tuple[RunGroup, ...]:
+def _group(given: Sequence[_System], called: tuple[str, ...]) -> tuple[RunGroup, ...]:
     """Which outputs are runs of one system, if any were given as runs."""
-    if all(system.runs is None for system in read):
+    if all(system.runs is None for system in given):
         return ()
     groups, at = [], 0
-    for name, system in zip(called, read, strict=True):
+    for name, system in zip(called, given, strict=True):
         n = len(system.outputs)
         runs = system.runs or ("run 1",)
         groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
@@ -637,6 +649,16 @@ def _notes_of_runs(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tupl
         name = next((f for f in files if note.startswith((f"{f}: ", f"{f} "))), "")
         about.setdefault(note.removeprefix(name), []).append(name)
     return tuple(f"{names[0]}{_and_more(len(names) - 1)}{words}" for words, names in about.items())
+
+
+def _of_which_run(error: InputError, groups: tuple[RunGroup, ...]) -> InputError:
+    """The same error, with the run that its file is."""
+    for group in groups:
+        for number, file in enumerate(group.files, start=1):
+            if file is not None and (error.path == file or error.message.startswith(f"{file}: ")):
+                which = f"{error.message} (run {number} of {group.name})"
+                return InputError(which, error.path, error.line)
+    return error
 
 
 def _and_more(number: int) -> str:

@@ -16,13 +16,12 @@ from probative.errors import InputError
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
 from probative.reading.inputs import is_frame, is_path, is_series
-from probative.reading.opening import open_input
 from probative.reading.table_sides import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from probative.reading.opening import Input, Options
+    from probative.reading.opening import Input
     from probative.reading.recognise import Annotations
 
 __all__ = [
@@ -124,31 +123,27 @@ def numbered_siblings(path: Any) -> int:
     return alike[re.sub("[0-9]+", "#", own.name)] - 1
 
 
-def check_own_answer(
-    path: str | Path, answer: Annotations, gold_column: int | str | None, options: Options
-) -> None:
+def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str | None) -> None:
     """Refuse a run whose file holds an answer of its own that is another one.
 
     Parameters
     ----------
-    path
+    opened
         The file of the run: a column file whose last column but one has tags with the types of the
         answer, or a table with the answer's column.
     answer
         The answer.
     gold_column
         What the answer's column is called, if it has a name.
-    options
-        How the file was read.
     """
-    if not Path(path).is_file() or not isinstance(answer, (Tagged, Labels)):
-        return  # what is no file cannot be read for the second time
-    opened = open_input(path, options)
+    own = None
     if isinstance(answer, Labels):
         own = _labels_beside(opened, gold_column)
-    else:
+    elif isinstance(answer, Tagged):
         own = _tags_beside(opened, answer)
-    if own is None or len(own[0]) != len(_codes(answer)):
+    if own is None or not isinstance(answer, (Tagged, Labels)):
+        return
+    if len(own[0]) != len(_codes(answer)):
         return
     codes, names = own
     code = {name: i for i, name in enumerate(names)}

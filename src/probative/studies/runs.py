@@ -371,7 +371,8 @@ def _try(
     spread = Spread.of(a.runs(), b.runs(), population.seeds == "paired")
     estimate = spread.estimate
     reach = _reach(spread.mean_squares(), level)
-    gap, low, high = np.array([_models(a, b, place, level) for place in range(len(estimate))]).T
+    worth = Spread.of(a.runs(), b.runs()).worth() / math.lcm(*design)
+    gap, low, high = np.array([_models(a, b, k, worth[k], level) for k in range(len(worth))]).T
     below, above = np.maximum(reach, gap - low), np.maximum(reach, high - gap)
     return _Trials(
         (estimate <= below) & (-estimate <= above),
@@ -420,9 +421,13 @@ def _counted_once(spread: Spread) -> list[tuple[Array, Any]]:
     return [(spread.by_unit, spread.unit_freedom), *zip(runs, freedoms, strict=True)]
 
 
-def _models(a: Drawn, b: Drawn, test_set: int, level: float) -> tuple[float, float, float]:
+def _models(
+    a: Drawn, b: Drawn, test_set: int, worth: float, level: float
+) -> tuple[float, float, float]:
+    """The difference of the models on one test set, with its limits."""
     n, m = a.tp.shape[1], b.tp.shape[1]
-    gap = difference(overlap(a.pooled(m, test_set), b.pooled(n, test_set)), level=level)
+    cases = overlap(a.pooled(m, test_set), b.pooled(n, test_set))
+    gap = difference(cases * worth, level=level)
     return gap.estimate, gap.low, gap.high
 
 

@@ -115,7 +115,7 @@ def _cautions(runs: Sequence[RunScores]) -> list[str]:
         names = " and ".join(one.system for one in few)
         has = f"has {said_runs(2)}" if len(few) == 1 else f"have {said_runs(2)} each"
         cautions.append(
-            f"{names} {has}: how much runs differ is hardly known from so few, and the limits are wide "
-            f"for it."
+            f"{names} {has}: how much runs differ is hardly known from so few, and the limits are "
+            f"wide for it."
         )
     return cautions
