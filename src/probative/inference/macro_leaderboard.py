@@ -18,7 +18,7 @@ from probative.inference.label_dependence import kinds_of_items
 from probative.inference.leaderboard import Evidence
 from probative.inference.macro import macro_evidence, shifts
 from probative.inference.macro_difference import macro_difference
-from probative.inference.macro_test import macro_test
+from probative.inference.macro_pair_tests import DENSE, macro_pair_tests
 from probative.inference.ranks import covariance_of_moves
 from probative.metrics import ratio
 from probative.workers import in_processes
@@ -91,15 +91,21 @@ def evidence_of_labels(
     differing = [(i, j) for i, j in combinations(range(k), 2) if kind[i] != kind[j]]
     pairs = [pair for pair in differing if pair not in tested]
     jobs = n_jobs if len(differing) >= _ENOUGH else 1
-    exchanges = n_exchanges(k * (k - 1) // 2, level)
-    how = {"labels": answered, "own_labels": own_labels, "beta": beta, "n_resamples": exchanges}
-    test = partial(_pvalue, metric, seed, how)
-    parts = [(pair, cells[pair[0]], cells[pair[1]]) for pair in pairs]
     tell = report or (lambda done, total: None)
     tell(0, len(pairs))
-    for done, ((pair, *_), p) in enumerate(in_processes(test, parts, jobs), 1):
-        tested[pair] = p, False
-        tell(done, len(pairs))
+    pvalues_of_pairs = macro_pair_tests(
+        cells,
+        pairs,
+        metric,
+        labels=answered,
+        own_labels=own_labels,
+        beta=beta,
+        n_resamples=n_exchanges(k * (k - 1) // 2, level),
+        seed=seed,
+        n_jobs=jobs,
+        report=lambda share: tell(int(share * len(pairs)), len(pairs)),
+    )
+    tested.update(zip(pairs, ((p, False) for p in pvalues_of_pairs.tolist()), strict=True))
     pvalues = np.ones((k, k))
     for i, j in differing:
         pvalues[i, j] = pvalues[j, i] = tested[i, j][0]
@@ -156,17 +162,6 @@ def _kinds(cells: Sequence[LabelCounts]) -> NDArray[np.intp]:
     return np.array([kinds.setdefault(key, len(kinds)) for key in keys], dtype=np.intp)
 
 
-def _pvalue(
-    metric: str,
-    seed: int,
-    how: dict[str, Any],
-    part: tuple[tuple[int, int], LabelCounts, LabelCounts],
-) -> float:
-    pair, a, b = part
-    rng = np.random.default_rng((seed, *pair))
-    return float(macro_test(a, b, metric, rng=rng, **how).pvalue)
-
-
 def _limits(
     metric: str, level: float, beta: float, pair: tuple[System, System]
 ) -> tuple[float, float]:
@@ -189,14 +184,15 @@ def _sums(cells: LabelCounts, metric: str, beta: float) -> tuple[Any, Any]:
     """Numerator and denominator of every label's score, as a table of units by labels each."""
     shape = (cells.n_units, cells.n_labels)
     x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
+    tables = [sparse.coo_array((part, (cells.unit, cells.label)), shape=shape) for part in (x, y)]
     top, bottom = (
-        sparse.coo_array((part, (cells.unit, cells.label)), shape=shape).tocsc() for part in (x, y)
+        table.toarray() if table.nnz > DENSE * np.prod(shape) else table.tocsc() for table in tables
     )
     return top, bottom
 
 
 def _weighted_mean(weights: Array, x: Any, y: Any, mask: Mask) -> Array:
     """The macro average under weights of the units; an undefined score counts as 0."""
-    top, bottom = (np.asarray((part.T @ weights.T).T)[:, mask] for part in (x, y))
+    top, bottom = (np.asarray(weights @ part)[:, mask] for part in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(bottom > 0, top / bottom, 0.0).mean(axis=1))
