@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from probative._validation import one_of
+from probative.errors import InputError
 from probative.metrics import TABLE
 from probative.reporting import escape
 from probative.reporting.document import Strong, points
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document, Table
 
-__all__ = ["FORMATS", "UNLIMITED", "as_html", "as_part", "is_page", "render"]
+__all__ = ["FORMATS", "UNLIMITED", "as_html", "as_latex", "as_part", "is_page", "render"]
 
+_WIDE, _MOST_COLUMNS = 7, 8  # columns of a LaTeX table that are set closely; that fit a page
+_NOT_LATIN = "% holds letters that pdfLaTeX does not have; needs LuaLaTeX or XeLaTeX, and a font"
 _NAMES_OF_SCORES = ("metric", "score")  # heads of columns
 UNLIMITED = 200  # columns where no terminal sets a limit: tables fit, sentences stay on one line
 
@@ -170,20 +173,54 @@ def as_markdown(document: Document) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def as_latex(document: Document) -> str:
-    """Tables for a paper, in the style of the booktabs package; what else is said, as comments."""
-    tables = [_latex_table(table) for table in document.tables]
+def as_latex(document: Document, label: str | None = None) -> str:
+    r"""Tables for a paper, in the style of the booktabs package; what else is said, as comments.
+
+    Parameters
+    ----------
+    document
+        What is to be shown.
+    label
+        What ``\ref`` calls the first table, and with a number the others; by default they are
+        called after their titles.
+    """
+    tables = [
+        _latex_table(table, name)
+        for table, name in zip(document.tables, _labels(document.tables, label), strict=True)
+    ]
     notes = "".join(f"% {escape.plain(note)}\n" for note in document.notes)
     return "\n".join([*tables, notes] if notes else tables)
 
 
-def _latex_table(table: Table) -> str:
+def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
+    """A name for every table that no other one has."""
+    if label is not None and not re.fullmatch(r"[\w:.-]+", label, re.ASCII):
+        raise InputError(f"label: {label!r}; expected letters, digits, colons, dots and hyphens")
+    names: list[str] = []
+    for table in tables:
+        words = re.findall(r"[a-z0-9]+", table.title.lower())
+        name = label or f"tab:{'-'.join(words[:2]) or 'table'}"
+        times = 1
+        while (unique := name if times == 1 else f"{name}-{times}") in names:
+            times += 1
+        names.append(unique)
+    return names
+
+
+def _latex_table(table: Table, label: str) -> str:
+    while len(table.columns) > _MOST_COLUMNS and table.droppable:
+        table = table.without(table.droppable[0])
+    wide = len(table.columns) >= _WIDE
     aligned = "".join("l" if table.holds_words(i) else "r" for i in range(len(table.columns)))
     caption = " ".join([f"{table.title}." if table.title else "", *table.all_notes]).strip()
+    cells = (caption, *table.columns, *(cell for row in table.rows for cell in row))
     lines = [
         "% needs \\usepackage{booktabs}",
+        "" if all(map(escape.is_latin, cells)) else _NOT_LATIN,
         r"\begin{table}",
         r"\centering",
+        r"\small" if wide else "",
+        r"\setlength{\tabcolsep}{3pt}" if wide else "",
         rf"\begin{{tabular}}{{{aligned}}}",
         r"\toprule",
         " & ".join(map(_latex_name, table.columns)) + r" \\",
@@ -192,6 +229,7 @@ def _latex_table(table: Table) -> str:
         r"\bottomrule",
         r"\end{tabular}",
         rf"\caption{{{escape.latex(caption)}}}" if caption else "",
+        rf"\label{{{label}}}" if caption else "",
         r"\end{table}",
     ]
     return "\n".join(line for line in lines if line) + "\n"
