@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "UNLIMITED", "as_html", "as_latex", "as_part", "is_page", "render"]
 
 _WIDE, _MOST_COLUMNS = 7, 8  # columns of a LaTeX table that are set closely; that fit a page
+_PAGE, _GAP = 80, 1.5  # letters in a line of a small table, and those that columns are apart
+_SHORT = 20  # letters of a name that need no second line
+_RAGGED = r"\raggedright "
 _NOT_LATIN = "% holds letters that pdfLaTeX does not have; needs LuaLaTeX or XeLaTeX, and a font"
 _NAMES_OF_SCORES = ("metric", "score")  # heads of columns
 UNLIMITED = 200  # columns where no terminal sets a limit: tables fit, sentences stay on one line
@@ -210,10 +213,19 @@ def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
 def _latex_table(table: Table, label: str) -> str:
     while len(table.columns) > _MOST_COLUMNS and table.droppable:
         table = table.without(table.droppable[0])
-    wide = len(table.columns) >= _WIDE
-    aligned = "".join("l" if table.holds_words(i) else "r" for i in range(len(table.columns)))
-    caption = " ".join([f"{table.title}." if table.title else "", *table.all_notes]).strip()
-    cells = (caption, *table.columns, *(cell for row in table.rows for cell in row))
+    aligned = ["l" if table.holds_words(i) else "r" for i in range(len(table.columns))]
+    room = _room_for_names(table)
+    wide = len(table.columns) >= _WIDE or room is not None
+    if room is not None:
+        aligned[0] = rf"p{{{room:.2f}\linewidth}}"
+        first = [_RAGGED + _latex(row[0]) for row in table.rows]
+    else:
+        first = [_latex(row[0]) for row in table.rows]
+    rest = [_latex_row(table.columns[1:], row[1:]) for row in table.rows]
+    title = f"{_latex_name(table.title)}." if table.title else ""
+    caption = " ".join([title, *map(escape.latex, table.all_notes)]).strip()
+    words = (table.title, *table.all_notes, *table.columns)
+    cells = (*words, *(cell for row in table.rows for cell in row))
     lines = [
         "% needs \\usepackage{booktabs}",
         "" if all(map(escape.is_latin, cells)) else _NOT_LATIN,
@@ -221,18 +233,25 @@ def _latex_table(table: Table, label: str) -> str:
         r"\centering",
         r"\small" if wide else "",
         r"\setlength{\tabcolsep}{3pt}" if wide else "",
-        rf"\begin{{tabular}}{{{aligned}}}",
+        rf"\begin{{tabular}}{{{''.join(aligned)}}}",
         r"\toprule",
         " & ".join(map(_latex_name, table.columns)) + r" \\",
         r"\midrule",
-        *(" & ".join(_latex_row(table.columns, row)) + r" \\" for row in table.rows),
+        *(" & ".join([name, *row]) + r" \\" for name, row in zip(first, rest, strict=True)),
         r"\bottomrule",
         r"\end{tabular}",
-        rf"\caption{{{escape.latex(caption)}}}" if caption else "",
+        rf"\caption{{{caption}}}" if caption else "",
         rf"\label{{{label}}}" if caption else "",
         r"\end{table}",
     ]
     return "\n".join(line for line in lines if line) + "\n"
+
+
+def _room_for_names(table: Table) -> float | None:
+    """The share of a page's width for the first column, where names are too long for a line."""
+    widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
+    room = _PAGE - sum(width + _GAP for width in widths[1:])
+    return None if widths[0] <= max(room, _SHORT) else max(room / _PAGE, 0.25)
 
 
 def _markdown(cell: str) -> str:
