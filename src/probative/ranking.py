@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from probative._types import RNG, Input, Systems
     from probative.inference.leaderboard import Evidence, Leaderboard
+    from probative.inference.macro_leaderboard import KnownLimits
     from probative.inference.pair_tests import KnownTests
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
@@ -180,11 +181,14 @@ class Known:
     scores
         What systems score, by their numbers.
     tests
-        As for `pair_tests`; what is found is added.
+        As for `pair_tests`; what is new is added.
+    limits
+        As for `evidence_of_labels`, of macro averages; what is new is added.
     """
 
     scores: Mapping[int, SystemScores] = field(default_factory=dict)
     tests: KnownTests = field(default_factory=dict)
+    limits: KnownLimits = field(default_factory=dict)
 
 
 def rank_matched(
@@ -209,6 +213,7 @@ def rank_matched(
     generator = random_generator(options.rng)
     how = {**how, "beta": options.beta, "seed": _seed(generator), "tested": known.tests}
     if options.average == "macro":
+        how["limited"] = known.limits
         evidence = _macro_evidence(matched, unit, metric, options.level, how)
         metric = f"macro_{metric}"
     else:

@@ -24,7 +24,7 @@ from probative.metrics import ratio
 from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, MutableMapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]
     System = tuple[LabelCounts, Mask, MacroEvidence]
+    KnownLimits = MutableMapping[tuple[int, int], tuple[float, float, float]]
 
 __all__ = ["evidence_of_labels", "n_exchanges"]
 
@@ -61,6 +62,7 @@ def evidence_of_labels(
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
     tested: KnownTests | None = None,
+    limited: KnownLimits | None = None,
 ) -> Evidence:
     """What the units tell of the macro averages of several systems.
 
@@ -79,6 +81,9 @@ def evidence_of_labels(
         What the p-values will be compared with, which tells how many exchanges they need.
     seed, n_jobs, report, tested
         As for `probative.inference.pair_tests.pair_tests`.
+    limited
+        Limits that are known already, by the numbers of the two systems, the lower first: how many
+        standard errors they reach, and the limits. What is new is added.
     """
     averages = [
         macro_evidence(own.only(mask), metric, beta=beta)
@@ -122,16 +127,21 @@ def evidence_of_labels(
 
     def limits(quantile: float) -> tuple[Array, Array]:
         reach = float(special.erf(quantile / np.sqrt(2)))
+        known = {} if limited is None else limited
         wanted = list(combinations(there, 2))
+        unknown = [pair for pair in wanted if known.get(pair, (None,))[0] != quantile]
         find = partial(_limits, metric, reach, beta)
         systems = list(zip(cells, labels, averages, strict=True))
+        # a process is sent the two systems of its pair alone
+        parts = [(systems[i], systems[j]) for i, j in unknown]
+        for pair, (_, own) in zip(unknown, in_processes(find, parts, jobs), strict=True):
+            known[pair] = quantile, *own
         place = {i: at for at, i in enumerate(there)}
         low, high = np.zeros((len(there), len(there))), np.zeros((len(there), len(there)))
-        # a process is sent the two systems of its pair alone
-        found = in_processes(find, [(systems[i], systems[j]) for i, j in wanted], jobs)
-        for (i, j), (_, (least, most)) in zip(wanted, found, strict=True):
+        for i, j in wanted:
             # of the row minus the column
             a, b = place[i], place[j]
+            _, least, most = known[i, j]
             low[b, a], high[b, a], low[a, b], high[a, b] = least, most, -most, -least
         return low, high
 
@@ -167,8 +177,8 @@ def _limits(
 ) -> tuple[float, float]:
     (a, mask_a, known_a), (b, mask_b, known_b) = pair
     labels, known = (mask_a, mask_b), (known_a, known_b)
-    found, _ = macro_difference(a, b, metric, level=level, beta=beta, labels=labels, known=known)
-    return float(found.low), float(found.high)
+    gap, _ = macro_difference(a, b, metric, level=level, beta=beta, labels=labels, known=known)
+    return float(gap.low), float(gap.high)
 
 
 def _moves(cells: LabelCounts, mask: Mask, metric: str, beta: float) -> Array:

@@ -89,7 +89,7 @@ def compare_document(
 
 def comparison_part(result: Comparisons) -> Markup:
     """What the page of a comparison shows below its title, for a page that holds several."""
-    content = page_content(result, _scores(result), _differences(result))
+    content = page_content(result, _scores(result, None), _differences(result, None))
     return as_part("comparison_body.html", {**content, "top": 3})
 
 
