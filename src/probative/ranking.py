@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
     from probative._types import RNG, Input, Systems
     from probative.inference.leaderboard import Evidence, Leaderboard
+    from probative.inference.macro_leaderboard import KnownLimits
     from probative.inference.pair_tests import KnownTests
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
@@ -193,11 +194,14 @@ class Known:
     scores
         What systems score, by their numbers.
     tests
-        As for `pair_tests`; what is found is added.
+        As for `pair_tests`; what is new is added.
+    limits
+        As for `evidence_of_labels`, of macro averages; what is new is added.
     """
 
     scores: Mapping[int, SystemScores] = field(default_factory=dict)
     tests: KnownTests = field(default_factory=dict)
+    limits: KnownLimits = field(default_factory=dict)
 
 
 def rank_matched(
@@ -224,6 +228,7 @@ def rank_matched(
     if options.average == "macro":
         if matched.runs:
             raise InputError("average: several runs have no macro ranks yet; expected 'micro'")
+        how["limited"] = known.limits
         evidence = _macro_evidence(matched, unit, metric, options.level, how)
         metric = f"macro_{metric}"
     else:

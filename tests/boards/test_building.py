@@ -15,7 +15,10 @@ import pytest
 
 import probative as pv
 from probative.boards import building, site
+from probative.boards.kept import Kept
 from probative.boards.submissions import find_submissions
+from probative.errors import InputError
+from probative.inference import macro_leaderboard
 
 KINDS = ("PER", "LOC", "ORG")
 
@@ -158,6 +161,33 @@ def test_macro_averages_reuse_their_tests(place):
     assert first.ranking.metric == "macro_f1"
     assert (again.pairs_tested, again.pairs_reused) == (0, 3)
     assert again.ranking.to_dict() == first.ranking.to_dict()
+
+
+def test_macro_averages_reuse_their_limits(place, monkeypatch):
+    first = _build(place, average="macro")
+
+    def no_more(*_, **__):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(macro_leaderboard, "macro_difference", no_more)
+    assert _build(place, average="macro").ranking.to_dict() == first.ranking.to_dict()
+    _add(place, "dan")  # more pairs, wider limits
+    with pytest.raises(AssertionError, match="computed again"):
+        _build(place, average="macro")
+
+
+def test_limits_are_kept_with_their_sides(tmp_path):
+    kept = Kept(tmp_path / "cache", {"answer": "x"})
+    kept.keep_limits(["a", "b", "c"], {(0, 1): (2.5, -0.1, 0.3), (1, 2): (2.5, 0.0, 0.2)})
+    assert kept.limits(["b", "a", "d"]) == {(0, 1): (2.5, -0.3, 0.1)}
+    assert kept.limits(["d", "b", "c"]) == {(1, 2): (2.5, 0.0, 0.2)}
+
+
+def test_without_submissions_nothing_is_left_behind(place):
+    before = _left(place)
+    with pytest.raises(InputError, match="there is no such folder"):
+        pv.board(place / "secret" / "gold.conll", place / "nowhere", place / "site")
+    assert _left(place) == before
 
 
 def test_what_is_damaged_in_the_cache_is_computed_again(place):

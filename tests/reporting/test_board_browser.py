@@ -76,3 +76,14 @@ def test_a_click_leads_from_the_leaderboard_to_a_pair_and_back(browser, site):
     assert "and" in browser.ask("document.querySelector('h1').textContent")
     browser.ask("document.querySelector('nav a').click()")
     assert browser.ask("document.querySelector('h1').textContent") == "Leaderboard of 4 systems"
+
+
+def test_a_pair_of_the_matrix_leads_to_its_page(browser, site):
+    browser.open(site / "index.html", width=1300)
+    browser.ask(
+        "(c => { c.value = 2; c.dispatchEvent(new Event('change')) })"
+        "(document.getElementById('other'))"
+    )
+    names = browser.ask("JSON.parse(document.getElementById('data').textContent).names")
+    browser.ask("document.querySelector('#details a').click()")
+    assert browser.ask("document.querySelector('h1').textContent") == f"{names[0]} and {names[2]}"

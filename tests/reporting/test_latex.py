@@ -133,6 +133,8 @@ def documents():
         "bayes": pv.bayes_test(folds, folds),
         "plan": pv.plan(paired),
         "gate": pv.gate(pv.compare(GOLD, OLD, NEW), "fail-if-worse")[0],
+        "rank": pv.rank(special, named, n_jobs=1),
+        "macro-rank": pv.rank(GOLD, named, average="macro", n_jobs=1),
         "segmentation": pv.score(["a b"] * 9, ["ab"] * 9, task="segmentation"),
     }
 
@@ -178,4 +180,18 @@ def test_the_compact_table_fits_a_page(tmp_path):
         compared(average="macro").to_latex(compact=True, label="tab:macro"),
         pv.compare(GOLD, {"old": OLD, "new": NEW}).to_latex(label="tab:two"),
     ]
+    assert "Overfull" not in typeset(tmp_path, tables)
+
+
+@pytest.mark.latex
+@pytest.mark.usefixtures("pdflatex")
+def test_a_leaderboard_and_its_pairs_fit_a_page(tmp_path):
+    short = pv.rank(GOLD, {"old": OLD, "new": NEW, "mid": MID}, n_jobs=1)
+    long = {f"{name} with a name of several words": o for name, o in (("a", OLD), ("b", NEW))}
+    tables = [
+        short.to_latex(label="tab:short"),
+        pv.rank(GOLD, {**long, SPECIAL: MID}, n_jobs=1).to_latex(label="tab:long"),
+    ]
+    assert tables[0].count("raggedright") == 0
+    assert tables[1].count("raggedright") == 6  # one for every system and pair
     assert "Overfull" not in typeset(tmp_path, tables)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from probative.reading.recognise import Annotations
     from probative.results import Example, LabelExample, SystemScores
 
-__all__ = ["PAIRS", "board"]
+__all__ = ["PAIRS", "board", "build_site"]
 
 PAIRS = ("top", "all", "none")
 _RARE = 5  # a label that the answer has less often tells of single items
@@ -129,33 +129,72 @@ def board(
     options = BoardOptions.of(
         {
             "metric": metric,
-            "average": one_of("average", average, AVERAGES),
+            "average": average,
             "by": by,
-            "level": open_probability("level", level),
-            "beta": positive("beta", beta),
-            "adjust": one_of("adjust", adjust, ADJUSTMENTS),
-            "rng": whole_number("rng", rng, least=0),
-            "show_gold": flag("show_gold", show_gold),
-            "max_size": positive("max_size", max_size),
+            "level": level,
+            "beta": beta,
+            "adjust": adjust,
+            "rng": rng,
+            "show_gold": show_gold,
+            "max_size": max_size,
             **reading,
         },
         beside=("cache", "pairs", "n_jobs", "report"),
     )
+    places = (gold, submissions, site, cache)
+    return build_site(places, options, pairs=pairs, n_jobs=n_jobs, report=report)
+
+
+def build_site(
+    places: tuple[Any, Any, Any, Any],
+    options: BoardOptions,
+    *,
+    pairs: str = "top",
+    n_jobs: int | None = -1,
+    report: Callable[[int, int], None] | None = None,
+    tell: Callable[[InputError], InputError] = lambda error: error,
+) -> Board:
+    """Build a board, and write its site.
+
+    Parameters
+    ----------
+    places
+        Where the answer, the submissions, the site and the cache are; see `board`.
+    options, pairs, n_jobs, report
+        As for `board`.
+    tell
+        Puts why a submission cannot be scored into the words of whoever reads it.
+    """
+    options = _checked(options)
     one_of("pairs", pairs, PAIRS)
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)} is not a function")
+    where = _Places.of(*places)
+    with locked(where.site):
+        check_site(where.site)
+        built = _Building(where, options, {"n_jobs": n_jobs}, report, tell).build()
+        pages = _wanted_pairs(built.board.ranking, pairs)
+        examples = built.examples(pages) if options.show_gold else {}
+        replace_site(where.site, board_pages(built.board, pages, examples))
+    return built.board
+
+
+def _checked(options: BoardOptions) -> BoardOptions:
+    """The same choices, if they are some that there are."""
     if len(options.columns) > 1:
         raise InputError("columns: a submission has one; expected the name of that")
-    if metric is not None:
-        one_of("metric", metric, METRICS)
-    places = _Places.of(gold, submissions, site, cache)
-    with locked(places.site):
-        check_site(places.site)
-        built = _Building(places, options, {"n_jobs": n_jobs}, report).build()
-        pages = _wanted_pairs(built.board.ranking, pairs)
-        examples = built.examples(pages) if show_gold else {}
-        replace_site(places.site, board_pages(built.board, pages, examples))
-    return built.board
+    if options.metric is not None:
+        one_of("metric", options.metric, METRICS)
+    return replace(
+        options,
+        average=one_of("average", options.average, AVERAGES),
+        level=open_probability("level", options.level),
+        beta=positive("beta", options.beta),
+        adjust=one_of("adjust", options.adjust, ADJUSTMENTS),
+        rng=whole_number("rng", options.rng, least=0),
+        show_gold=flag("show_gold", options.show_gold),
+        max_size=positive("max_size", options.max_size),
+    )
 
 
 @dataclass(frozen=True)
@@ -174,14 +213,14 @@ class _Places:
             if not (is_path(path) or (name == "cache" and path is None)) or str(path) == "-":
                 raise InputError(f"{name}: {shown(path)}; expected a path")
         real = real_site(site)
-        found = cls(
+        places = cls(
             Path(gold),
             Path(submissions),
             real,
             real.with_name(f"{real.name}.cache") if cache is None else Path(cache),
         )
-        found._check()
-        return found
+        places._check()
+        return places
 
     def _check(self) -> None:
         check_folder(self.cache)
@@ -241,6 +280,7 @@ class _Building:
     options: BoardOptions
     how: dict[str, Any]
     report: Callable[[int, int], None] | None
+    tell: Callable[[InputError], InputError]
 
     def build(self) -> _Built:
         """Read, reuse, rank."""
@@ -252,13 +292,13 @@ class _Building:
             raise InputError("was changed while it was read; expected it to stay", self.places.gold)
         # choices that do not fit the answer stop the board; nothing else does
         rank_matched(self._match(answer, [answer], ["gold"]), self.options, self.how)
-        kept = Kept(self.places.cache, run)
-        found = find_submissions(
+        submissions = find_submissions(
             self.places.submissions,
             answer=self.places.gold,
             largest=int(self.options.max_size * 2**20),
         )
-        read = [self._read(one, answer, kept) for one in found]
+        kept = Kept(self.places.cache, run)
+        read = [self._read(one, answer, kept) for one in submissions]
         entries = [one for one in read if isinstance(one, _Entry)]
         refused = {one.file: one for one in read if isinstance(one, Submission)}
         if not entries:
@@ -277,7 +317,7 @@ class _Building:
             str(self.places.site),
             tuple(
                 refused.get(one.file) or Submission(one.name, one.file, status[one.file])
-                for one in found
+                for one in submissions
             ),
             ranking,
             pairs_tested=len(known.tests) - n_known,
@@ -321,7 +361,7 @@ class _Building:
             if content_digest(one.path) != content:
                 return refuse("was changed while it was read; expected it at the next build")
         except InputError as error:
-            return refuse(_own_words(error, one))
+            return refuse(_own_words(self.tell(error), one))
         except Exception as error:  # whatever is in the file, the others go on
             return refuse(f"cannot be read ({type(error).__name__}); expected another file")
         key = f"{content[:32]}{''.join(one.path.suffixes).lower()}"
@@ -332,7 +372,7 @@ class _Building:
             matched = self._match(answer, [output], [one.name])
             (scores,) = ranked_scores(matched, self.options).systems
         except InputError as error:
-            words = _own_words(error, one) if self.options.show_gold else None
+            words = _own_words(self.tell(error), one) if self.options.show_gold else None
             return refuse(words or _misfit(output, answer, error.line))
         except Exception as error:
             return refuse(f"cannot be matched ({type(error).__name__}); expected another file")
@@ -350,6 +390,7 @@ class _Building:
         known = Known(
             scores={i: entry.scores for i, entry in enumerate(entries)},
             tests=kept.tests(keys, how),
+            limits=kept.limits(keys),
         )
         n_known = len(known.tests)
         due = time.monotonic() + _SAVED
@@ -365,6 +406,7 @@ class _Building:
         ranking = rank_matched(matched, self.options, {**self.how, "report": keep}, known)
         if len(known.tests) > n_known:
             kept.keep_tests(keys, how, known.tests)
+        kept.keep_limits(keys, known.limits)
         kept.forget_others(keys)
         signed = ranking.signature.replace("|rank|", "|board|", 1)
         ranking = replace(ranking, signature=signed)

@@ -18,9 +18,10 @@ from probative.results import Interval, LabelScores, SystemScores
 from probative.resume import ResumableFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from probative.inference.macro_leaderboard import KnownLimits
     from probative.inference.pair_tests import KnownTests
 
 __all__ = ["Kept"]
@@ -29,7 +30,7 @@ _README = """\
 What `probative board` keeps between two builds, so that it need not compute it again. It can be
 deleted at any time. Do not publish it: it tells the scores of every label, however rare.
 """
-_TESTS = "tests"
+_TESTS, _LIMITS = "tests", "limits"
 
 
 class Kept:
@@ -72,20 +73,32 @@ class Kept:
         content = self._kept(_TESTS, how)
         if content is None:
             return {}
-        places: dict[str, list[int]] = {}
-        for place, key in enumerate(keys):
-            places.setdefault(key, []).append(place)
         return {
             (min(i, j), max(i, j)): (p, exact)
-            for one, other, p, exact in content["tests"]
-            for i in places.get(content["keys"][one], ())
-            for j in places.get(content["keys"][other], ())
+            for i, j, (p, exact) in _placed(content["keys"], content["tests"], keys)
         }
 
     def keep_tests(self, keys: Sequence[str], how: dict[str, Any], tests: KnownTests) -> None:
         """Keep the tests of pairs, and forget those of others."""
         rows = [[i, j, p, exact] for (i, j), (p, exact) in sorted(tests.items())]
         self._folder.keep(_TESTS, how, {"keys": list(keys), "tests": rows})
+
+    def limits(self, keys: Sequence[str]) -> KnownLimits:
+        """The limits that are known of the differences of these submissions, by their numbers."""
+        content = self._kept(_LIMITS, {"what": _LIMITS})
+        if content is None:
+            return {}
+        return {
+            (min(i, j), max(i, j)): (reach, low, high) if i < j else (reach, -high, -low)
+            for i, j, (reach, low, high) in _placed(content["keys"], content["limits"], keys)
+        }
+
+    def keep_limits(self, keys: Sequence[str], limits: KnownLimits) -> None:
+        """Keep the limits of differences, and forget those of others."""
+        if limits:
+            rows = [[*pair, *own] for pair, own in sorted(limits.items())]
+            part = {"what": _LIMITS}
+            self._folder.keep(_LIMITS, part, {"keys": list(keys), "limits": rows})
 
     def forget_others(self, keys: Sequence[str]) -> None:
         """Remove what is kept of submissions that are no longer there."""
@@ -100,6 +113,18 @@ class Kept:
             return self._folder.load(name, part)
         except InputError:
             return None
+
+
+def _placed(
+    kept: Sequence[str], rows: Sequence[Sequence[Any]], keys: Sequence[str]
+) -> Iterator[tuple[int, int, Sequence[Any]]]:
+    """The numbers of two submissions now, and what was kept of the pair, wherever they are."""
+    places: dict[str, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    for one, other, *what in rows:
+        for i in places.get(kept[one], ()):
+            yield from ((i, j, what) for j in places.get(kept[other], ()))
 
 
 def _scores_as_json(scores: SystemScores) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from probative.cli import options
 from probative.cli.output import progress
-from probative.cli.parameters import Argument, Option
+from probative.cli.parameters import Argument, Option, named_by_flags
 from probative.errors import InputError
 from probative.options import BoardOptions
 
@@ -69,7 +69,7 @@ def board(
 
     Example: probative board gold.conll submissions/ -o site
     """
-    from probative.boards.building import board as build
+    from probative.boards.building import build_site
     from probative.reporting.board_report import board_document
 
     if out.html and Path(os.path.realpath(output)) in Path(os.path.realpath(out.html)).parents:
@@ -77,15 +77,9 @@ def board(
             "stands in the site, which is replaced whole; expected it elsewhere", out.html
         )
     with progress("testing pairs", quiet=out.quiet) as report:
-        found = build(
-            gold,
-            submissions,
-            output,
-            cache=cache,
-            pairs=pairs,
-            n_jobs=jobs,
-            report=report,
-            **vars(given),
+        places = (gold, submissions, output, cache)
+        built = build_site(
+            places, given, pairs=pairs, n_jobs=jobs, report=report, tell=named_by_flags
         )
     out.remark(f"wrote {output}")
-    out.emit(board_document(found))
+    out.emit(board_document(built))

@@ -248,6 +248,11 @@ def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError
     return InputError(head + _KEYWORD.sub(flag, rest), error.path, error.line)
 
 
+def named_by_flags(error: InputError) -> InputError:
+    """The same error, in the words of the command that runs."""
+    return _by_flag(error, click.get_current_context().command.params)
+
+
 def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.Argument:
     several = _of_several(kind)
     required = parameter.default is inspect.Parameter.empty

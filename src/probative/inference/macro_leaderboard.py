@@ -18,13 +18,13 @@ from probative.inference.label_dependence import kinds_of_items
 from probative.inference.leaderboard import Evidence
 from probative.inference.macro import macro_evidence, shifts
 from probative.inference.macro_difference import macro_difference
-from probative.inference.macro_test import macro_test
+from probative.inference.macro_pair_tests import DENSE, macro_pair_tests
 from probative.inference.ranks import covariance_of_moves
 from probative.metrics import ratio
 from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, MutableMapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]
     System = tuple[LabelCounts, Mask, MacroEvidence]
+    KnownLimits = MutableMapping[tuple[int, int], tuple[float, float, float]]
 
 __all__ = ["evidence_of_labels", "n_exchanges"]
 
@@ -61,6 +62,7 @@ def evidence_of_labels(
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
     tested: KnownTests | None = None,
+    limited: KnownLimits | None = None,
 ) -> Evidence:
     """What the units tell of the macro averages of several systems.
 
@@ -79,6 +81,9 @@ def evidence_of_labels(
         What the p-values will be compared with, which tells how many exchanges they need.
     seed, n_jobs, report, tested
         As for `probative.inference.pair_tests.pair_tests`.
+    limited
+        Limits that are known already, by the numbers of the two systems, the lower first: how many
+        standard errors they reach, and the limits. What is new is added.
     """
     averages = [
         macro_evidence(own.only(mask), metric, beta=beta)
@@ -91,15 +96,21 @@ def evidence_of_labels(
     differing = [(i, j) for i, j in combinations(range(k), 2) if kind[i] != kind[j]]
     pairs = [pair for pair in differing if pair not in tested]
     jobs = n_jobs if len(differing) >= _ENOUGH else 1
-    exchanges = n_exchanges(k * (k - 1) // 2, level)
-    how = {"labels": answered, "own_labels": own_labels, "beta": beta, "n_resamples": exchanges}
-    test = partial(_pvalue, metric, seed, how)
-    parts = [(pair, cells[pair[0]], cells[pair[1]]) for pair in pairs]
     tell = report or (lambda done, total: None)
     tell(0, len(pairs))
-    for done, ((pair, *_), p) in enumerate(in_processes(test, parts, jobs), 1):
-        tested[pair] = p, False
-        tell(done, len(pairs))
+    pvalues_of_pairs = macro_pair_tests(
+        cells,
+        pairs,
+        metric,
+        labels=answered,
+        own_labels=own_labels,
+        beta=beta,
+        n_resamples=n_exchanges(k * (k - 1) // 2, level),
+        seed=seed,
+        n_jobs=jobs,
+        report=lambda share: tell(int(share * len(pairs)), len(pairs)),
+    )
+    tested.update(zip(pairs, ((p, False) for p in pvalues_of_pairs.tolist()), strict=True))
     pvalues = np.ones((k, k))
     for i, j in differing:
         pvalues[i, j] = pvalues[j, i] = tested[i, j][0]
@@ -116,16 +127,21 @@ def evidence_of_labels(
 
     def limits(quantile: float) -> tuple[Array, Array]:
         reach = float(special.erf(quantile / np.sqrt(2)))
+        known = {} if limited is None else limited
         wanted = list(combinations(there, 2))
+        unknown = [pair for pair in wanted if known.get(pair, (None,))[0] != quantile]
         find = partial(_limits, metric, reach, beta)
         systems = list(zip(cells, labels, averages, strict=True))
+        # a process is sent the two systems of its pair alone
+        parts = [(systems[i], systems[j]) for i, j in unknown]
+        for pair, (_, own) in zip(unknown, in_processes(find, parts, jobs), strict=True):
+            known[pair] = quantile, *own
         place = {i: at for at, i in enumerate(there)}
         low, high = np.zeros((len(there), len(there))), np.zeros((len(there), len(there)))
-        # a process is sent the two systems of its pair alone
-        found = in_processes(find, [(systems[i], systems[j]) for i, j in wanted], jobs)
-        for (i, j), (_, (least, most)) in zip(wanted, found, strict=True):
+        for i, j in wanted:
             # of the row minus the column
             a, b = place[i], place[j]
+            _, least, most = known[i, j]
             low[b, a], high[b, a], low[a, b], high[a, b] = least, most, -most, -least
         return low, high
 
@@ -156,24 +172,13 @@ def _kinds(cells: Sequence[LabelCounts]) -> NDArray[np.intp]:
     return np.array([kinds.setdefault(key, len(kinds)) for key in keys], dtype=np.intp)
 
 
-def _pvalue(
-    metric: str,
-    seed: int,
-    how: dict[str, Any],
-    part: tuple[tuple[int, int], LabelCounts, LabelCounts],
-) -> float:
-    pair, a, b = part
-    rng = np.random.default_rng((seed, *pair))
-    return float(macro_test(a, b, metric, rng=rng, **how).pvalue)
-
-
 def _limits(
     metric: str, level: float, beta: float, pair: tuple[System, System]
 ) -> tuple[float, float]:
     (a, mask_a, known_a), (b, mask_b, known_b) = pair
     labels, known = (mask_a, mask_b), (known_a, known_b)
-    found, _ = macro_difference(a, b, metric, level=level, beta=beta, labels=labels, known=known)
-    return float(found.low), float(found.high)
+    gap, _ = macro_difference(a, b, metric, level=level, beta=beta, labels=labels, known=known)
+    return float(gap.low), float(gap.high)
 
 
 def _moves(cells: LabelCounts, mask: Mask, metric: str, beta: float) -> Array:
@@ -189,14 +194,15 @@ def _sums(cells: LabelCounts, metric: str, beta: float) -> tuple[Any, Any]:
     """Numerator and denominator of every label's score, as a table of units by labels each."""
     shape = (cells.n_units, cells.n_labels)
     x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
+    tables = [sparse.coo_array((part, (cells.unit, cells.label)), shape=shape) for part in (x, y)]
     top, bottom = (
-        sparse.coo_array((part, (cells.unit, cells.label)), shape=shape).tocsc() for part in (x, y)
+        table.toarray() if table.nnz > DENSE * np.prod(shape) else table.tocsc() for table in tables
     )
     return top, bottom
 
 
 def _weighted_mean(weights: Array, x: Any, y: Any, mask: Mask) -> Array:
     """The macro average under weights of the units; an undefined score counts as 0."""
-    top, bottom = (np.asarray((part.T @ weights.T).T)[:, mask] for part in (x, y))
+    top, bottom = (np.asarray(weights @ part)[:, mask] for part in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(bottom > 0, top / bottom, 0.0).mean(axis=1))

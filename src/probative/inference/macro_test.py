@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["macro_test"]
+__all__ = ["TIE", "contributions", "macro_test"]
 
 _AT_ONCE = 1 << 22  # numbers held in memory while exchanges are drawn
-_TIE = 1e-12  # a tie that rounding would break is still a tie
+TIE = 1e-12  # a tie that rounding would break is still a tie
 _BINS_A_SIDE, _REACH = 20, 4.0  # of the histogram of the null distribution, in deviations
 
 
@@ -73,7 +73,7 @@ def macro_test(
     generator = random_generator(rng)
     always = np.ones(cells_a.n_labels, dtype=bool) if labels is None else labels
     average = _Average(always, own_labels=own_labels)
-    parts = [_contributions(cells, metric, beta) for cells in (cells_a, cells_b)]
+    parts = [contributions(cells, metric, beta) for cells in (cells_a, cells_b)]
     totals = [np.stack([cells_a.sum_by_label(column) for column in part]) for part in parts]
     moves, number = _distinct_moves(cells_a, parts[0] - parts[1])
     observed = float(average(totals[1]) - average(totals[0]))
@@ -87,7 +87,7 @@ def macro_test(
         new_a, new_b = totals[0] - moved, totals[1] + moved
         differences[start : start + draws] = average(new_b) - average(new_a)
     size = np.abs(differences)
-    extreme = np.count_nonzero(size >= abs(observed) - _TIE)
+    extreme = np.count_nonzero(size >= abs(observed) - TIE)
     pvalue = (int(extreme) + 1) / (n_resamples + 1)
     return RandomizationTest(
         metric=f"macro_{metric}",
@@ -113,15 +113,16 @@ class _Average:
         top, bottom, returned = totals[..., 0, :], totals[..., 1, :], totals[..., 2, :]
         with np.errstate(invalid="ignore", divide="ignore"):
             # sums of fractions come back as 0 only up to rounding
-            scores = np.where(bottom > _TIE, top / bottom, 0.0)
+            scores = np.where(bottom > TIE, top / bottom, 0.0)
         counts = self.always
         if self.own_labels:
-            counts = counts | (returned > _TIE)
+            counts = counts | (returned > TIE)
         number = np.maximum(1, np.sum(np.broadcast_to(counts, scores.shape), axis=-1))
         return np.asarray(np.sum(scores * counts, axis=-1) / number)
 
 
-def _contributions(cells: LabelCounts, metric: str, beta: float) -> Array:
+def contributions(cells: LabelCounts, metric: str, beta: float) -> Array:
+    """What every cell adds to numerator, denominator and items returned: one row each."""
     x, y = ratio(cells.counts, metric, beta=beta)
     return np.stack([np.asarray(part, np.float64) for part in (x, y, cells.counts.predicted)])
 
@@ -157,7 +158,7 @@ def _null_distribution(size: Array, observed: float) -> NullDistribution:
     if observed > 0:
         width = observed / max(1, round(observed / width))
     edges = width * np.arange(1, math.ceil(span / width - 1e-9) + 1)
-    tails = 1 - np.searchsorted(np.sort(size), edges - _TIE) / len(size)
+    tails = 1 - np.searchsorted(np.sort(size), edges - TIE) / len(size)
     outer = np.append(-np.diff(tails)[:-1], tails[-2:-1]) / 2
     middle = 1 - tails[0] if len(edges) > 1 else 1.0
     return NullDistribution(

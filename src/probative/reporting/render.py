@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "UNLIMITED", "as_html", "as_latex", "as_part", "is_page", "render"]
 
 _WIDE, _MOST_COLUMNS = 7, 8  # columns of a LaTeX table that are set closely; that fit a page
+_PAGE, _GAP = 80, 1.5  # letters in a line of a small table, and those that columns are apart
+_SHORT = 20  # letters of a name that need no second line
+_RAGGED = r"\raggedright "
 _NOT_LATIN = "% holds letters that pdfLaTeX does not have; needs LuaLaTeX or XeLaTeX, and a font"
 _NAMES_OF_SCORES = ("metric", "score")  # heads of columns
 UNLIMITED = 200  # columns where no terminal sets a limit: tables fit, sentences stay on one line
@@ -219,11 +222,20 @@ def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
 
 def _latex_table(table: Table, label: str) -> str:
     table = _fitting(table)
-    wide = len(table.columns) >= _WIDE
-    aligned = "".join("l" if table.holds_words(i) else "r" for i in range(len(table.columns)))
+    aligned = ["l" if table.holds_words(i) else "r" for i in range(len(table.columns))]
+    room = _room_for_names(table)
+    wide = len(table.columns) >= _WIDE or room is not None
+    if room is not None:
+        aligned[0] = rf"p{{{room:.2f}\linewidth}}"
+        first = [_RAGGED + _latex(row[0]) for row in table.rows]
+    else:
+        first = [_latex(row[0]) for row in table.rows]
+    rest = [_latex_row(table.columns[1:], row[1:]) for row in table.rows]
+    title = f"{_latex_name(table.title)}." if table.title else ""
     said = (*table.all_notes, *table.caption)
-    caption = " ".join([f"{table.title}." if table.title else "", *said]).strip()
-    cells = (caption, *table.columns, *(cell for row in table.rows for cell in row))
+    caption = " ".join([title, *map(escape.latex, said)]).strip()
+    words = (table.title, *said, *table.columns)
+    cells = (*words, *(cell for row in table.rows for cell in row))
     lines = [
         "% needs \\usepackage{booktabs}",
         "" if all(map(escape.is_latin, cells)) else _NOT_LATIN,
@@ -231,14 +243,14 @@ def _latex_table(table: Table, label: str) -> str:
         r"\centering",
         r"\small" if wide else "",
         r"\setlength{\tabcolsep}{3pt}" if wide else "",
-        rf"\begin{{tabular}}{{{aligned}}}",
+        rf"\begin{{tabular}}{{{''.join(aligned)}}}",
         r"\toprule",
         " & ".join(map(_latex_name, table.columns)) + r" \\",
         r"\midrule",
-        *(" & ".join(_latex_row(table.columns, row)) + r" \\" for row in table.rows),
+        *(" & ".join([name, *row]) + r" \\" for name, row in zip(first, rest, strict=True)),
         r"\bottomrule",
         r"\end{tabular}",
-        rf"\caption{{{escape.latex(caption)}}}" if caption else "",
+        rf"\caption{{{caption}}}" if caption else "",
         rf"\label{{{label}}}" if caption else "",
         r"\end{table}",
     ]
@@ -254,6 +266,13 @@ def _fitting(table: Table) -> Table:
         left_out.add(table.columns[table.droppable[0]])
         table = table.without(table.droppable[0])
     return table
+
+
+def _room_for_names(table: Table) -> float | None:
+    """The share of a page's width for the first column, where names are too long for a line."""
+    widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
+    room = _PAGE - sum(width + _GAP for width in widths[1:])
+    return None if widths[0] <= max(room, _SHORT) else max(room / _PAGE, 0.25)
 
 
 def _markdown(cell: str) -> str:
