@@ -51,6 +51,9 @@ def check(
     column: str | None = None,
     comments: bool = False,
     scheme: str | None = None,
+    unit_column: str | None = None,
+    header: bool | None = None,
+    multilabel: bool | str | None = None,
     **unknown: Never,
 ) -> FileCheck:
     r"""Say what a file is, and everything that is wrong with it.
@@ -67,6 +70,9 @@ def check(
         a comment.
     scheme
         Its tag scheme; by default the one recognised.
+    unit_column, header, multilabel
+        Of a table, as for `score`: the column of units (sentences, for tags), whether the first
+        line names the columns, what stands between several labels of an item.
 
     Returns
     -------
@@ -94,13 +100,26 @@ def check(
             "column": column,
             "comments": comments,
             "scheme": scheme,
+            "unit_column": unit_column,
+            "header": header,
+            "multilabel": multilabel,
             **unknown,
         }
     )
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
     _check_types(path, encoding, tag_column, column)
-    how = Reading(task, input_format, encoding, tag_column, flag("comments", comments), column)
+    how = Reading(
+        task,
+        input_format,
+        encoding,
+        tag_column,
+        flag("comments", comments),
+        column,
+        unit_column,
+        header,
+        multilabel,
+    )
     opened = open_input(path, how)
     return replace(_checked(opened, how, options.scheme), reason=opened.reason)
 

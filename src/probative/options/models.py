@@ -121,5 +121,8 @@ class CheckOptions(CorpusOptions):
     """The choices of a check of a file."""
 
     column: str | None = None
+    unit_column: str | None = None
+    header: bool | None = None
+    multilabel: bool | str | None = None
 
     told = frozenset({"task", "input_format"})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from probative.options.base import Options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["ReadingKeywords", "ReadingOptions"]
 
@@ -24,6 +24,12 @@ class ReadingKeywords(TypedDict, total=False):
     columns: Sequence[int | str]
     unit_column: str | None
     comments: bool
+    header: bool | None
+    multilabel: bool | str | None
+    probability_columns: Sequence[str]
+    threshold: float | None
+    mapping: Mapping[str, str] | None
+    ignore_case: bool
     align_by: str
     scheme: str | None
     repair: str
@@ -47,6 +53,18 @@ class ReadingOptions(Options):
     gold_column, columns, unit_column
         The columns of the answer, of the systems and of the units in a file or frame that holds
         them all: numbers in a column file, names in a table.
+    header
+        Whether the first line of a table names its columns; without, columns have numbers.
+    multilabel
+        Whether items have any number of labels: True for sets or lists of them, or the text that
+        stands between the labels in a cell of a table.
+    probability_columns
+        The columns of a table that hold the probability of a class each, and are called as the
+        classes are: the likeliest class is the label.
+    threshold
+        For predictions that are probabilities (or scores) of the positive class: from here on yes.
+    mapping, ignore_case
+        Other names for labels, or for the types of tags; whether capitals make a difference.
     align_by
         ``tokens``: files must tell the same tokens. ``position``: as many will do.
     scheme, repair
@@ -69,6 +87,12 @@ class ReadingOptions(Options):
     columns: Sequence[int | str] = ()
     unit_column: str | None = None
     comments: bool = False
+    header: bool | None = None
+    multilabel: bool | str | None = None
+    probability_columns: Sequence[str] = ()
+    threshold: float | None = None
+    mapping: Mapping[str, str] | None = None
+    ignore_case: bool = False
     align_by: str = field(default="tokens", metadata={"as": "align"})
     scheme: str | None = None
     repair: str = "conlleval"

@@ -54,6 +54,8 @@ class Text:
         The sentences themselves, where they came as Python objects or JSON.
     block
         The bytes of every sentence in the file with its comments, as an array of (begin, end).
+    parted_by
+        In a table, what tells sentences apart.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Text:
     end: Ints | None = None
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     block: Ints | None = None
+    parted_by: str | None = None
 
     @property
     def n_sentences(self) -> int:
@@ -153,6 +156,8 @@ class Tagged:
         What was recognised.
     column
         The column of the file, where it holds several sides.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     text: Text
@@ -160,6 +165,7 @@ class Tagged:
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     column: int | str | None = None
+    form: str | None = None
 
     @property
     def name(self) -> str:
@@ -194,6 +200,8 @@ class Spans:
     scheme, repaired
         The tag scheme they were written in, and how many tags stood out of place; None and 0
         for spans that were no tags.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     sentence: Ints
@@ -205,6 +213,7 @@ class Spans:
     notes: tuple[str, ...] = ()
     scheme: str | None = None
     repaired: int = 0
+    form: str | None = None
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -244,6 +253,8 @@ class Segmented:
         The line where every sentence begins in the file, from 1, or None.
     notes
         What was recognised.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     name: str
@@ -258,6 +269,7 @@ class Segmented:
     notes: tuple[str, ...] = ()
     source: Source | None = field(default=None, repr=False)
     block: Ints | None = None
+    form: str | None = None
 
     @property
     def n_sentences(self) -> int:
@@ -338,6 +350,8 @@ class Labels:
     aligned
         The sentences of which the items are tokens, or the rows of a table that names them: both
         sides must tell the same ones. None where items have nothing but their places.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     name: str
@@ -347,6 +361,7 @@ class Labels:
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
+    form: str | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -358,7 +373,7 @@ class LabelSets:
 
     Attributes
     ----------
-    name, names, units, notes, texts, aligned
+    name, names, units, notes, texts, aligned, form
         As `Labels` has them.
     item, codes
         One entry per label of an item: which item (from 0), and the code of the label.
@@ -375,6 +390,7 @@ class LabelSets:
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
+    form: str | None = None
 
     def __len__(self) -> int:
         return self.n_items
