@@ -30,10 +30,14 @@ __all__ = [
     "column_numbers",
     "fold_weight",
     "integer",
+    "is_bare",
+    "label_map",
     "number",
     "number_list",
+    "points",
     "printing",
     "seed",
+    "separator",
     "steps",
     "whole",
     "whole_list",
@@ -44,6 +48,7 @@ __all__ = [
 
 # what the command line takes for a number: no underscores, no digits of other scripts, no "nan"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_POINTS = re.compile(rf"(?P<number>{_NUMBER.pattern})\s*(pts?|points?|pp|%)", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)  # what 64 bits hold
 
 
@@ -53,6 +58,21 @@ def number(text: str | float) -> float:
     if not math.isfinite(value):
         raise click.BadParameter(f"{_shorten(text)} is not a number")
     return value
+
+
+def points(text: str | float) -> float:
+    """Read a difference of scores: a fraction of 1, or points (``1pt``; ``1%`` is one point, too).
+
+    The library refuses 1 and more: who writes 1 means one point, and it would be a hundred.
+    """
+    words = _POINTS.fullmatch(str(text).strip())
+    # to the digits that were written: 0.7 / 100 is not 0.007
+    return number(text) if words is None else float(f"{number(words['number']) / 100:.15g}")
+
+
+def is_bare(text: str) -> bool:
+    """Whether a difference is written without a word for points."""
+    return _POINTS.fullmatch(text.strip()) is None
 
 
 def integer(text: str | int, *, least: int | None = None, most: int | None = None) -> int:
@@ -128,6 +148,21 @@ def name_list(text: str) -> tuple[str, ...]:
     return names
 
 
+def label_map(text: str) -> tuple[tuple[str, str], ...]:
+    """Read other names for labels, OLD=NEW, separated by commas."""
+    pairs = [word.strip().partition("=") for word in text.split(",")]
+    if not all(old.strip() and new.strip() for old, _, new in pairs):
+        raise click.BadParameter(f"{_shorten(text)} is no list of OLD=NEW")
+    return tuple((old.strip(), new.strip()) for old, _, new in pairs)
+
+
+def separator(text: str) -> str:
+    """Read what stands between labels; a TAB may be written as such."""
+    if not text:
+        raise click.BadParameter("'' separates nothing; expected a text such as ','")
+    return text.replace("\\t", "\t")
+
+
 def averaged_labels(text: str) -> str | tuple[str, ...]:
     """Read the labels of macro averages: their names, or the word union."""
     names = word_list(text)
@@ -169,9 +204,9 @@ STATISTICS = {
     ),
     "rope": Option(
         "--rope",
-        metavar="NUMBER",
-        parser=number,
-        help="Differences up to this size count as none; a fraction of 1: 0.005 is half a point.",
+        metavar="D",
+        parser=points,
+        help="Differences up to this size count as none: 0.005, 0.5pt or 0.5% is half a point.",
     ),
     "prior": Option(
         "--prior",
@@ -241,6 +276,39 @@ READING = {
         help="The column of a table that says which items belong together.",
     ),
     "comments": Option("--comments", help="Lines that begin with # are comments."),
+    "header": Option(
+        "--header/--no-header",
+        switch=True,
+        help="Whether the first line of a table names its columns; without, they have numbers.",
+    ),
+    "multilabel": Option(
+        "--multilabel",
+        metavar="SEPARATOR",
+        parser=separator,
+        help="Items have any number of labels; in a table, this stands between them (',').",
+    ),
+    "probability_columns": Option(
+        "--probability-columns",
+        metavar="A,B",
+        parser=name_list,
+        help="Columns with the probability of a class each, called as the classes are: the "
+        "likeliest one is the label.",
+    ),
+    "threshold": Option(
+        "--threshold",
+        metavar="NUMBER",
+        parser=number,
+        help="Predictions are probabilities of the positive class: from here on they mean yes. "
+        "Scores of logs: from here on right.",
+    ),
+    "mapping": Option(
+        "--map",
+        metavar="OLD=NEW,...",
+        parser=label_map,
+        several=True,
+        help="Other names for labels, or for the types of tags; may be repeated.",
+    ),
+    "ignore_case": Option("--ignore-case", help="Capitals make no difference to labels."),
     "align_by": Option(
         "--align",
         metavar="HOW",
@@ -280,21 +348,14 @@ READING = {
     "score_name": Option(
         "--score-name", metavar="NAME", help="Which score of a log to take: acc, exact_match, …"
     ),
-    "threshold": Option(
-        "--threshold",
-        metavar="NUMBER",
-        parser=number,
-        help="From where on a score of a log counts as right.",
-    ),
     "train_words": Option(
         "--train-words",
         metavar="FILE",
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
 }
-# Those that a board does not know: a log is no answer to anything.
-_OF_LOGS = ("score_name", "threshold")
-OF_AN_ANSWER = tuple(name for name in READING if name not in _OF_LOGS)
+# Those that a board knows: a log is no answer to anything.
+OF_AN_ANSWER = tuple(name for name in READING if name != "score_name")
 # Those of a single corpus.
 _CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
 CORPUS = {name: READING[name] for name in _CORPUS}

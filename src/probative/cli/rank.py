@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from probative.cli import options
@@ -81,10 +80,10 @@ def _inputs(
     """The answer and the outputs, or the counts; and what the systems are called."""
     from probative.matching.matched import short_name
     from probative.reading.counts_files import read_systems
-    from probative.reading.systems import find_systems
+    from probative.reading.systems import find_systems, named_file
 
     # logs need no answer: the first of them may have a name, as a system has
-    without_answer = counts or _is_named(files[0])
+    without_answer = counts or named_file(files[0]).name is not None
     gold, words = (None, files) if without_answer else (files[0], files[1:])
     systems = find_systems(words, beside=gold)
     named = any(file.name is not None for file in systems)
@@ -96,8 +95,3 @@ def _inputs(
         return [read_systems(paths, called)], None
     inputs = paths if gold is None else [gold, *paths]
     return inputs, None if called is None else list(called)
-
-
-def _is_named(word: str) -> bool:
-    """Whether this is NAME=FILE, and not a file of that name."""
-    return "=" in word and word.partition("=")[2] != "" and not Path(word).exists()

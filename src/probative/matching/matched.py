@@ -21,16 +21,32 @@ from probative.matching.labels import (
 )
 from probative.matching.logs import match_logs, sides_of
 from probative.matching.other_text import carried_over
+from probative.matching.relabel import (
+    by_threshold,
+    check_names,
+    differ_in_writing,
+    relabel,
+    written_alike,
+)
 from probative.matching.schemes import REPAIRS, SCHEMES, decode, prefix_of, recognise
 from probative.matching.segmentation import match_words
 from probative.matching.spans import match_spans
 from probative.options import ReadingKeywords, ReadingOptions
-from probative.reading.alignment import ALIGNMENTS, align
-from probative.reading.annotations import Labels, Segmented, Spans, Tagged
-from probative.reading.inputs import annotations_of, both_of, is_path, opened, task_of
+from probative.reading.alignment import ALIGNMENTS, align, align_rows
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    RowIds,
+    Segmented,
+    Spans,
+    Tagged,
+    Text,
+)
+from probative.reading.inputs import annotations_of, both_of, is_path, settled, task_of
 from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
 from probative.reading.logs import Samples
 from probative.reading.recognise import Options
+from probative.reading.rows import BY_ROW
 from probative.reading.source import refuse_repeats
 
 if TYPE_CHECKING:
@@ -42,17 +58,21 @@ if TYPE_CHECKING:
 __all__ = ["Matched", "match_inputs", "match_training", "read_side", "short_name"]
 
 # what reading and matching do not look at, by the task
-_OF_LOGS = ("score_name", "threshold")
 _UNUSED = {
-    "entities": ("positive", "train_words", "unit_column", *_OF_LOGS),
+    "entities": (
+        *("positive", "train_words", "threshold", "probability_columns", "multilabel"),
+        "score_name",
+    ),
     "segmentation": (
         *("tag_column", "unit_column", "scheme", "repair", "ignore_type", "only"),
-        *("positive", "label_names", *_OF_LOGS),
+        *("positive", "threshold", "probability_columns", "multilabel"),
+        *("label_names", "score_name"),
     ),
-    "labels": ("align_by", "scheme", "repair", "ignore_type", "train_words", *_OF_LOGS),
+    "labels": ("scheme", "repair", "ignore_type", "train_words", "score_name"),
     "samples": (
         *("tag_column", "unit_column", "gold_column", "columns", "comments", "align_by", "scheme"),
         *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
+        *("probability_columns", "multilabel", "header", "mapping", "ignore_case"),
     ),
 }
 _ENDINGS = {
@@ -140,6 +160,7 @@ def match_inputs(
     *,
     names: Sequence[str] | None = None,
     find_positive: bool = True,
+    all_there: bool = True,
     reading: ReadingOptions | None = None,
     **keywords: Unpack[ReadingKeywords],
 ) -> Matched:
@@ -155,6 +176,8 @@ def match_inputs(
         What the systems are called; by default after their files.
     find_positive
         Whether to look for a class that counts as "yes" in the labels of two classes.
+    all_there
+        Whether these are all systems: a label that is mapped must then occur.
     reading, keywords
         How to read and match, where it should not be recognised: the object, or what it is made
         of; see `ReadingOptions`.
@@ -167,14 +190,16 @@ def match_inputs(
     if systems:
         answer, outputs, usual_names = _separate(gold, systems, options, choices)
     else:
-        answer, outputs, usual_names = both_of(gold, options, choices.gold_column, columns)
+        together = replace(options, probability_columns=tuple(choices.probability_columns))
+        answer, outputs, usual_names = both_of(gold, together, choices.gold_column, columns)
     kind = task_of(answer)
     _refuse_unused(choices, answer, separate=bool(systems))
     if isinstance(answer, Samples):
         return _averaging(_samples([answer, *outputs], names), None)
     named = _name_systems(names, usual_names)
+    answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
     notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
-    if isinstance(answer, Labels):
+    if isinstance(answer, (Labels, LabelSets)):
         matched = _labels(answer, outputs, named, choices, notes, find_positive=find_positive)
         return _averaging(matched, labels)
     if isinstance(answer, Segmented):
@@ -244,7 +269,14 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
     options = _how_to_read(_check_reading(reading))
     column = reading.gold_column
     if answer is not None:
-        options = replace(options, task=task_of(answer))
+        options = replace(
+            options,
+            task=task_of(answer),
+            like=answer.form,
+            probability_columns=tuple(reading.probability_columns),
+            multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
+            predicted=True,
+        )
         column = next(iter(reading.columns), None)
     options = replace(options, column=None if column is None else str(column))
     return annotations_of(path, str(path), options)
@@ -257,7 +289,9 @@ def _how_to_read(chosen: ReadingOptions) -> Options:
         chosen.encoding,
         chosen.tag_column,
         chosen.comments,
-        unit=chosen.unit_column,
+        unit=None if chosen.unit_column is None else str(chosen.unit_column),
+        header=chosen.header,
+        multilabel=chosen.multilabel,
         label_names=tuple(chosen.label_names),
         score_name=chosen.score_name,
         threshold=chosen.threshold,
@@ -300,18 +334,45 @@ def _check_reading(reading: ReadingOptions) -> ReadingOptions:
     names_of("label_names", reading.label_names)
     if reading.score_name is not None and not isinstance(reading.score_name, str):
         raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
-    if reading.threshold is not None:
-        finite("threshold", reading.threshold)
     one_of("repair", reading.repair, REPAIRS)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)
-    positive = reading.positive
+    _check_switches(reading)
+    mapping = check_names(reading.mapping, ignore_case=reading.ignore_case)
+    positive, labels = reading.positive, reading.labels
+    if reading.ignore_case and not (labels is None or isinstance(labels, str)):
+        labels = [written_alike(name, reading) for name in names_of("labels", labels)]
+    if positive is not None:
+        positive = written_alike(label_name("positive", positive), reading)
     return replace(
         reading,
-        only=names_of("only", reading.only),
-        positive=None if positive is None else label_name("positive", positive),
+        only=tuple(written_alike(name, reading) for name in names_of("only", reading.only)),
+        positive=positive,
+        labels=labels,
+        mapping=mapping,
         ignore_type=flag("ignore_type", reading.ignore_type),
     )
+
+
+def _check_switches(reading: ReadingOptions) -> None:
+    names_of("probability_columns", reading.probability_columns)
+    if len(reading.probability_columns) == 1:
+        raise InputError(
+            "probability_columns: one; expected a column for each class, or threshold="
+        )
+    if reading.probability_columns and reading.threshold is not None:
+        raise InputError("threshold: cannot be combined with probability_columns=; expected one")
+    if reading.probability_columns and reading.columns:
+        raise InputError("columns: cannot be combined with probability_columns=; expected one")
+    if reading.header is not None:
+        flag("header", reading.header)
+    if reading.threshold is not None:
+        finite("threshold", reading.threshold)
+    several = reading.multilabel
+    if not (several is None or isinstance(several, bool) or (isinstance(several, str) and several)):
+        raise InputError(
+            f"multilabel: {shown(several)}; expected True, or the text between labels, such as ','"
+        )
 
 
 def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
@@ -336,13 +397,23 @@ def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bo
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
-    if separate and task != "labels" and (options.columns or options.gold_column is not None):
+    parted_by = answer.text.parted_by if isinstance(answer, Tagged) else None
+    in_table = parted_by is not None
+    is_named = options.columns or options.gold_column is not None
+    by_column = in_table and parted_by != BY_ROW
+    if task == "entities" and options.unit_column is not None and not by_column:
+        raise InputError("unit_column: means nothing for entities; expected it left out")
+    if separate and task != "labels" and is_named and not in_table:
         raise InputError(
             "gold_column, columns: the systems have inputs of their own; expected one file that "
             "holds all, or tag_column="
         )
-    if isinstance(answer, Labels) and answer.units is None and options.unit_column is not None:
+    if not isinstance(answer, (Labels, LabelSets)):
+        return
+    if answer.units is None and options.unit_column is not None:
         raise InputError("unit_column: there is no table to look it up in; expected a table")
+    if answer.aligned is None and options.align_by != usual.align_by:
+        raise InputError("align_by: means nothing for labels without tokens; expected it left out")
 
 
 def _averaging(matched: Matched, labels: str | Sequence[str] | None) -> Matched:
@@ -365,14 +436,26 @@ def _separate(
 ) -> tuple[Annotations, list[Any], list[str]]:
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
-    file = opened(gold, replace(options, column=wanted[0]))
-    answer = annotations_of(file, "gold", replace(options, column=wanted[0]))
-    same_task = replace(options, task=task_of(answer), like=getattr(file, "kind", None))
+    options = settled([gold, *systems], options)
+    answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
+    same_task = replace(
+        options,
+        task=task_of(answer),
+        like=answer.form,
+        predicted=True,
+        probability_columns=tuple(choices.probability_columns),
+        multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
+    )
     outputs, names = [], []
     for number, system in enumerate(systems):
         column = wanted[min(number + 1, len(wanted) - 1)]
         name = f"pred {number + 1}" if len(systems) > 1 else "pred"
         output = annotations_of(system, name, replace(same_task, column=column))
+        if isinstance(output, LabelSets) != isinstance(answer, LabelSets):
+            raise InputError(
+                f"{_name(output)}: has {_per_item(output)}, but {_name(answer)} has "
+                f"{_per_item(answer)}; expected the same (multilabel=)"
+            )
         if task_of(output) != task_of(answer):
             raise InputError(
                 f"{_name(output)}: is {task_of(output)}, but {_name(answer)} is {task_of(answer)}"
@@ -384,6 +467,10 @@ def _separate(
 
 def _name(side: Any) -> str:
     return str(side.text.name if isinstance(side, (Tagged, Spans)) else side.name)
+
+
+def _per_item(side: Any) -> str:
+    return "sets of labels" if isinstance(side, LabelSets) else "one label per item"
 
 
 def _own_name(system: Any) -> str | None:
@@ -427,7 +514,7 @@ def _lexicon(train_words: Any, encoding: str | None) -> Segmented:
 
 
 def _labels(
-    gold: Labels,
+    gold: Labels | LabelSets,
     systems: Sequence[Any],
     names: tuple[str, ...],
     options: ReadingOptions,
@@ -438,7 +525,19 @@ def _labels(
     positive, only = options.positive, options.only
     if positive is not None and only:
         raise InputError("positive: cannot be combined with only=; expected one of the two")
-    if positive is None and not only and find_positive:
+    single = isinstance(gold, Labels)
+    notes = list(notes)
+    for name, system in zip(names, systems, strict=True):
+        notes += _align_items(gold, system, name, options.align_by)
+    if isinstance(gold, Labels):
+        systems = [
+            s if s is gold else by_threshold(gold, s, n, options)
+            for s, n in zip(systems, names, strict=True)
+        ]
+        notes += [s.notes[-1] for s in systems if options.threshold is not None and s is not gold]
+    for name, system in zip(names, systems, strict=True):
+        notes += differ_in_writing(gold.names, system.names, name)
+    if isinstance(gold, Labels) and positive is None and not only and find_positive:
         positive = positive_class(gold)
         if positive is not None:
             notes = [*notes, f"two classes, {positive!r} is the positive one"]
@@ -458,9 +557,18 @@ def _labels(
         gold,
         tuple(systems),
         positive=positive,
-        all_classes=positive is None and not only,
+        all_classes=positive is None and not only and single,
         notes=tuple(notes),
     )
+
+
+def _align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
+    """Make sure that the items of both sides are the same, where anything tells them."""
+    if isinstance(gold.aligned, Text) and isinstance(system.aligned, Text):
+        return align(gold.aligned, system.aligned, by=by)
+    if isinstance(gold.aligned, RowIds) and isinstance(system.aligned, RowIds):
+        return align_rows(gold, system, name, by=by)
+    return ()
 
 
 def _entities(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from probative.options.base import Options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["ReadingKeywords", "ReadingOptions"]
 
@@ -24,6 +24,12 @@ class ReadingKeywords(TypedDict, total=False):
     columns: Sequence[int | str]
     unit_column: str | None
     comments: bool
+    header: bool | None
+    multilabel: bool | str | None
+    probability_columns: Sequence[str]
+    threshold: float | None
+    mapping: Mapping[str, str] | None
+    ignore_case: bool
     align_by: str
     scheme: str | None
     repair: str
@@ -33,7 +39,6 @@ class ReadingKeywords(TypedDict, total=False):
     labels: Sequence[str] | str | None
     label_names: Sequence[str]
     score_name: str | None
-    threshold: float | None
     train_words: Any
 
 
@@ -50,6 +55,19 @@ class ReadingOptions(Options):
     gold_column, columns, unit_column
         The columns of the answer, of the systems and of the units in a file or frame that holds
         them all: numbers in a column file, names in a table.
+    header
+        Whether the first line of a table names its columns; without, columns have numbers.
+    multilabel
+        Whether items have any number of labels: True for sets or lists of them, or the text that
+        stands between the labels in a cell of a table.
+    probability_columns
+        The columns of a table that hold the probability of a class each, and are called as the
+        classes are: the likeliest class is the label.
+    threshold
+        For predictions that are probabilities (or scores) of the positive class: from here on yes.
+        For scores of logs: from here on right.
+    mapping, ignore_case
+        Other names for labels, or for the types of tags; whether capitals make a difference.
     align_by
         ``tokens``: files must tell the same tokens. ``position``: as many will do.
         ``characters``: words of a text that is not quite the answer's are looked up where their
@@ -64,8 +82,8 @@ class ReadingOptions(Options):
         The labels of macro averages: by default the answer's; ``union`` adds those of the system.
     label_names
         What the numbers of labels stand for, from 0 on, in rows of tokens and tags.
-    score_name, threshold
-        Of logs: the score to take, and from where on it counts as right.
+    score_name
+        Of logs: the score to take.
     train_words
         For word segmentation: a file or list of training sentences, or a lexicon.
     """
@@ -78,6 +96,12 @@ class ReadingOptions(Options):
     columns: Sequence[int | str] = ()
     unit_column: str | None = None
     comments: bool = False
+    header: bool | None = None
+    multilabel: bool | str | None = None
+    probability_columns: Sequence[str] = ()
+    threshold: float | None = None
+    mapping: Mapping[str, str] | None = None
+    ignore_case: bool = False
     align_by: str = field(default="tokens", metadata={"as": "align"})
     scheme: str | None = None
     repair: str = "conlleval"
@@ -87,7 +111,6 @@ class ReadingOptions(Options):
     labels: Sequence[str] | str | None = None
     label_names: Sequence[str] = ()
     score_name: str | None = None
-    threshold: float | None = None
     train_words: Any = None
 
     # how tags were repaired is told where there were tags

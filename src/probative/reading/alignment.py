@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.errors import InputError
+from probative.reading.annotations import RowIds
 from probative.reading.fields import equal
 from probative.reading.source import snippet
 
 if TYPE_CHECKING:
-    from probative.reading.annotations import Text
+    from probative.reading.annotations import Labels, LabelSets, Text
 
-__all__ = ["ALIGNMENTS", "align"]
+__all__ = ["ALIGNMENTS", "align", "align_rows"]
 
 ALIGNMENTS = ("tokens", "position", "characters")
 
@@ -161,3 +162,51 @@ def _quoted(text: Text, token: int) -> str:
     begin = source.data.rfind(b"\n", 0, at) + 1
     end = source.data.find(b"\n", at)
     return snippet(source.data[begin : end if end >= 0 else len(source.data)])
+
+
+def align_rows(
+    gold: Labels | LabelSets, other: Labels | LabelSets, name: str, *, by: str = "tokens"
+) -> tuple[str, ...]:
+    """Make sure that the rows of two tables have the same names, if both have a column of them.
+
+    Parameters
+    ----------
+    gold, other
+        The answer and an output, with what their rows are called.
+    name
+        What the output is called.
+    by
+        ``tokens``: the first different name is an error. ``position``: how many differ is said.
+
+    Returns
+    -------
+    Notes: with ``position``, or where the two have no name in common.
+    """
+    mine, theirs = gold.aligned, other.aligned
+    if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):
+        return ()
+    if mine.column != theirs.column or len(gold) != len(other):
+        return ()
+    code = {text: i for i, text in enumerate(mine.names)}
+    same = np.array([code.get(text, -1) for text in theirs.names], dtype=np.int32)[theirs.codes]
+    different = np.flatnonzero(same != mine.codes)
+    if not len(different):
+        return ()
+    number, column = len(different), mine.column
+    if by == "position" or not (same >= 0).any():
+        nothing = "" if (same >= 0).any() else ", none of them known to the answer"
+        note = (
+            f"{name}: {number} rows have another {column!r} than in {gold.name}{nothing}; they are "
+            f"paired by their places"
+        )
+        return (note,)
+    row = int(different[0])
+    here, there = theirs.names[theirs.codes[row]], mine.names[mine.codes[row]]
+    known = sorted(theirs.names) == sorted(mine.names)
+    why = "the same in another order" if known else "others"
+    raise InputError(
+        f"rows do not match by column {column!r}: row {row + 1} is {here[:40]!r}, but "
+        f"{there[:40]!r} in {gold.name} ({number} rows differ: {why}); expected the rows in the "
+        f"order of the answer (align_by='position' pairs them by their places)",
+        other.name,
+    )

@@ -58,6 +58,8 @@ class Text:
         What the sentences are called, where they are documents with names.
     left_out
         Which sentences are not to be looked at; None where all are.
+    parted_by
+        In a table, what tells sentences apart.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Text:
     block: Ints | None = None
     names: tuple[str, ...] | None = field(default=None, repr=False)
     left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
+    parted_by: str | None = None
 
     @property
     def n_sentences(self) -> int:
@@ -159,6 +162,8 @@ class Tagged:
         What was recognised.
     column
         The column of the file, where it holds several sides.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     text: Text
@@ -166,6 +171,7 @@ class Tagged:
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     column: int | str | None = None
+    form: str | None = None
 
     @property
     def name(self) -> str:
@@ -203,6 +209,8 @@ class Spans:
     shape, shapes
         For spans of several pieces, the code of what the pieces are and what every code stands
         for, the empty text for one piece; None where all spans are of one piece.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     sentence: Ints
@@ -216,6 +224,7 @@ class Spans:
     repaired: int = 0
     shape: Ints | None = None
     shapes: tuple[str, ...] = ()
+    form: str | None = None
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -255,6 +264,8 @@ class Segmented:
         The line where every sentence begins in the file, from 1, or None.
     notes
         What was recognised.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     name: str
@@ -269,6 +280,7 @@ class Segmented:
     notes: tuple[str, ...] = ()
     source: Source | None = field(default=None, repr=False)
     block: Ints | None = None
+    form: str | None = None
 
     @property
     def n_sentences(self) -> int:
@@ -349,6 +361,8 @@ class Labels:
     aligned
         The sentences of which the items are tokens, or the rows of a table that names them: both
         sides must tell the same ones. None where items have nothing but their places.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     name: str
@@ -358,6 +372,7 @@ class Labels:
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
+    form: str | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -369,7 +384,7 @@ class LabelSets:
 
     Attributes
     ----------
-    name, names, units, notes, texts, aligned
+    name, names, units, notes, texts, aligned, form
         As `Labels` has them.
     item, codes
         One entry per label of an item: which item (from 0), and the code of the label.
@@ -386,6 +401,7 @@ class LabelSets:
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
+    form: str | None = None
 
     def __len__(self) -> int:
         return self.n_items

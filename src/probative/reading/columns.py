@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int32]
 
 __all__ = [
+    "ODD_TAG",
     "TAG",
     "Layout",
     "column_of",
@@ -33,6 +34,8 @@ __all__ = [
 
 # What a tag of any scheme looks like.
 TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)
+# The same in other writings: b-per, B_PER, PER-B.
+ODD_TAG = re.compile(r"[biesmlu]-.+|[BIESMLUbiesmlu]_.+|.+[-_][BIESMLU]", re.DOTALL)
 _NUMBER = re.compile(rb"\d+(?:([-.])\d+)?")
 _DOCUMENT_MARKS = (b"-DOCSTART-", b"-X-")
 

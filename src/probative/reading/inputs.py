@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
+from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._labels import label_text
 from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
-from probative.reading.columns import TAG
+from probative.reading.columns import ODD_TAG, TAG
 from probative.reading.docs import are_docs, are_examples, sides_of_examples, spans_from_docs
 from probative.reading.logs import Samples
-from probative.reading.opening import Input as File
-from probative.reading.opening import open_input
 from probative.reading.recognise import Options, read, read_pair
 from probative.reading.rows import (
     are_rows,
@@ -29,10 +30,12 @@ from probative.reading.rows import (
 from probative.reading.segmented import segmented_from_lists
 from probative.reading.sequences import (
     labels_from_array,
+    labels_from_lists,
     sides_from_frame,
     spans_from_sets,
     tagged_from_lists,
 )
+from probative.reading.table_sides import label_sets, tags_reason
 from probative.reading.tool_sides import pair_of_rows
 
 if TYPE_CHECKING:
@@ -41,17 +44,12 @@ if TYPE_CHECKING:
     from probative.reading.recognise import Annotations
     from probative.reading.rows import Rows
 
-__all__ = ["annotations_of", "both_of", "is_path", "opened", "task_of"]
+__all__ = ["annotations_of", "both_of", "is_path", "settled", "task_of"]
 
 
 def is_path(data: Any) -> bool:
     """Whether this names a file."""
     return isinstance(data, (str, Path))
-
-
-def opened(data: Any, options: Options) -> Any:
-    """A file that has been opened and recognised; anything else as it is."""
-    return open_input(data, options) if is_path(data) else data
 
 
 def task_of(annotations: Annotations) -> str:
@@ -78,7 +76,7 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     """
     if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets, Samples)):
         return data
-    if is_path(data) or isinstance(data, File):
+    if is_path(data):
         return read(data, options)
     if is_dataset(data):
         return _of_dataset(data, name, options)
@@ -87,8 +85,10 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
             raise InputError(f"{name}: is a data frame; expected its column to be named")
         (side,) = sides_from_frame(name, data, [options.column], options)
         return side
+    if isinstance(data, np.ndarray) and data.ndim == 2:
+        return _from_matrix(data, name)
     if isinstance(data, np.ndarray) or _is_series(data):
-        return labels_from_array(name, data)
+        return _flat(data, name, options)
     if isinstance(data, (Set, Mapping, bytes, bytearray)):
         raise InputError(
             f"{name}: {type(data).__name__}, in which sentences and items have no places; expected "
@@ -105,7 +105,7 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     if are_rows(items):
         rows = rows_of(name, items, label_names=options.label_names)
         return _side_of_rows(rows, options)
-    return _from_sequence(items, name, options.task)
+    return _from_sequence(items, name, options)
 
 
 def _of_dataset(data: Any, name: str, options: Options) -> Annotations:
@@ -118,35 +118,197 @@ def _of_dataset(data: Any, name: str, options: Options) -> Annotations:
 
 
 def _side_of_rows(rows: Rows, options: Options) -> Annotations:
-    predicted = options.like is not None
-    column = choose_column(rows.name, list(rows.columns), options.named_column, predicted=predicted)
+    column = choose_column(
+        rows.name, list(rows.columns), options.named_column, predicted=options.predicted
+    )
     tags = tagged_rows(rows, column)
     return tags.as_labels() if options.task == "labels" else tags
 
 
-def _from_sequence(sentences: list[Any], name: str, task: str | None) -> Annotations:
+def _from_matrix(values: Any, name: str) -> LabelSets:
+    """Sets of labels as scikit-learn writes them: a column of 0 and 1 per label."""
+    if values.dtype.kind not in "biu" or not np.isin(values, (0, 1)).all():
+        raise InputError(
+            f"{name}: shape {values.shape}; expected one label per item (of probabilities, "
+            f"argmax(axis=1)), or a column of 0 and 1 for each of several labels"
+        )
+    return label_sets(name, [[str(k) for k in np.flatnonzero(row)] for row in values])
+
+
+def _flat(values: Any, name: str, options: Options) -> Labels:
+    """One label per item; tags without sentences are not taken for labels unless that is said."""
+    labels = labels_from_array(name, values)
+    reason = None if options.task == "labels" else tags_reason(labels.names)
+    if reason is not None:
+        raise InputError(
+            f"{name}: could be tags without sentences or labels ({reason}); expected a list of "
+            f"tags per sentence, or task='labels'"
+        )
+    return labels
+
+
+def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotations:
     if not sentences:
         raise InputError(f"{name}: is empty; expected at least one sentence or label")
+    task = options.task
     if task == "segmentation":
         return segmented_from_lists(name, sentences)
     if not _is_nested(sentences[0]):
-        return labels_from_array(name, sentences)
+        return _flat(sentences, name, options)
     for number, sentence in enumerate(sentences, start=1):
         if not _is_nested(sentence):
             raise InputError(f"{name}: sentence {number} is {shown(sentence)}; expected a list")
+    if options.multilabel or any(_is_set_of_labels(sentence) for sentence in sentences):
+        return _sets(sentences, name)
+    if task == "labels":
+        return labels_from_lists(name, sentences)
     example = next((item for sentence in sentences for item in sentence), None)
-    if isinstance(example, str):
-        unordered = next((s for s in sentences if isinstance(s, (Set, Mapping))), None)
-        if unordered is not None:
+    if not isinstance(example, str):
+        _refuse_numbers(sentences, name, example)
+        return spans_from_sets(name, sentences)
+    mapping = next((s for s in sentences if isinstance(s, Mapping)), None)
+    if mapping is not None:
+        raise InputError(
+            f"{name}: {shown(mapping)} has no order; expected a list of tags or words a sentence"
+        )
+    tags = all(TAG.fullmatch(tag) for s in sentences[:100] for tag in s if isinstance(tag, str))
+    if tags or task == "entities":
+        return tagged_from_lists(name, sentences)
+    return segmented_from_lists(name, sentences)
+
+
+def _refuse_numbers(sentences: list[Any], name: str, example: Any) -> None:
+    """Numbers per sentence are no spans; nor is a list of spans that no sentences part."""
+    if not isinstance(example, Real):
+        return
+    first = sentences[0]
+    if len(first) == 3 and isinstance(list(first)[-1], str):
+        raise InputError(
+            f"{name}: {shown(first)} stands where a sentence should; expected a list of spans per "
+            f"sentence, such as [{shown(first)}]"
+        )
+    raise InputError(
+        f"{name}: {shown(first)} could be labels of tokens or a set of labels; expected "
+        f"task='labels' or multilabel=True"
+    )
+
+
+def _is_set_of_labels(sentence: Any) -> bool:
+    return isinstance(sentence, Set) and any(isinstance(label, str) for label in sentence)
+
+
+def _sets(items: list[Any], name: str) -> LabelSets:
+    """Sets of labels from Python; lists will do where they are asked for."""
+    sets = []
+    for number, labels in enumerate(items, start=1):
+        texts = []
+        for label in labels:
+            try:
+                texts.append(label_text(label))
+            except (TypeError, ValueError, ArithmeticError):
+                texts.append(None)
+        if None in texts or isinstance(labels, Mapping):
+            raise InputError(f"{name}: item {number} is {shown(labels)}; expected a set of labels")
+        sets.append([text for text in texts if text is not None])
+    return label_sets(name, sets)
+
+
+def settled(sides: Sequence[Any], options: Options) -> Options:
+    """What lists of lists of texts are, told by all of them together.
+
+    Tags are known by their look. Of anything else, words of a sentence make up the same characters
+    on all sides, and labels do not: which labels these are, one per token or any number per item,
+    only the caller knows.
+
+    Parameters
+    ----------
+    sides
+        The answer and the systems; files and arrays are passed over.
+    options
+        What is known already; whatever settles the matter ends the search.
+    """
+    if options.task is not None or options.multilabel is not None:
+        return options
+    lists = [list(side) for side in sides if isinstance(side, (list, tuple)) and len(side)]
+    nested = [side for side in lists if all(map(_is_nested, side))]
+    if any(_is_set_of_labels(item) for side in nested for item in side):
+        return replace(options, multilabel=True)
+    if not nested:
+        _refuse_sentences(lists)
+        return options
+    texts = [side for side in nested if all(map(_is_of_texts, side))]
+    tags = [all(TAG.fullmatch(text) for s in side for text in s) for side in texts]
+    _refuse_odd_tags(texts, tags)
+    if len(texts) < 2 or any(tags):
+        return options
+    first, *others = ([list(sentence) for sentence in side] for side in texts)
+    same_text = all(
+        len(first) == len(other)
+        and all(_letters(a) == _letters(b) for a, b in zip(first, other, strict=True))
+        for other in others
+    )
+    if same_text and any(first != other for other in others):
+        return options
+    example = next((text for sentence in first for text in sentence), "")
+    why = "are the same lists" if same_text else "differ in their characters"
+    raise InputError(
+        f"gold: lists of texts such as {shown(example)} could be words or labels, and all sides "
+        f"{why}; expected task='segmentation' (words), task='labels' (one label per token) or "
+        f"multilabel=True (any number of labels per item)"
+    )
+
+
+def _is_of_texts(sentence: Any) -> bool:
+    """Whether this is a list of texts."""
+    return not isinstance(sentence, (Set, Mapping)) and all(isinstance(t, str) for t in sentence)
+
+
+def _refuse_sentences(lists: list[list[Any]]) -> None:
+    """Texts that differ in their spaces alone are sentences, or labels in several writings."""
+    texts = [side for side in lists if _is_of_texts(side)]
+    if len(texts) < 2 or len({len(side) for side in texts}) > 1:
+        return
+    gold, *others = texts
+    spaced = any(" " in text.strip() for text in gold)
+    if (
+        spaced
+        and gold not in others
+        and all(_letters_each(o) == _letters_each(gold) for o in others)
+    ):
+        raise InputError(
+            f"gold: texts such as {shown(gold[0])} could be sentences or labels, and all sides "
+            f"differ in their spaces alone; expected task='segmentation' or task='labels'"
+        )
+
+
+def _refuse_odd_tags(sides: list[list[Any]], are_tags: list[bool]) -> None:
+    """Tags in another writing, or with something among them that is none."""
+    for side, is_tagged in zip(sides, are_tags, strict=True):
+        values = list(dict.fromkeys(text for sentence in side for text in sentence))
+        odd = next((text for text in values if ODD_TAG.fullmatch(text)), None)
+        if odd is not None and not is_tagged and {"O", "o"} & set(values):
             raise InputError(
-                f"{name}: {shown(unordered)} has no order; expected a list of tags or words a "
-                f"sentence"
+                f"gold, pred: {shown(odd)} looks like a tag in another writing; expected tags such "
+                f"as B-PER, I-PER, O (or task='labels')"
             )
-        tags = all(TAG.fullmatch(tag) for s in sentences[:100] for tag in s if isinstance(tag, str))
-        if tags or task == "entities":
-            return tagged_from_lists(name, sentences)
-        return segmented_from_lists(name, sentences)
-    return spans_from_sets(name, sentences)
+    typed = any(
+        is_tagged and any("-" in text for sentence in side for text in sentence)
+        for side, is_tagged in zip(sides, are_tags, strict=True)
+    )
+    if typed and not are_tags[0]:  # of an answer with tags, each side tells its own wrong ones
+        wrong = next(text for s in sides[0] for text in s if not TAG.fullmatch(text))
+        raise InputError(
+            f"gold, pred: {shown(wrong)} is no tag, but a side has tags; expected tags such as "
+            f"B-PER, I-PER, O (or task='labels')"
+        )
+
+
+def _letters_each(texts: list[str]) -> list[str]:
+    return [_letters([text]) for text in texts]
+
+
+def _letters(words: list[str]) -> str:
+    return "".join("".join(words).split())
 
 
 def _is_nested(sentence: Any) -> bool:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from probative.reading.source import Source
 
 __all__ = [
+    "BY_ROW",
     "IGNORED",
     "TOKENS",
     "Rows",
@@ -50,6 +51,7 @@ TOKENS = ("tokens", "words")
 # from the likeliest on: what is in the answer, and what is predicted
 _GOLD = ("ner_tags", "tags", "labels", "gold", "gold_tags", "true_labels")
 _PREDICTED = ("predictions", "prediction", "predicted_tags", "pred_tags", "pred", "preds")
+BY_ROW = "row"  # what tells sentences apart here
 _INFORMATION = "dataset_info.json"
 _SOME = 20  # rows that are looked at to see what they are
 
@@ -273,7 +275,7 @@ def tagged_rows(rows: Rows, column: str) -> Tagged:
             tags.append(spelt[type(tag), tag])
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     at = None if rows.lines is None else np.repeat(np.array(rows.lines, np.int32) - 1, lengths)
-    text = Text(rows.name, first, row=at, sentences=rows.tokens)
+    text = Text(rows.name, first, row=at, sentences=rows.tokens, parted_by=BY_ROW)
     note = f"{rows.name}: rows of tokens, tags under {column!r}"
     ignored = tags.count(code[IGNORED]) if IGNORED in code else 0
     if ignored:

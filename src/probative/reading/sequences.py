@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from probative.reading.annotations import LabelSets
     from probative.reading.opening import Options
 
-__all__ = ["labels_from_array", "sides_from_frame", "spans_from_sets", "tagged_from_lists"]
+__all__ = [
+    "labels_from_array",
+    "labels_from_lists",
+    "sides_from_frame",
+    "spans_from_sets",
+    "tagged_from_lists",
+]
 
 
 def _offsets(lengths: Iterable[int]) -> Any:
@@ -132,6 +138,22 @@ def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
     return Labels(name, codes, names, None if units is None else _units(name, units, len(items)))
 
 
+def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
+    """Take labels of tokens from Python, a list a sentence: sentences are the units.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    sentences
+        The labels.
+    """
+    first = _offsets(len(sentence) for sentence in sentences)
+    labels = labels_from_array(name, [label for sentence in sentences for label in sentence])
+    text = Text(name, first)
+    return replace(labels, units=text.sentence, aligned=text)
+
+
 def _units(name: str, units: Any, size: int) -> Any:
     items = items_of("units", units)
     if len(items) != size:
@@ -163,11 +185,11 @@ def sides_from_frame(
 
     try:
         table = nw.from_native(frame, eager_only=True)
-        real = {str(column): column for column in table.columns}
+        place = {str(column): number for number, column in enumerate(table.columns)}
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{name}: is no data frame that can be read: {reason:.200}") from None
-    there = list(real)
+    there = list(place)
     classes = options.probability_columns
     asked = [*columns[: 0 if len(columns) == 1 else 1], *classes] if classes else list(columns)
     wanted = Wanted([str(column) for column in asked], options.unit, is_beside)
@@ -177,10 +199,10 @@ def sides_from_frame(
     if not len(table):
         raise InputError(f"{name}: the table has no rows; expected at least one")
     cells = Cells(
-        "frame", names, unit, {n: _numbered(name, n, table[real[n]].to_list()) for n in read}
+        "frame", names, unit, {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
     )
     sides = Sides(cells, options, name).make()
-    said = next((table[real[text]] for text in TEXT_COLUMNS if text in there), None)
+    said = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
     if said is None:
         return sides
     texts = lambda: ["" if t is None else str(t) for t in said.to_list()]  # noqa: E731

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Side = Labels | LabelSets | Tagged
 
-__all__ = ["Sides", "is_beside", "read_one_table", "read_table", "tags_reason"]
+__all__ = ["Sides", "is_beside", "label_sets", "read_one_table", "read_table", "tags_reason"]
 
 _SENTENCE = re.compile(r"(sent|sentence)(_?(id|idx|no|nr|num|number|index|#))?|sid")
 _DOCUMENT = re.compile(r"(doc|document)(_?(id|no|name))?")
@@ -306,7 +306,8 @@ class Sides:
             codes, _ = self.cells.columns[document]
             opening = codes[first[:-1]]
             numbers = np.cumsum(np.append(0, np.diff(opening) != 0)).astype(np.int32)
-        return Text(self.name, first, document=numbers, sentences=sentences), how
+        text = Text(self.name, first, document=numbers, sentences=sentences, parted_by=how)
+        return text, how
 
     def _begins(self, name: str) -> tuple[Any, str]:
         """Which rows begin a sentence."""

@@ -41,10 +41,11 @@ __all__ = [
     "number_of_commas",
     "plain_name",
     "read_cells",
+    "single_name",
 ]
 
 # What columns are called, in small letters.
-GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer")
+GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer", "tag", "tags", "ner")
 PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *GOLD_NAMES)
 _LINES = 4096  # of JSON that are read at once
 _BETWEEN = ",\n"  # no text goes on over the end of a line
@@ -139,6 +140,12 @@ def header_of(head: Source) -> list[str] | None:
     rows = _even_rows(head)
     there = rows and set(map(plain_name, rows[0])) & set(PREDICTED_NAMES)
     return rows[0] if there else None
+
+
+def single_name(head: Source) -> str | None:
+    """The first line, if it is called as columns of labels are and stands there once; else None."""
+    first, *others = head.data.decode("utf-8", "replace").split() or [""]
+    return first if plain_name(first) in PREDICTED_NAMES and first not in others else None
 
 
 def number_of_commas(head: Source) -> int:

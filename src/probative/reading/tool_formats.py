@@ -107,8 +107,9 @@ def read_tagged_rows(opened: Input) -> Tagged | Labels:
     """Read rows of tokens and tags."""
     options = opened.options
     rows = read_rows(opened.source, options.label_names)
-    predicted = options.like is not None
-    column = choose_column(rows.name, list(rows.columns), options.named_column, predicted=predicted)
+    column = choose_column(
+        rows.name, list(rows.columns), options.named_column, predicted=options.predicted
+    )
     tags = tagged_rows(rows, column)
     return tags.as_labels() if opened.task == "labels" else tags
 
