@@ -393,7 +393,7 @@ def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bo
     if options.align_by == other:
         raise InputError(f"align_by: {other!r} means nothing for {task}; expected another way")
     for name in _UNUSED[task]:
-        if getattr(options, name) not in (None, getattr(usual, name)):
+        if getattr(options, name) not in (None, {}, getattr(usual, name)):
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
