@@ -305,7 +305,7 @@ def test_damaged_archives_are_named(tmp_path):
     data = log("inspect_old.eval").read_bytes()
     path = tmp_path / "run.eval"
     path.write_bytes(data[: len(data) // 2])
-    with pytest.raises(InputError, match="is a damaged zip archive"):
+    with pytest.raises(InputError, match=r"is a damaged zip archive|Inspect cannot read it"):
         pv.score(path)
     assert pv.check(path).problems
 

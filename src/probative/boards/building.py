@@ -331,7 +331,12 @@ class _Building:
     ) -> Matched:
         looking = self.options.average != "macro"
         matched = match_inputs(
-            answer, outputs, names=names, find_positive=looking, reading=self.options
+            answer,
+            outputs,
+            names=names,
+            find_positive=looking,
+            all_there=False,
+            reading=self.options,
         )
         # what was noticed in files may quote them
         return matched if self.options.show_gold else replace(matched, notes=())

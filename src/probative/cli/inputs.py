@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.cli.files import name_files
@@ -72,9 +71,10 @@ def inputs_of(
 
 def _answer_of(files: Sequence[str]) -> tuple[str | None, Sequence[str]]:
     """The answer and the systems; logs need no answer, and the first of them may have a name."""
-    first = files[0]
-    named = "=" in first and first.partition("=")[2] != "" and not Path(first).exists()
-    return (None, files) if named else (first, files[1:])
+    from probative.reading.systems import named_file
+
+    named = named_file(files[0]).name is not None
+    return (None, files) if named else (files[0], files[1:])
 
 
 def _expanded(

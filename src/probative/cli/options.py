@@ -35,6 +35,7 @@ __all__ = [
     "decimals",
     "fold_weight",
     "integer",
+    "is_bare",
     "label_map",
     "number",
     "number_list",
@@ -67,18 +68,16 @@ def number(text: str | float) -> float:
 def points(text: str | float) -> float:
     """Read a difference of scores: a fraction of 1, or points (``1pt``; ``1%`` is one point, too).
 
-    A number of 1 or more is refused: who writes 1 means one point, and it would be a hundred.
+    The library refuses 1 and more: who writes 1 means one point, and it would be a hundred.
     """
     words = _POINTS.fullmatch(str(text).strip())
-    if words is not None:
-        return number(words["number"]) / 100
-    value = number(text)
-    if abs(value) >= 1:
-        raise click.BadParameter(
-            f"{value} is not below 1; expected a fraction of 1: 0.01 is one point, as are 1pt and "
-            f"1%"
-        )
-    return value
+    # to the digits that were written: 0.7 / 100 is not 0.007
+    return number(text) if words is None else float(f"{number(words['number']) / 100:.15g}")
+
+
+def is_bare(text: str) -> bool:
+    """Whether a difference is written without a word for points."""
+    return _POINTS.fullmatch(text.strip()) is None
 
 
 def integer(text: str | int, *, least: int | None = None, most: int | None = None) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Union, cast, get_args, get_origin, get_ty
 import click
 from click.core import ParameterSource
 
+from probative._validation import ONE_POINT
 from probative.cli.completion import completer
 from probative.cli.needs import check_needs
 from probative.cli.paths import check_paths
@@ -245,7 +246,10 @@ def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError
         head = ", ".join(flags[name] for name in names) + ":"
     else:
         rest = error.message
-    return InputError(head + _KEYWORD.sub(flag, rest), error.path, error.line)
+    message = head + _KEYWORD.sub(flag, rest)
+    if message.endswith(ONE_POINT):
+        message += ", as are 1pt and 1%"  # what the command line takes for it, too
+    return InputError(message, error.path, error.line)
 
 
 def named_by_flags(error: InputError) -> InputError:

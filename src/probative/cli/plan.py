@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import click
+
+from probative._validation import ONE_POINT
 from probative.cli import options
 from probative.cli.files import name_files
 from probative.cli.parameters import Argument, Option
@@ -12,13 +15,23 @@ from probative.options import PlanOptions
 __all__ = ["plan"]
 
 
+def _difference(text: str) -> float:
+    """Read a difference; a bare 1 would mean a hundred points, and nobody means that."""
+    value = options.points(text)
+    if abs(value) >= 1 and options.is_bare(text):
+        raise click.BadParameter(
+            f"{text!r} is not below 1; expected a fraction of 1: {ONE_POINT}, as are 1pt and 1%"
+        )
+    return value
+
+
 def plan(
     files: Annotated[
         list[str],
         Argument(
             metavar="GOLD A B",
-            help="The answer, the baseline and the challenger of a pilot (FILE or NAME=FILE); or one "
-            "file that holds them in columns.",
+            help="The answer, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
+            "one file that holds them in columns.",
         ),
     ],
     *,
@@ -28,7 +41,7 @@ def plan(
             *("difference", "power", "units", "metric", "by", "beta", "level", *options.READING),
             difference=Option(
                 metavar="D",
-                parser=options.points,
+                parser=_difference,
                 help="The difference to be shown: 0.01, 1pt or 1% is one point; by default the "
                 "observed one.",
             ),

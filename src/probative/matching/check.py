@@ -54,6 +54,9 @@ def check(
     column: str | None = None,
     comments: bool = False,
     scheme: str | None = None,
+    unit_column: str | None = None,
+    header: bool | None = None,
+    multilabel: bool | str | None = None,
     label_names: Sequence[str] = (),
     score_name: str | None = None,
     threshold: float | None = None,
@@ -73,6 +76,9 @@ def check(
         starts a comment.
     scheme
         Its tag scheme; by default the one recognised.
+    unit_column, header, multilabel
+        Of a table, as for `score`: the column of units (sentences, for tags), whether the first
+        line names the columns, what stands between several labels of an item.
     label_names
         What the numbers of labels stand for, from 0 on, in rows of tokens and tags.
     score_name, threshold
@@ -104,6 +110,9 @@ def check(
             "column": column,
             "comments": comments,
             "scheme": scheme,
+            "unit_column": unit_column,
+            "header": header,
+            "multilabel": multilabel,
             "label_names": names_of("label_names", label_names),
             "score_name": score_name,
             "threshold": None if threshold is None else finite("threshold", threshold),
@@ -120,6 +129,9 @@ def check(
         tag_column,
         flag("comments", comments),
         column,
+        unit_column,
+        header,
+        multilabel,
         label_names=tuple(label_names),
         score_name=score_name,
         threshold=threshold,

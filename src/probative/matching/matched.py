@@ -42,7 +42,7 @@ from probative.reading.annotations import (
     Tagged,
     Text,
 )
-from probative.reading.inputs import annotations_of, both_of, is_path, opened, settled, task_of
+from probative.reading.inputs import annotations_of, both_of, is_path, settled, task_of
 from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
 from probative.reading.logs import Samples
 from probative.reading.recognise import Options, open_input, read
@@ -67,14 +67,14 @@ _UNUSED = {
     ),
     "segmentation": (
         *("tag_column", "unit_column", "run_column", "scheme", "repair", "ignore_type", "only"),
-        *("positive", "threshold", "probability_columns", "multilabel", "header"),
+        *("positive", "threshold", "probability_columns", "multilabel"),
         *("label_names", "score_name"),
     ),
     "labels": ("scheme", "repair", "ignore_type", "train_words", "score_name"),
     "samples": (
         *("tag_column", "unit_column", "gold_column", "columns", "comments", "align_by", "scheme"),
         *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
-        *("probability_columns", "multilabel", "header", "run_column"),
+        *("probability_columns", "multilabel", "header", "mapping", "ignore_case", "run_column"),
     ),
 }
 _ENDINGS = {
@@ -199,6 +199,7 @@ def match_inputs(
     *,
     names: Sequence[str] | None = None,
     find_positive: bool = True,
+    all_there: bool = True,
     reading: ReadingOptions | None = None,
     **keywords: Unpack[ReadingKeywords],
 ) -> Matched:
@@ -214,6 +215,8 @@ def match_inputs(
         What the systems are called; by default after their files.
     find_positive
         Whether to look for a class that counts as "yes" in the labels of two classes.
+    all_there
+        Whether these are all systems: a label that is mapped must then occur.
     reading, keywords
         How to read and match, where it should not be recognised: the object, or what it is made
         of; see `ReadingOptions`.
@@ -246,7 +249,9 @@ def match_inputs(
         else called
     )
     try:
-        matched = _match(answer, outputs, named, choices, find_positive=find_positive)
+        matched = _match(
+            answer, outputs, named, choices, find_positive=find_positive, all_there=all_there
+        )
     except InputError as error:
         raise _of_which_run(error, groups) from None
     return replace(matched, runs=groups, notes=_notes_of_runs(matched.notes, groups))
@@ -259,11 +264,12 @@ def _match(
     choices: ReadingOptions,
     *,
     find_positive: bool,
+    all_there: bool,
 ) -> Matched:
     """Find out who proposes what, by the task."""
     labels, train_words = choices.labels, choices.train_words
     kind = task_of(answer)
-    answer, *outputs = relabel([answer, *outputs], choices)
+    answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
     notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
     if isinstance(answer, (Labels, LabelSets)):
         matched = _labels(answer, outputs, named, choices, notes, find_positive=find_positive)
@@ -340,7 +346,9 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
         options = replace(
             options,
             task=task_of(answer),
+            like=answer.form,
             probability_columns=tuple(reading.probability_columns),
+            multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
             predicted=True,
         )
         column = next(iter(reading.columns), None)
@@ -462,7 +470,7 @@ def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bo
     if options.align_by == other:
         raise InputError(f"align_by: {other!r} means nothing for {task}; expected another way")
     for name in _UNUSED[task]:
-        if getattr(options, name) not in (None, getattr(usual, name)):
+        if getattr(options, name) not in (None, {}, getattr(usual, name)):
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
@@ -524,12 +532,11 @@ def _separate(
     wanted = [named[0], *(named[1:] or [None])]
     beside = [output for system in systems for output in single_outputs(gold, system)]
     options = settled([gold, *beside], options)
-    file = opened(gold, replace(options, column=wanted[0]))
-    answer = annotations_of(file, "gold", replace(options, column=wanted[0]))
+    answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
     same_task = replace(
         options,
         task=task_of(answer),
-        like=getattr(file, "kind", None),
+        like=answer.form,
         predicted=True,
         probability_columns=tuple(choices.probability_columns),
         multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
@@ -730,8 +737,11 @@ def _labels(
     for name, system in zip(names, systems, strict=True):
         notes += _align_items(gold, system, name, options.align_by)
     if isinstance(gold, Labels):
-        systems = [by_threshold(gold, s, n, options) for s, n in zip(systems, names, strict=True)]
-        notes += [system.notes[-1] for system in systems if options.threshold is not None]
+        systems = [
+            s if s is gold else by_threshold(gold, s, n, options)
+            for s, n in zip(systems, names, strict=True)
+        ]
+        notes += [s.notes[-1] for s in systems if options.threshold is not None and s is not gold]
     for name, system in zip(names, systems, strict=True):
         notes += differ_in_writing(gold.names, system.names, name)
     if isinstance(gold, Labels) and positive is None and not only and find_positive:

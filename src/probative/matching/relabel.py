@@ -47,7 +47,7 @@ def written_alike(name: str, options: ReadingOptions) -> str:
     return name.casefold() if options.ignore_case else name
 
 
-def relabel(sides: Sequence[Any], options: ReadingOptions) -> list[Any]:
+def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = True) -> list[Any]:
     """The sides with other names for their labels (for the types of tags).
 
     Parameters
@@ -57,6 +57,8 @@ def relabel(sides: Sequence[Any], options: ReadingOptions) -> list[Any]:
     options
         With `mapping`, as `check_names` gives it, and `ignore_case`. A type that is mapped to O is
         none.
+    strict
+        Whether a label that is mapped must occur.
     """
     mapping: Mapping[str, str] = options.mapping or {}
     if not mapping and not options.ignore_case:
@@ -71,13 +73,13 @@ def relabel(sides: Sequence[Any], options: ReadingOptions) -> list[Any]:
         seen.add(name)
         return mapping.get(name, name)
 
-    renamed = [_renamed(side, new) for side in sides]
+    renamed = {id(side): _renamed(side, new) for side in sides}  # a side may stand there twice
     for old in mapping:
-        if old not in seen:
+        if strict and old not in seen:
             raise InputError(
                 f"mapping: neither the answer nor a system has {old!r}{suggestion(old, seen)}"
             )
-    return renamed
+    return [renamed[id(side)] for side in sides]
 
 
 def _renamed(side: Any, new: Callable[[str], str]) -> Any:

@@ -121,6 +121,9 @@ class CheckOptions(CorpusOptions):
     """The choices of a check of a file."""
 
     column: str | None = None
+    unit_column: str | None = None
+    header: bool | None = None
+    multilabel: bool | str | None = None
     label_names: Sequence[str] = ()
     score_name: str | None = None
     threshold: float | None = None

@@ -162,6 +162,8 @@ class Tagged:
         What was recognised.
     column
         The column of the file, where it holds several sides.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     text: Text
@@ -169,6 +171,7 @@ class Tagged:
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     column: int | str | None = None
+    form: str | None = None
 
     @property
     def name(self) -> str:
@@ -206,6 +209,8 @@ class Spans:
     shape, shapes
         For spans of several pieces, the code of what the pieces are and what every code stands
         for, the empty text for one piece; None where all spans are of one piece.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     sentence: Ints
@@ -219,6 +224,7 @@ class Spans:
     repaired: int = 0
     shape: Ints | None = None
     shapes: tuple[str, ...] = ()
+    form: str | None = None
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -258,6 +264,8 @@ class Segmented:
         The line where every sentence begins in the file, from 1, or None.
     notes
         What was recognised.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     name: str
@@ -272,6 +280,7 @@ class Segmented:
     notes: tuple[str, ...] = ()
     source: Source | None = field(default=None, repr=False)
     block: Ints | None = None
+    form: str | None = None
 
     @property
     def n_sentences(self) -> int:
@@ -352,6 +361,8 @@ class Labels:
     aligned
         The sentences of which the items are tokens, or the rows of a table that names them: both
         sides must tell the same ones. None where items have nothing but their places.
+    form
+        The format of the file they came from; None for what came from Python.
     """
 
     name: str
@@ -361,6 +372,7 @@ class Labels:
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
+    form: str | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -372,7 +384,7 @@ class LabelSets:
 
     Attributes
     ----------
-    name, names, units, notes, texts, aligned
+    name, names, units, notes, texts, aligned, form
         As `Labels` has them.
     item, codes
         One entry per label of an item: which item (from 0), and the code of the label.
@@ -389,6 +401,7 @@ class LabelSets:
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
+    form: str | None = None
 
     def __len__(self) -> int:
         return self.n_items

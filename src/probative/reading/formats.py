@@ -41,7 +41,7 @@ from probative.reading.labels import read_labels
 from probative.reading.segmented import read_forms, read_segmented
 from probative.reading.source import Source
 from probative.reading.table_sides import read_one_table
-from probative.reading.tables import header_of, number_of_commas
+from probative.reading.tables import header_of, number_of_commas, single_name
 from probative.reading.tool_formats import (
     read_chosen,
     read_docs,
@@ -283,7 +283,7 @@ def _is_conllu(glance: Glance) -> Claim | None:
 
 
 def _is_columns(glance: Glance) -> Claim | None:
-    if not glance.is_text or _is_conllu(glance):
+    if not glance.is_text or _is_conllu(glance) or _asks_for_table(glance):
         return None
     options, shape, tags = glance.options, glance.shape, glance.tags
     numbered = isinstance(options.tag_column, int)
@@ -364,6 +364,8 @@ def _is_table(glance: Glance) -> Claim | None:
             return None
         keys = _listed(list(glance.record))
         return Claim(f"its first line is a JSON object with {keys}", LIKELY)
+    if _asks_for_table(glance):
+        return Claim("header= speaks of a table")
     if glance.suffix == ".csv":
         return Claim("its name ends in .csv")
     if _has_header(glance):
@@ -374,10 +376,22 @@ def _is_table(glance: Glance) -> Claim | None:
     if names is not None:
         return Claim(f"its first line names columns: {_listed(names)}", LIKELY)
     shape = glance.shape
+    if shape is not None and shape.width == 1:
+        name = single_name(glance.head)
+        if name is not None:
+            return Claim(f"its first line, {name!r}, stands there only, as a name does", LIKELY)
     commas = number_of_commas(glance.head) if shape is not None and shape.width == 1 else 0
     if commas:
         return Claim(f"every line has {commas} comma{'s' * (commas > 1)}", LIKELY)
     return None
+
+
+def _asks_for_table(glance: Glance) -> bool:
+    """Whether the caller speaks of a header, and the first line has what separates cells."""
+    first = glance.head.data.lstrip().split(b"\n", 1)[0]
+    alone = glance.shape is not None and glance.shape.width == 1
+    separated = alone or any(sign in first for sign in (b"\t", b",", b";"))
+    return glance.options.header is not None and glance.is_text and separated
 
 
 def _has_header(glance: Glance) -> bool:

@@ -17,8 +17,6 @@ from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, T
 from probative.reading.columns import ODD_TAG, TAG
 from probative.reading.docs import are_docs, are_examples, sides_of_examples, spans_from_docs
 from probative.reading.logs import Samples
-from probative.reading.opening import Input as File
-from probative.reading.opening import open_input
 from probative.reading.recognise import Options, read, read_pair
 from probative.reading.rows import (
     are_rows,
@@ -52,7 +50,6 @@ __all__ = [
     "is_frame",
     "is_path",
     "is_series",
-    "opened",
     "settled",
     "task_of",
 ]
@@ -61,11 +58,6 @@ __all__ = [
 def is_path(data: Any) -> bool:
     """Whether this names a file."""
     return isinstance(data, (str, Path))
-
-
-def opened(data: Any, options: Options) -> Any:
-    """A file that has been opened and recognised; anything else as it is."""
-    return open_input(data, options) if is_path(data) else data
 
 
 def task_of(annotations: Annotations) -> str:
@@ -92,7 +84,7 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     """
     if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets, Samples)):
         return data
-    if is_path(data) or isinstance(data, File):
+    if is_path(data):
         return read(data, options)
     if is_dataset(data):
         return _of_dataset(data, name, options)
@@ -311,9 +303,8 @@ def _refuse_odd_tags(sides: list[list[Any]], are_tags: list[bool]) -> None:
         is_tagged and any("-" in text for sentence in side for text in sentence)
         for side, is_tagged in zip(sides, are_tags, strict=True)
     )
-    if typed and not all(are_tags):
-        side = sides[are_tags.index(False)]
-        wrong = next(text for s in side for text in s if not TAG.fullmatch(text))
+    if typed and not are_tags[0]:  # of an answer with tags, each side tells its own wrong ones
+        wrong = next(text for s in sides[0] for text in s if not TAG.fullmatch(text))
         raise InputError(
             f"gold, pred: {shown(wrong)} is no tag, but a side has tags; expected tags such as "
             f"B-PER, I-PER, O (or task='labels')"

@@ -253,7 +253,9 @@ def _inspect_score(name: str, score: Any) -> dict[str, Any]:
 
 def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     """The header of a log, and its samples."""
-    on_disk = Path(source.name).is_file()
+    # Inspect tells its logs by their endings
+    place = Path(source.name)
+    on_disk = place.suffix in (".eval", ".json") and place.is_file()
     if on_disk and importlib.util.find_spec("inspect_ai") is not None:
         return _by_inspect(source)
     if source.is_zip:

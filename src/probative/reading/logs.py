@@ -127,11 +127,14 @@ class Samples:
         The log of every system.
     notes
         What was recognised.
+    form
+        The format of the file.
     """
 
     name: str
     logs: tuple[Log, ...]
     notes: tuple[str, ...] = ()
+    form: str | None = None
 
 
 def read_logs(

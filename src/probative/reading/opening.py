@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ class Options:
     column, unit
         The column of the labels and that of the units in a table.
     header
-        Whether the first line of a table names its columns.
+        Whether the first line of a table, or of a column file, names its columns.
     multilabel
         Whether a table has several labels per row: in lists (True), or with this text between.
     probability_columns
@@ -109,8 +109,14 @@ class Input:
 
     @cached_property
     def layout(self) -> Layout:
-        """Lines, columns and sentences of a column file."""
-        return layout(self.source, comments=self.options.comments)
+        """Lines, columns and sentences of a column file; what names its columns is left out."""
+        source = self.source
+        if self.options.header:
+            begin = len(source.data) - len(source.data.lstrip())
+            end = source.data.find(b"\n", begin)
+            kept = source.data[end:] if end >= 0 else b""
+            source = replace(source, data=source.data[:begin] + kept)
+        return layout(source, comments=self.options.comments)
 
 
 def open_input(path: str | Path, options: Options | None = None) -> Input:

@@ -49,7 +49,7 @@ def read(path: str | Path | Input, options: Options | None = None) -> Annotation
         raise opened.source.error(
             f"read as {opened.kind}, it has nothing for the task {opened.task!r}"
         )
-    return found.read(opened)
+    return replace(found.read(opened), form=opened.kind)
 
 
 def read_pair(

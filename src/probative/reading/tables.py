@@ -41,10 +41,11 @@ __all__ = [
     "number_of_commas",
     "plain_name",
     "read_cells",
+    "single_name",
 ]
 
 # What columns are called, in small letters.
-GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer")
+GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer", "tag", "tags", "ner")
 PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *GOLD_NAMES)
 _LINES = 4096  # of JSON that are read at once
 _BETWEEN = ",\n"  # no text goes on over the end of a line
@@ -141,6 +142,12 @@ def header_of(head: Source) -> list[str] | None:
     return rows[0] if there else None
 
 
+def single_name(head: Source) -> str | None:
+    """The first line, if it is called as columns of labels are and stands there once; else None."""
+    first, *others = head.data.decode("utf-8", "replace").split() or [""]
+    return first if plain_name(first) in PREDICTED_NAMES and first not in others else None
+
+
 def number_of_commas(head: Source) -> int:
     """How many commas every one of the first lines has; 0 where they differ in it."""
     rows = _even_rows(head)
@@ -192,7 +199,8 @@ def _usual(
     usual: tuple[str, ...] = PREDICTED_NAMES if place else GOLD_NAMES
     if number == 1:
         usual = GOLD_NAMES + PREDICTED_NAMES
-    candidates = [name for name in usual if name in there and name not in taken]
+    named = {plain_name(name): name for name in reversed(there) if name not in taken}
+    candidates = [named[name] for name in usual if name in named]
     if not candidates and len(there) == 1:
         candidates = there
     if not candidates:
