@@ -41,7 +41,7 @@ from probative.reading.labels import read_labels
 from probative.reading.segmented import read_forms, read_segmented
 from probative.reading.source import Source
 from probative.reading.table_sides import read_one_table
-from probative.reading.tables import header_of, number_of_commas, single_name
+from probative.reading.tables import header_of, is_number, number_of_commas, single_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -216,7 +216,7 @@ def recognise(source: Source, options: Options) -> Recognised:
     """
     if options.input_format is not None:
         kind = options.input_format
-        return Recognised(kind, options.task or _usual_task(kind), "it was asked for")
+        return Recognised(kind, options.task or _usual_task(kind), "")
     glance = Glance(source, options)
     claims = [(f, claim) for f in FORMATS.values() if (claim := f.recognise(glance)) is not None]
     if not claims:
@@ -271,8 +271,8 @@ def _is_columns(glance: Glance) -> Claim | None:
         return None
     options, shape, tags = glance.options, glance.shape, glance.tags
     if options.tag_column is not None or options.comments:
-        what = "tag_column=" if options.tag_column is not None else "comments=True"
-        return Claim(f"{what} speaks of columns")
+        what = "a tag column is" if options.tag_column is not None else "comments are"
+        return Claim(f"{what} asked for")
     if shape is not None and shape.numbered:
         return Claim("the first column numbers the tokens")
     if tags is not None and not _has_header(glance):
@@ -305,7 +305,7 @@ def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: 
 def _is_segmented(glance: Glance) -> Claim | None:
     if not glance.is_text:
         return None
-    if glance.is_ragged:
+    if glance.is_ragged and glance.suffix != ".tsv":
         return Claim("its lines have different numbers of words", LIKELY)
     shape = glance.shape
     if shape is None or shape.width == 1 or shape.table.tabs:
@@ -344,7 +344,7 @@ def _is_table(glance: Glance) -> Claim | None:
         keys = _listed(list(glance.record))
         return Claim(f"its first line is a JSON object with {keys}", LIKELY)
     if _asks_for_table(glance):
-        return Claim("header= speaks of a table")
+        return Claim("a header or the name of a column speaks of a table")
     if glance.suffix == ".csv":
         return Claim("its name ends in .csv")
     if _has_header(glance):
@@ -366,11 +366,15 @@ def _is_table(glance: Glance) -> Claim | None:
 
 
 def _asks_for_table(glance: Glance) -> bool:
-    """Whether the caller speaks of a header, and the first line has what separates cells."""
+    """Whether the caller speaks of a header or names a column, and the text could have some."""
+    options = glance.options
+    names = [name for name in (options.column, options.unit) if name is not None]
+    if options.header is None and not any(not is_number(name) for name in names):
+        return False
     first = glance.head.data.lstrip().split(b"\n", 1)[0]
     alone = glance.shape is not None and glance.shape.width == 1
     separated = alone or any(sign in first for sign in (b"\t", b",", b";"))
-    return glance.options.header is not None and glance.is_text and separated
+    return glance.is_text and separated
 
 
 def _has_header(glance: Glance) -> bool:

@@ -170,7 +170,7 @@ def _sets(items: list[Any], name: str) -> LabelSets:
         if None in texts or isinstance(labels, Mapping):
             raise InputError(f"{name}: item {number} is {shown(labels)}; expected a set of labels")
         sets.append([text for text in texts if text is not None])
-    return label_sets(name, sets)
+    return replace(label_sets(name, sets), notes=(f"{name}: any number of labels per item",))
 
 
 def settled(sides: Sequence[Any], options: Options) -> Options:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Origin, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
 from probative.reading.opening import FORMATS, TASKS, Input, Options, format_of, open_input
 from probative.reading.table_sides import read_table
+from probative.reading.tables import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def read(path: str | Path | Input, options: Options | None = None) -> Annotation
         raise opened.source.error(
             f"read as {opened.kind}, it has nothing for the task {opened.task!r}"
         )
-    return replace(found.read(opened), form=opened.kind)
+    return replace(found.read(opened), origin=Origin(opened.kind, opened.reason))
 
 
 def read_pair(
@@ -75,7 +75,7 @@ def read_pair(
     The answer, the systems and their names.
     """
     options = options or Options()
-    if any(isinstance(c, str) and not _is_number(c) for c in (gold, *columns)):
+    if any(isinstance(c, str) and not is_number(c) for c in (gold, *columns)):
         options = replace(options, input_format="table")  # names of columns, not numbers
     opened = open_input(path, options)
     source = opened.source
@@ -115,10 +115,6 @@ def read_pair(
                 int(shape.rows[0]) + 1,
             )
     return answer, list(systems), names
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"-?[0-9]{1,9}", text) is not None
 
 
 def _table_pair(
