@@ -209,6 +209,8 @@ def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError
         flag, value = flags[match["name"]], match["value"]
         if value == "False":
             return opposites.get(match["name"], f"{flag} none")
+        if value and not re.search(r"\w", value):
+            value = f"'{value}'"  # a sign is seen in quotes only
         return f"{flag} {'' if value == 'True' else value}".rstrip()
 
     keywords, colon, rest = error.message.partition(":")

@@ -543,6 +543,8 @@ def _entities(
     own = recognise(answer) if scheme is None and isinstance(answer, Tagged) else scheme
     spans = [_spans(side, scheme, own, options.repair) for side in sides]
     gold, *systems = spans
+    for name, system in zip(names, systems, strict=True):
+        notes += differ_in_writing(gold.labels, system.labels, name)
     items = match_spans(gold, *systems, ignore_type=options.ignore_type, only=options.only)
     notes_of_tags = dict.fromkeys(note for side in spans for note in side.notes)
     return Matched(

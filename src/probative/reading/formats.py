@@ -41,7 +41,14 @@ from probative.reading.labels import read_labels
 from probative.reading.segmented import read_forms, read_segmented
 from probative.reading.source import Source
 from probative.reading.table_sides import read_one_table
-from probative.reading.tables import header_of, is_number, number_of_commas, single_name
+from probative.reading.tables import (
+    PREDICTED_NAMES,
+    header_of,
+    is_number,
+    number_of_commas,
+    plain_name,
+    single_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -232,6 +239,8 @@ def recognise(source: Source, options: Options) -> Recognised:
     if len(best) > 1:
         raise _undecided(source, best, options)
     (found, claim), *_ = best
+    if strength == POSSIBLE and options.task is not None:
+        return Recognised(found.name, options.task, f"{options.task} is asked for")
     return Recognised(found.name, options.task or _task(found, claim), claim.reason)
 
 
@@ -296,7 +305,8 @@ def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: 
     typed = any("-" in tag for tag in some)
     if shape is not None and shape.width == 1:
         reason = f"its lines are tags such as {some[0]!r}"
-        return Claim(reason, SURE if typed and share == 1 else LIKELY)
+        unlikely = POSSIBLE if glance.options.task == "labels" else LIKELY
+        return Claim(reason, SURE if typed and share == 1 else unlikely)
     holds = "holds" if share == 1 else "mostly holds"
     reason = f"column {column} {holds} tags such as {some[0]!r}"
     return Claim(reason, POSSIBLE if glance.is_ragged and not typed else SURE)
@@ -305,7 +315,10 @@ def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: 
 def _is_segmented(glance: Glance) -> Claim | None:
     if not glance.is_text:
         return None
-    if glance.is_ragged and glance.suffix != ".tsv":
+    is_table = glance.suffix == ".tsv" or header_of(glance.head) is not None
+    if is_table:
+        return Claim("it has lines", POSSIBLE)
+    if glance.is_ragged:
         return Claim("its lines have different numbers of words", LIKELY)
     shape = glance.shape
     if shape is None or shape.width == 1 or shape.table.tabs:
@@ -331,15 +344,21 @@ def _is_jsonl(glance: Glance) -> Claim | None:
     under = next((key for key in SPAN_KEYS if isinstance(record.get(key), list)), None)
     if not has_text or (under is None and set(SPAN_KEYS) & set(record)):
         return None
-    spans = f"a list under {under!r}" if under else "no label"
-    return Claim(f"its first object has a text and {spans}")
+    if under is not None:
+        texts = [isinstance(entry, str) for entry in record[under]]
+        if texts and all(texts) and "text" in record:
+            return None  # labels of the text, not spans in it
+        return Claim(f"its first object has a text and a list under {under!r}")
+    named = set(map(plain_name, record)) & set(PREDICTED_NAMES)
+    return Claim("its first object has a text and no label", POSSIBLE if named else SURE)
 
 
 def _is_table(glance: Glance) -> Claim | None:
     if glance.source.is_parquet:
         return Claim("it begins as Parquet files do")
     if glance.record is not None:
-        if _is_jsonl(glance):
+        spans = _is_jsonl(glance)
+        if spans is not None and spans.strength == SURE:
             return None
         keys = _listed(list(glance.record))
         return Claim(f"its first line is a JSON object with {keys}", LIKELY)

@@ -309,7 +309,8 @@ def both_of(
         return read_pair(data, options, gold=gold, columns=columns)
     if not _is_frame(data):
         raise InputError("pred: missing; expected a second input beside gold")
-    if gold is None or not columns:
+    if gold is None or not (columns or options.probability_columns):
         raise InputError("gold_column, columns: expected the columns of the data frame by name")
-    answer, *systems = sides_from_frame("gold", data, [gold, *columns], options)
-    return answer, list(systems), [str(column) for column in columns]
+    asked = [gold, *columns] if columns else [gold, None]
+    answer, *systems = sides_from_frame("gold", data, asked, options)
+    return answer, list(systems), [str(column) for column in columns] or ["pred"]
