@@ -68,7 +68,7 @@ def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = Tru
     strict
         Whether a label that is mapped must occur.
     """
-    mapping: Mapping[str, str] = options.mapping or {}
+    mapping: Mapping[str, str] = dict(options.mapping or {})
     if not mapping and not options.ignore_case:
         return list(sides)
     if any(isinstance(side, Segmented) for side in sides):

@@ -53,8 +53,8 @@ class Plan(Result):
     by: str = field(default="unit", repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
     signature: str = field(default="", repr=False)
-    a: str | None = field(default=None, repr=False)
-    b: str | None = field(default=None, repr=False)
+    a: str | None = None
+    b: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; null is what no number would do for."""
