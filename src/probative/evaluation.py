@@ -24,6 +24,7 @@ from probative.matching.tag_rules import UNTYPED
 from probative.metrics import METRICS, NEEDS_TN, PRF, TABLE
 from probative.metrics import score as score_of
 from probative.options import ScoreOptions
+from probative.reading.annotations import LabelSets
 from probative.results import Interval, LabelScores, RunScores, Scores, SystemScores
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ def score(
     ----------
     gold
         The right answer: the path of a file; a list of tags (or of words) per sentence; a set of
-        ``(start, end, label)`` per sentence; or a label per item, as a list or an array.
+        ``(start, end, label)`` per sentence; a label per item, as a list or an array; or a set of
+        labels per item.
     pred, more
         The outputs, in the same form or another one of the same task; or one dictionary of them
         by name. A system may be a list of outputs, one per run or repeated answer: what they say
@@ -131,7 +133,8 @@ def score(
     **reading
         How to read and match, where it should not be recognised: `task` (entities,
         segmentation, labels), `input_format`, `encoding`, `tag_column`, `gold_column`,
-        `columns`, `unit_column`, `comments`, `align_by`, `scheme`, `repair`, `ignore_type`,
+        `columns`, `unit_column`, `comments`, `header`, `multilabel`, `probability_columns`,
+        `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`, `repair`, `ignore_type`,
         `only`, `positive`, `labels`, `train_words`; see `probative.options.ReadingOptions`.
 
     Returns
@@ -336,6 +339,8 @@ def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
 
 def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
     """What a signature says first: the task, and how tags were read."""
+    if isinstance(matched.gold, LabelSets):
+        return matched.task, "sets"
     if matched.scheme is None:
         return (matched.task,)
     return matched.task, matched.scheme, options.repair

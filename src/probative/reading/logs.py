@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative.reading.annotations import Origin
     from probative.reading.source import Source
 
 __all__ = ["Log", "Samples", "join_logs", "read_logs", "tool_of"]
@@ -127,14 +128,14 @@ class Samples:
         The log of every system.
     notes
         What was recognised.
-    form
-        The format of the file.
+    origin
+        The format of the file, and why it was recognised; None for what came from Python.
     """
 
     name: str
     logs: tuple[Log, ...]
     notes: tuple[str, ...] = ()
-    form: str | None = None
+    origin: Origin | None = None
 
 
 def read_logs(
