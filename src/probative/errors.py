@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["InputError", "suggestion"]
+__all__ = ["ONE_POINT", "InputError", "suggestion"]
+
+ONE_POINT = "0.01 is one point"  # of whoever may have written points for a fraction
 
 
 class InputError(ValueError):

@@ -221,8 +221,8 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
     """
     if isinstance(system, Runs):
         return system
-    if not isinstance(system, (list, tuple, np.ndarray)) or not len(system):
-        return None
+    if not isinstance(system, (list, tuple)) or not len(system):
+        return None  # of an array in two dimensions, nobody knows what the second one is
     if all(
         isinstance(one, (Tagged, Spans, Segmented, Labels, LabelSets)) or is_frame(one)
         for one in system

@@ -27,7 +27,8 @@ LARGEST = 2**31 - 64
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
-_DOCBIN = b"x"  # with which zlib begins, which a file of spaCy is packed by
+_ZLIB = b"x"  # with which zlib begins, which a file of spaCy is packed by
+_DOCBIN = b"\0a file of spaCy"  # stands for its content, which is not kept
 _PIECE = 1 << 24
 # Codecs that Python counts among the text encodings, but in which no file is written.
 _NO_FILES = {"idna", "punycode", "undefined"}
@@ -216,7 +217,7 @@ def _raw(path: str | Path, name: str, limit: int) -> tuple[bytes, Path | None]:
                 opening = file.read(len(_PARQUET))
                 if opening == _PARQUET:
                     return opening, Path(path)
-                if opening[:1] == _DOCBIN and Path(path).suffix == ".spacy":
+                if opening[:1] == _ZLIB and Path(path).suffix == ".spacy":
                     return _DOCBIN, Path(path)
                 file.seek(0)
             return _limited(file, name, limit), None
