@@ -320,3 +320,15 @@ def test_a_copy_under_next_to_no_prior_is_refused():
     with pytest.raises(pv.InputError, match=r"prior: 0\.0037 is too small"):
         PairedPosterior(copies, "recall", prior=0.0037).cdf(0.0)
     assert PairedPosterior(copies, "recall", prior=0.1).cdf(0.0) == pytest.approx(0.5, abs=1e-9)
+
+
+def test_limits_far_out_where_one_system_is_surely_better():
+    """The lower limit lies above 0, and with it a tail that is 1 less a probability."""
+    table = [3, 0, 198437173, 460294, 151601344, 65858985, 166213, 3534459241]
+    found = PairedPosterior(pv.PairedCounts(table), "fbeta", prior=17.6, beta=2)
+    low, high = found.interval(1 - 1e-12)
+    middle, reach = (low + high) / 2, special.ndtri(1 - 5e-13)
+    inner = found.interval(0.95)
+    # so many items: the posterior is normal
+    assert middle == pytest.approx(sum(inner) / 2, abs=1e-6)
+    assert (high - low) / 2 == pytest.approx(reach * (inner[1] - inner[0]) / 2 / 1.96, rel=0.01)

@@ -78,8 +78,6 @@ class SteppedShare:
     high: float
     sd: float
 
-    points = 32  # or so
-
     @classmethod
     def of(cls, a: float, b: float, drop: float) -> SteppedShare:
         """Work out where the variate lies; the steps resolve its density."""
@@ -93,6 +91,11 @@ class SteppedShare:
     def refined(self) -> SteppedShare:
         """The same with steps that are shorter by a factor of √2, and equal over a longer way."""
         return replace(self, step=self.step / _FINER, even=self.even * _FINER)
+
+    @property
+    def points(self) -> int:
+        """About how many points it takes."""
+        return int((self.high - self.low) / (self.sd * self.step)) + 20
 
     @property
     def _floor(self) -> float:

@@ -42,7 +42,7 @@ __all__ = [
 
 _SIZES = (2, 3, 4, 6, 9, 13, 19)
 _TRIED = 5  # of the sizes, for each share
-_OTHERS = 3  # nodes of the others meanwhile
+_OTHERS = 3  # nodes of the others meanwhile, or fewer if these are many
 _QUICK = 800  # plain nodes up to which no other kind is tried
 _NEGLIGIBLE = 1e-11  # the weight of all nodes that are left out
 _SAFETY = 8.0
@@ -93,7 +93,7 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
     are tried, too: each share gets the better one or, if that does not do, all get the same.
     """
     plain = _tried(gauss_jacobi, shapes, averages)
-    nodes = _refined(plain, averages, tolerance, _QUICK)
+    quick = nodes = _refined(plain, averages, tolerance, min(_QUICK, most))
     if nodes.error > _SAFETY * tolerance:
         stretched = _tried(stretched_gauss, shapes, averages)
         best = [
@@ -101,7 +101,8 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
             for pair in zip(plain, stretched, strict=True)
         ]
         for rules in (best, stretched, plain):
-            if nodes.error > _SAFETY * tolerance:
+            # more plain ones only if the others do no better than few of them
+            if nodes.error > _SAFETY * tolerance and (rules is not plain or nodes is quick):
                 found = _refined(rules, averages, tolerance, most)
                 nodes = min(nodes, found, key=lambda tried: tried.error)
     return nodes
@@ -157,7 +158,7 @@ def _tried(
     kind: Callable[[float, float, int], Rule], shapes: Shapes, averages: Averages
 ) -> list[_Rule]:
     """Rules of one kind, one for each share, as few nodes of the others tell."""
-    few = [gauss_jacobi(*shape, _OTHERS) for shape in shapes]
+    few = [gauss_jacobi(*shape, min(_OTHERS, 6 - len(shapes))) for shape in shapes]
     values = averages(
         [
             _product([*few[:i], kind(*shapes[i], size), *few[i + 1 :]])

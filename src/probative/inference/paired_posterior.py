@@ -49,9 +49,10 @@ _TOLERANCE = 1e-9
 _STEPS = 1e-9  # error that the points of K may leave
 # error that they may leave while nodes are chosen: of Gauss rules it is smooth, of steps it is not
 _SKETCH = {GaussShare: 1e-4, SteppedShare: 1e-8}
-_DROP = 25.0  # exp(-25) of what is integrated over K is left out
+_DROP = _log_odds.DROP  # exp(-36) of what is integrated over K is left out
 _REFINEMENTS = 8
-_MOST_NODES = 2200
+_LEAST_NODES, _MOST_NODES = 400, 2200
+_MOST_POINTS = 100_000  # of K at all nodes, unless there would be too few of these
 _GOOD_ENOUGH = 5e-4  # error up to which Gauss rules, and a small prior, will do
 LEAST_PRIOR = 0.1
 _ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
@@ -323,7 +324,8 @@ class _Shares:
         def averages(parts: Sequence[Nodes]) -> Array:
             return self._at(Nodes.joined(parts), size).beyond(probes)
 
-        nodes = gauss_nodes(self.others, averages, _TOLERANCE, _MOST_NODES)
+        most = min(_MOST_NODES, max(_MOST_POINTS // size.points, _LEAST_NODES))
+        nodes = gauss_nodes(self.others, averages, _TOLERANCE, most)
         if nodes.error > _GOOD_ENOUGH:
             points = sobol_nodes(self.others, averages)
             nodes = min(nodes, points, key=lambda found: found.error)
