@@ -136,10 +136,10 @@ def rank(
     >>> gold = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]] * 40
     >>> old = [["B-PER", "O", "O"], ["O", "B-LOC", "O"]] * 25 + gold[:30]
     >>> new = [["B-PER", "I-PER", "O"], ["O", "B-ORG", "O"]] * 5 + gold[:70]
-    >>> found = pv.rank(gold, {"old": old, "new": new, "newer": gold[:78] + old[:2]})
-    >>> [(system.name, system.rank_low, system.rank_high) for system in found.ranking]
+    >>> board = pv.rank(gold, {"old": old, "new": new, "newer": gold[:78] + old[:2]})
+    >>> [(system.name, system.rank_low, system.rank_high) for system in board.ranking]
     [('newer', 1, 2), ('new', 1, 2), ('old', 3, 3)]
-    >>> [system.letters for system in found.ranking]
+    >>> [system.letters for system in board.ranking]
     ['a', 'a', 'b']
     """
     options = RankOptions.of(
@@ -469,7 +469,7 @@ def _ranking(
         )
     test = "sampled" if evidence.sampled else "exact"
     notes = (*scores.notes, *_remarks(metric, board, evidence, options))
-    found = Ranking(
+    ranking = Ranking(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         metric=metric,
         ranking=tuple(rows),
@@ -482,7 +482,9 @@ def _ranking(
     signature = options.signature(
         "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, "bayesian-bootstrap"
     )
-    return replace(found, notes=tuple(notes), summary=ranking_summary(found), signature=signature)
+    return replace(
+        ranking, notes=tuple(notes), summary=ranking_summary(ranking), signature=signature
+    )
 
 
 def _remarks(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from probative.results.base import Result
+from probative.results.base import DifferenceResult, Result
 from probative.results.scores import Scores
 from probative.wording import number
 
@@ -34,7 +34,7 @@ Confusion: TypeAlias = tuple[str | None, str | None, int]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelDifference(Result):
+class LabelDifference(DifferenceResult):
     """The difference of two systems on one label, B minus A, with its interval."""
 
     label: str
@@ -43,11 +43,6 @@ class LabelDifference(Result):
     difference: float
     low: float
     high: float
-
-    @property
-    def estimate(self) -> float:
-        """The difference, by the name that all results have for what they estimate."""
-        return self.difference
 
     def __str__(self) -> str:
         return (
@@ -71,7 +66,7 @@ class SystemScore(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BucketDifference(Result):
+class BucketDifference(DifferenceResult):
     """The difference of two systems on the items of a bucket, B minus A, with its interval."""
 
     a: str
@@ -80,11 +75,6 @@ class BucketDifference(Result):
     difference: float
     low: float
     high: float
-
-    @property
-    def estimate(self) -> float:
-        """The difference, by the name that all results have for what they estimate."""
-        return self.difference
 
     def __str__(self) -> str:
         return (
@@ -130,7 +120,7 @@ class Bucket(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
+class Comparison(DifferenceResult):
     """What is known of the difference of two systems in one score.
 
     Attributes
@@ -204,11 +194,6 @@ class Comparison(Result):
     by_label: tuple[LabelDifference, ...] = ()
     note: str | None = None
     null: NullDistribution | None = field(default=None, repr=False)
-
-    @property
-    def estimate(self) -> float:
-        """The difference, by the name that all results have for what they estimate."""
-        return self.difference
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; of the posterior its kind."""
