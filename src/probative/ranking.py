@@ -255,7 +255,7 @@ def _compare_pairs(
     jobs = n_jobs if len(parts) >= _ENOUGH else 1
     compared = []
     for done, (_, comparisons) in enumerate(
-        in_processes(partial(_compare_pair, options), parts, jobs), 1
+        in_processes(partial(_compare_pair, options, len(ranking.pairs)), parts, jobs), 1
     ):
         compared.append(comparisons)
         if report is not None:
@@ -264,7 +264,7 @@ def _compare_pairs(
 
 
 def _compare_pair(
-    options: RankOptions, part: tuple[Matched, dict[int, SystemScores], RankedPair]
+    options: RankOptions, n_pairs: int, part: tuple[Matched, dict[int, SystemScores], RankedPair]
 ) -> Comparisons:
     """The comparison of two systems in full, with the p-values that the leaderboard goes by."""
     matched, known, pair = part
@@ -273,7 +273,7 @@ def _compare_pair(
     alone = replace(matched, notes=())
     result = compare_matched(alone, choices, figures=True, buckets=True, known=known)
     (comparison,) = result.comparisons
-    comparison = _as_ranked(comparison, pair)
+    comparison = _as_ranked(comparison, pair, alone=n_pairs == 1)
     return replace(
         result,
         comparisons=(comparison,),
@@ -282,11 +282,12 @@ def _compare_pair(
     )
 
 
-def _as_ranked(comparison: Comparison, pair: RankedPair) -> Comparison:
-    """The same comparison with the p-values of a leaderboard."""
+def _as_ranked(comparison: Comparison, pair: RankedPair, *, alone: bool) -> Comparison:
+    """The same comparison with the p-values of a leaderboard; a pair alone needs no adjustment."""
     if isnan(pair.p_adjusted):
         return comparison
-    return replace(comparison, pvalue=pair.pvalue, p_adjusted=pair.p_adjusted)
+    adjusted = None if alone else pair.p_adjusted
+    return replace(comparison, pvalue=pair.pvalue, p_adjusted=adjusted)
 
 
 def ranked_scores(
