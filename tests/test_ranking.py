@@ -566,3 +566,10 @@ def test_what_is_no_number_of_comparisons_is_refused():
     for number in (-1, 2.5, "all", True):
         with pytest.raises(pv.InputError, match="comparisons: "):
             pv.rank(gold, systems, comparisons=number)
+
+
+def test_two_others_are_both():
+    found = made(3, 1.0, 0)
+    assert all(pair.decided for pair in found.pairs)
+    assert "is better than both others (" in ranking_summary(found)
+    assert "is better than all three others (" in ranking_summary(made(4, 1.0, 0))

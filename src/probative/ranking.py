@@ -147,10 +147,10 @@ def rank(
     >>> gold = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]] * 40
     >>> old = [["B-PER", "O", "O"], ["O", "B-LOC", "O"]] * 25 + gold[:30]
     >>> new = [["B-PER", "I-PER", "O"], ["O", "B-ORG", "O"]] * 5 + gold[:70]
-    >>> found = pv.rank(gold, {"old": old, "new": new, "newer": gold[:78] + old[:2]})
-    >>> [(system.name, system.rank_low, system.rank_high) for system in found.ranking]
+    >>> board = pv.rank(gold, {"old": old, "new": new, "newer": gold[:78] + old[:2]})
+    >>> [(system.name, system.rank_low, system.rank_high) for system in board.ranking]
     [('newer', 1, 2), ('new', 1, 2), ('old', 3, 3)]
-    >>> [system.letters for system in found.ranking]
+    >>> [system.letters for system in board.ranking]
     ['a', 'a', 'b']
     """
     options = RankOptions.of(
@@ -274,7 +274,7 @@ def _compare_pairs(
     jobs = n_jobs if len(parts) >= _ENOUGH else 1
     compared = []
     for done, (_, comparisons) in enumerate(
-        in_processes(partial(_compare_pair, options), parts, jobs), 1
+        in_processes(partial(_compare_pair, options, len(ranking.pairs)), parts, jobs), 1
     ):
         compared.append(comparisons)
         if report is not None:
@@ -283,7 +283,7 @@ def _compare_pairs(
 
 
 def _compare_pair(
-    options: RankOptions, part: tuple[Matched, dict[int, SystemScores], RankedPair]
+    options: RankOptions, n_pairs: int, part: tuple[Matched, dict[int, SystemScores], RankedPair]
 ) -> Comparisons:
     """The comparison of two systems in full, with the p-values that the leaderboard goes by."""
     matched, known, pair = part
@@ -292,7 +292,7 @@ def _compare_pair(
     alone = replace(matched, notes=())
     result = compare_matched(alone, choices, figures=True, buckets=True, known=known)
     (comparison,) = result.comparisons
-    comparison = _as_ranked(comparison, pair)
+    comparison = _as_ranked(comparison, pair, alone=n_pairs == 1)
     return replace(
         result,
         comparisons=(comparison,),
@@ -301,11 +301,12 @@ def _compare_pair(
     )
 
 
-def _as_ranked(comparison: Comparison, pair: RankedPair) -> Comparison:
-    """The same comparison with the p-values of a leaderboard."""
+def _as_ranked(comparison: Comparison, pair: RankedPair, *, alone: bool) -> Comparison:
+    """The same comparison with the p-values of a leaderboard; a pair alone needs no adjustment."""
     if isnan(pair.p_adjusted):
         return comparison
-    return replace(comparison, pvalue=pair.pvalue, p_adjusted=pair.p_adjusted)
+    adjusted = None if alone else pair.p_adjusted
+    return replace(comparison, pvalue=pair.pvalue, p_adjusted=adjusted)
 
 
 def ranked_scores(
@@ -450,7 +451,7 @@ def _ranking(
         )
     test = "sampled" if evidence.sampled else "exact"
     notes = (*scores.notes, *_remarks(metric, board, evidence, options))
-    found = Ranking(
+    ranking = Ranking(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         metric=metric,
         ranking=tuple(rows),
@@ -463,7 +464,9 @@ def _ranking(
     signature = options.signature(
         "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, "bayesian-bootstrap"
     )
-    return replace(found, notes=tuple(notes), summary=ranking_summary(found), signature=signature)
+    return replace(
+        ranking, notes=tuple(notes), summary=ranking_summary(ranking), signature=signature
+    )
 
 
 def _remarks(

@@ -232,7 +232,7 @@ def test_pairs_fit_narrow_terminals(run, files, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
     out = run("rank", *files, "-q").out
     assert max(map(len, out.splitlines())) <= width
-    pairs = out.partition("All pairs")[2]
+    pairs = out.partition("The pair")[2]
     assert "difference" in pairs
     assert "p adjusted" in pairs
 

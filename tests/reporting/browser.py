@@ -12,6 +12,8 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -115,3 +117,9 @@ class Browser:
         )
         with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
             return json.load(answer)["value"]
+
+
+NEEDS_BROWSER = [
+    pytest.mark.browser,
+    pytest.mark.skipif(Browser.missing() is not None, reason=str(Browser.missing())),
+]

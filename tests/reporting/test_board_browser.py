@@ -8,21 +8,12 @@ from urllib.parse import unquote, urlparse
 import pytest
 
 import probative as pv
-from reporting.browser import Browser
+from reporting.browser import NEEDS_BROWSER
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(Browser.missing() is not None, reason=str(Browser.missing())),
-]
+pytestmark = NEEDS_BROWSER
 
 LINKS = "Array.from(document.links).map(link => link.href)"
 SENTENCES = ("Ann B-PER\nsaw O\nYork B-LOC\n\n", "the O\nBank B-ORG\n\n", "Lee B-PER\nwent O\n\n")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Browser() as window:
-        yield window
 
 
 @pytest.fixture(scope="module")

@@ -10,19 +10,10 @@ import pytest
 import probative as pv
 from probative.reporting.compare_report import compare_document
 from probative.reporting.render import as_html
-from reporting.browser import Browser
+from reporting.browser import NEEDS_BROWSER
 from reporting.test_page import outputs
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(Browser.missing() is not None, reason=str(Browser.missing())),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Browser() as window:
-        yield window
+pytestmark = NEEDS_BROWSER
 
 
 @pytest.fixture(scope="module")

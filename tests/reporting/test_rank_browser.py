@@ -8,19 +8,10 @@ import probative as pv
 from probative.reporting.rank_page import PairCommand
 from probative.reporting.rank_report import rank_document
 from probative.reporting.render import as_html
-from reporting.browser import Browser
+from reporting.browser import NEEDS_BROWSER
 from reporting.test_rank_page import embedded, made_up, systems
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(Browser.missing() is not None, reason=str(Browser.missing())),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Browser() as window:
-        yield window
+pytestmark = NEEDS_BROWSER
 
 
 @pytest.fixture(scope="module")

@@ -303,3 +303,15 @@ def test_without_any_in_full_the_page_says_where_to_get_them(page):
     counts = {name: pv.Counts([1, 2], [0, k], [1, 0]) for k, name in enumerate("ab")}
     _, text = html_outline(pv.rank(counts).to_html())
     assert "not compared in full" not in text  # of counts nothing more is known
+
+
+def test_a_single_pair_is_not_spoken_of_as_many():
+    gold, given = systems(2, 30)
+    ranking = pv.rank(gold, given, n_jobs=1, comparisons=1)
+    _, text = html_outline(ranking.to_html())
+    words = text.split('"use strict"')[0]
+    for many in ("all pairs", "All pairs", "pairs at once", "Every pair", "adjusted for all"):
+        assert many not in words
+    assert "of one pair it needs no adjustment" in words
+    assert ranking.comparisons[0].comparisons[0].p_adjusted is None
+    assert "The pair, with 95 % limits" in ranking.to_markdown()

@@ -166,3 +166,13 @@ def test_lines_leave_out_what_is_undefined_and_stay_inside():
         "curve s1": 3,
     }
     assert "nan" not in ET.tostring(root, encoding="unicode")
+
+
+def test_a_histogram_ends_where_nothing_can_be():
+    edges = [-3.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 3.0]
+    shares = [0.0, 0.0, 0.25, 0.5, 0.25, 0.0, 0.0]
+    words = {"axis": "x", "title": "t", "description": "d"}
+    drawn = histogram(edges, shares, observed=0.5, **words).svg
+    assert drawn == histogram(edges[2:6], shares[2:5], observed=0.5, **words).svg
+    assert ">200<" not in drawn
+    assert histogram([-1.0, 1.0], [0.0], observed=0.0, **words).svg.count("<rect") == 1

@@ -39,7 +39,7 @@ from probative.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from probative.boards.submissions import Found
+    from probative.boards.submissions import SubmittedFile
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
     from probative.reading.recognise import Annotations
@@ -118,10 +118,10 @@ def board(
     ...     lines = "".join(f"w {tag}-X\n" if tag != "O" else "w O\n" for tag in tags)
     ...     _ = (place / f"{name}.conll").write_text((lines + "\n") * 20)
     >>> _ = (place / "in" / "eve.conll").write_text("w O\n")
-    >>> found = pv.board(place / "gold.conll", place / "in", place / "site")
-    >>> found.scored, found.refused
+    >>> built = pv.board(place / "gold.conll", place / "in", place / "site")
+    >>> built.scored, built.refused
     (('ann', 'bob'), ('eve',))
-    >>> found.submissions[2].error
+    >>> built.submissions[2].error
     '1 sentence of 1 token, but the answer has 20 sentences of 100 tokens; expected as many'
     >>> pv.board(place / "gold.conll", place / "in", place / "site").reused
     ('ann', 'bob')
@@ -247,7 +247,7 @@ class _Places:
 class _Entry:
     """A submission that could be scored, and the key of what is known of it."""
 
-    found: Found
+    file: SubmittedFile
     output: Annotations
     key: str
     scores: SystemScores
@@ -309,10 +309,10 @@ class _Building:
                 signature=self.options.signature("board"),
             )
             return _Built(empty, None)
-        names = [entry.found.name for entry in entries]
+        names = [entry.file.name for entry in entries]
         matched = self._match(answer, [entry.output for entry in entries], names)
         ranking, known, n_known = self._rank(matched, entries, kept)
-        status = {entry.found.file: "reused" if entry.reused else "scored" for entry in entries}
+        status = {entry.file.file: "reused" if entry.reused else "scored" for entry in entries}
         board = Board(
             str(self.places.site),
             tuple(
@@ -352,7 +352,7 @@ class _Building:
             **{entry.name: _text(getattr(self.options, entry.name)) for entry in _choices()},
         }
 
-    def _read(self, one: Found, answer: Annotations, kept: Kept) -> _Entry | Submission:
+    def _read(self, one: SubmittedFile, answer: Annotations, kept: Kept) -> _Entry | Submission:
         """Read a submission and score it by itself: what others submit changes no digit."""
 
         def refuse(reason: str) -> Submission:
@@ -472,7 +472,7 @@ def _wanted_pairs(ranking: Ranking | None, pairs: str) -> tuple[tuple[str, str],
     return tuple((pair.a, pair.b) for pair in ranking.pairs if pairs == "all" or pair.b == leader)
 
 
-def _own_words(error: InputError, one: Found) -> str:
+def _own_words(error: InputError, one: SubmittedFile) -> str:
     """What is wrong with a file, without the folders in which it stands."""
     words = str(error)
     if error.path is not None:

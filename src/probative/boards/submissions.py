@@ -17,13 +17,13 @@ from probative.matching.matched import short_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Found", "content_digest", "find_submissions"]
+__all__ = ["SubmittedFile", "content_digest", "find_submissions"]
 
 _PIECE = 1 << 20
 _GZIP = b"\x1f\x8b"
 
 
-class Found(NamedTuple):
+class SubmittedFile(NamedTuple):
     """What stands in the folder under one name.
 
     Attributes
@@ -44,7 +44,7 @@ class Found(NamedTuple):
     error: str | None = None
 
 
-def find_submissions(folder: Path, *, answer: Path, largest: int) -> list[Found]:
+def find_submissions(folder: Path, *, answer: Path, largest: int) -> list[SubmittedFile]:
     """The files of a folder, and those that stand alone in a folder of it, by name.
 
     Hidden files are passed over, and so is the answer itself.
@@ -66,10 +66,10 @@ def find_submissions(folder: Path, *, answer: Path, largest: int) -> list[Found]
         raise InputError("there is no such folder", folder) from None
     except OSError as error:
         raise InputError(f"cannot be read: {os.strerror(error.errno or 0)}", folder) from None
-    found = [look for entry in entries for look in _look_at(entry, folder, answer, largest)]
+    files = [look for entry in entries for look in _look_at(entry, folder, answer, largest)]
     # the file system of whoever serves the site may not tell upper from lower case
-    times = Counter(one.name.casefold() for one in found)
-    return [_if_single(one, found) if times[one.name.casefold()] > 1 else one for one in found]
+    times = Counter(one.name.casefold() for one in files)
+    return [_if_single(one, files) if times[one.name.casefold()] > 1 else one for one in files]
 
 
 def content_digest(path: Path) -> str:
@@ -78,16 +78,16 @@ def content_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _if_single(one: Found, found: list[Found]) -> Found:
+def _if_single(one: SubmittedFile, files: list[SubmittedFile]) -> SubmittedFile:
     also = [
         other.file
-        for other in found
+        for other in files
         if other.name.casefold() == one.name.casefold() and other is not one
     ]
     return one._replace(error=f"has the name of {also[0]}, too; expected one submission per name")
 
 
-def _look_at(entry: Path, root: Path, answer: Path, largest: int) -> Iterator[Found]:
+def _look_at(entry: Path, root: Path, answer: Path, largest: int) -> Iterator[SubmittedFile]:
     """What an entry of the folder is; nothing, if it is the answer."""
     path, name = entry, _printable(short_name(entry))
     try:
@@ -107,7 +107,7 @@ def _look_at(entry: Path, root: Path, answer: Path, largest: int) -> Iterator[Fo
         error = "is a link that leads nowhere; expected a file"
     except OSError as failure:
         error = f"cannot be read: {os.strerror(failure.errno or 0).lower()}"
-    yield Found(name, path, _printable(str(path.relative_to(root))), error)
+    yield SubmittedFile(name, path, _printable(str(path.relative_to(root))), error)
 
 
 class _NoSubmission(Exception):  # noqa: N818  # a reason, caught where it is raised

@@ -52,15 +52,15 @@ class UnitExchange:
         """P(difference >= threshold)."""
         if self.walk.has_at_most(_FEW):
             return tail_by_enumeration(self.walk, self.gap, threshold)
-        found = self._tilted_tail(tilt_onto(self.walk, self.gap, threshold), threshold)
+        tilted = self._tilted_tail(tilt_onto(self.walk, self.gap, threshold), threshold)
         if not self.gap.may_jump:
-            return found
+            return tilted
         # some outcomes may lie where the tilt leads away from, and be missed
         try:
             plain = self._tilted_tail(np.zeros(2), threshold)
         except TooLargeError:
-            return found
-        return max(found, plain) if plain > _EXACT_UNTILTED else found
+            return tilted
+        return max(tilted, plain) if plain > _EXACT_UNTILTED else tilted
 
     def _tilted_tail(self, tau: NDArray[np.float64], threshold: Fraction) -> float:
         walk = TiltedWalk(self.walk, tau)

@@ -322,5 +322,5 @@ def _limits_of_copies(
     agreed = np.stack([np.asarray(part)[system] for part in parts], axis=1)
     cases = np.concatenate([np.zeros((len(agreed), 4)), agreed], axis=1)
     paired = PairedCounts(cases, units.number)
-    found = difference(paired.total() if units.by_item else paired, metric, level=level, beta=beta)
-    return found.low, found.high
+    gap = difference(paired.total() if units.by_item else paired, metric, level=level, beta=beta)
+    return gap.low, gap.high

@@ -76,8 +76,8 @@ def macro_pair_tests(
     observed = sums.observed(pairs)
     count = partial(_count_extreme, sums, pairs, observed, seed)
     extreme = np.zeros(len(pairs), dtype=np.int64)
-    for (_, end), found in in_processes(count, spans, n_jobs):
-        extreme += found
+    for (_, end), number in in_processes(count, spans, n_jobs):
+        extreme += number
         if report is not None:
             report(end / n_resamples)
     return np.asarray((extreme + 1) / (n_resamples + 1))

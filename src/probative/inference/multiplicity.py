@@ -90,8 +90,8 @@ def _possible_numbers(k: int) -> int:
     """
     possible = [1]
     for size in range(1, k + 1):
-        found = 0
+        numbers = 0
         for group in range(1, size + 1):
-            found |= possible[size - group] << (group * (group - 1) // 2)
-        possible.append(found)
+            numbers |= possible[size - group] << (group * (group - 1) // 2)
+        possible.append(numbers)
     return possible[k]

@@ -82,9 +82,9 @@ def pair_tests(
     >>> import probative as pv
     >>> from probative.inference.pair_tests import pair_tests
     >>> from probative.inference.unit_table import UnitTable
-    >>> found = np.arange(24) % 4 > 0
-    >>> a = pv.Counts(tp=~found, fp=np.zeros(24), fn=found)
-    >>> b = pv.Counts(tp=found, fp=np.zeros(24), fn=~found)
+    >>> hit = np.arange(24) % 4 > 0
+    >>> a = pv.Counts(tp=~hit, fp=np.zeros(24), fn=hit)
+    >>> b = pv.Counts(tp=hit, fp=np.zeros(24), fn=~hit)
     >>> table = UnitTable.of_counts([a, b, b])
     >>> pair_tests(table, "recall").pvalues.round(4).tolist()
     [[1.0, 0.0227, 0.0227], [0.0227, 1.0, 1.0], [0.0227, 1.0, 1.0]]
@@ -107,12 +107,12 @@ def pair_tests(
         )
         done += len(chunk)
         tell(done, len(pairs))
-    found, sampled = np.ones((len(first), len(first))), 0
+    pvalues, sampled = np.ones((len(first), len(first))), 0
     for i, j in everyone:
         pvalue, exact = tested[int(first[i]), int(first[j])]
-        found[i, j] = found[j, i] = pvalue
+        pvalues[i, j] = pvalues[j, i] = pvalue
         sampled += not exact
-    return PairTests(found[np.ix_(kind, kind)], sampled)
+    return PairTests(pvalues[np.ix_(kind, kind)], sampled)
 
 
 def _test_pairs(

@@ -79,11 +79,11 @@ def _insert_and_absorb(apart: Sequence[int]) -> list[int] | None:
 
 def _largest(new: Iterable[int], kept: Sequence[int]) -> list[int]:
     """Those of the new groups that are no part of another group."""
-    found: list[int] = []
+    largest: list[int] = []
     for column in sorted(new, key=int.bit_count, reverse=True):
-        if not any(column & other == column for other in (*kept, *found)):
-            found.append(column)
-    return found
+        if not any(column & other == column for other in (*kept, *largest)):
+            largest.append(column)
+    return largest
 
 
 def _cover(apart: Sequence[int]) -> list[int]:

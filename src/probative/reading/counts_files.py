@@ -85,12 +85,12 @@ def read_systems(
     if names is not None and len(names) != len(paths):
         raise InputError(f"names: {len(names)} for {len(paths)} files; expected one each")
     for number, path in enumerate(paths):
-        found = read_folds(path)
+        tables = read_folds(path)
         if names is not None:
-            if len(found) > 1:
+            if len(tables) > 1:
                 raise InputError("names: the systems have names already; expected none", path)
-            found = {names[number]: next(iter(found.values()))}
-        for name, rows in found.items():
+            tables = {names[number]: next(iter(tables.values()))}
+        for name, rows in tables.items():
             if name in systems:
                 raise InputError(f"{name!r} for the second time; expected different names", path)
             systems[name] = _stacked(rows)

@@ -47,7 +47,7 @@ _DOWNLOADS = (
 
 
 def board_pages(
-    found: Board,
+    board: Board,
     pairs: Sequence[Pair],
     examples: Mapping[Pair, Sequence[Example | LabelExample]],
 ) -> dict[str, str]:
@@ -55,7 +55,7 @@ def board_pages(
 
     Parameters
     ----------
-    found
+    board
         The board.
     pairs
         Which pairs have a page: the names of the lower and of the higher system.
@@ -64,26 +64,26 @@ def board_pages(
     """
     # a site does not depend on what was known when it was built
     steady = replace(
-        found,
+        board,
         submissions=tuple(
             replace(one, status="scored") if one.status == "reused" else one
-            for one in found.submissions
+            for one in board.submissions
         ),
     )
-    site = _Site(steady, {} if found.ranking is None else _addresses(found.ranking), set(pairs))
+    site = _Site(steady, {} if board.ranking is None else _addresses(board.ranking), set(pairs))
     files = {"index.html": site.index(), **site.downloads()}
-    if found.ranking is None:
+    if board.ranking is None:
         return files
-    for system in found.ranking.ranking:
+    for system in board.ranking.ranking:
         files[f"systems/{site.address[system.name]}.html"] = site.system(system)
     for pair in pairs:
         files[f"pairs/{site.pair_address(pair)}.html"] = site.pair(pair, examples.get(pair, ()))
     return files
 
 
-def _addresses(found: Ranking) -> dict[str, str]:
+def _addresses(ranking: Ranking) -> dict[str, str]:
     """What the page of every system is called: its name, where that can be a file's."""
-    names = [system.name for system in found.ranking]
+    names = [system.name for system in ranking.ranking]
     times = Counter(name.casefold() for name in names)
     return {
         name: name

@@ -18,38 +18,38 @@ __all__ = ["board_document", "board_payload", "refused_table"]
 _NOTHING: dict[str, Any] = {"systems": [], "ranking": [], "pairs": [], "summary": ""}
 
 
-def board_document(found: Board) -> Document:
+def board_document(board: Board) -> Document:
     """Show the leaderboard, and which submissions are not on it and why."""
-    ranked = Document("", {}, (), ()) if found.ranking is None else rank_document(found.ranking)
-    tables = [] if found.ranking is None else [leaderboard_table(found.ranking)]
-    tables += [refused_table(found)] if found.refused else []
+    ranked = Document("", {}, (), ()) if board.ranking is None else rank_document(board.ranking)
+    tables = [] if board.ranking is None else [leaderboard_table(board.ranking)]
+    tables += [refused_table(board)] if board.refused else []
     done = (
-        f"{counted(len(found.submissions), 'submission')}: {found}; "
-        f"{counted(found.pairs_tested, 'pair')} tested, {found.pairs_reused:,} reused."
+        f"{counted(len(board.submissions), 'submission')}: {board}; "
+        f"{counted(board.pairs_tested, 'pair')} tested, {board.pairs_reused:,} reused."
     )
     return replace(
         ranked,
-        title=f"Board of {counted(len(found.submissions), 'submission')}",
-        payload=board_payload(found)
-        | {"pairs_tested": found.pairs_tested, "pairs_reused": found.pairs_reused},
+        title=f"Board of {counted(len(board.submissions), 'submission')}",
+        payload=board_payload(board)
+        | {"pairs_tested": board.pairs_tested, "pairs_reused": board.pairs_reused},
         tables=tuple(tables),
-        records=(*({"kind": "submission", **one} for one in found.records()), *ranked.records),
-        notes=(*ranked.notes[:1], done, found.signature),
+        records=(*({"kind": "submission", **one} for one in board.records()), *ranked.records),
+        notes=(*ranked.notes[:1], done, board.signature),
     )
 
 
-def board_payload(found: Board) -> dict[str, Any]:
+def board_payload(board: Board) -> dict[str, Any]:
     """The contract: the submissions, and what a ranking has."""
     content = dict(_NOTHING)
-    if found.ranking is not None:
-        content = found.ranking.to_dict()
+    if board.ranking is not None:
+        content = board.ranking.to_dict()
         del content["level"]
-    return payload("board", found.signature, submissions=found.records(), **content)
+    return payload("board", board.signature, submissions=board.records(), **content)
 
 
-def refused_table(found: Board) -> Table:
+def refused_table(board: Board) -> Table:
     """The submissions that could not be scored, and why."""
-    rows = [(one.name, one.error or "") for one in found.submissions if one.status == "refused"]
+    rows = [(one.name, one.error or "") for one in board.submissions if one.status == "refused"]
     return Table(
         ("submission", "why"),
         tuple(rows),

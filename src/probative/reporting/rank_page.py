@@ -182,14 +182,20 @@ def _pair_words(ranking: Ranking, above: str, below: str) -> str:
     if isnan(pair.p_adjusted):
         return "no evidence"
     told = "decided" if pair.decided else "not told apart"
-    return (
-        f"{signed_points(pair.difference)} points, adjusted p = {pvalue(pair.p_adjusted)}, {told}"
-    )
+    adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
+    p = f"{adjusted}p = {pvalue(pair.p_adjusted)}"
+    return f"{signed_points(pair.difference)} points, {p}, {told}"
 
 
 def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
     if not in_full:
         return ""
+    model = (
+        f"comes from a model of the cases in which the two are right or wrong, that above from "
+        f"draws over the {ranking.by}s."
+    )
+    if len(ranking.pairs) == 1:
+        return f"What the comparison of two systems shows. Its P(better) {model}"
     megabytes = sum(len(entry["part"].encode()) for entry in in_full) / 1e6
     which = (
         "Every pair"
@@ -199,9 +205,8 @@ def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
     )
     return (
         f"{which} as the comparison of two systems shows it ({megabytes:.1f} MB of this page). Its "
-        f"intervals are of that pair alone, so they are narrower than the limits above, which hold "
-        f"for all pairs at once; adjusted p is the same. Its P(better) comes from a model of the "
-        f"cases in which the two are right or wrong, that above from draws over the {ranking.by}s."
+        f"intervals are of that pair alone, so most are narrower than the limits above, which hold "
+        f"for all pairs at once; adjusted p is the same. Its P(better) {model}"
     )
 
 
@@ -310,6 +315,13 @@ def _words(ranking: Ranking) -> dict[str, str]:
     """Each part of the page in plain words."""
     metric, level = metric_name(ranking.metric), f"{100 * ranking.level:g} %"
     scores = [system.estimate for system in ranking.ranking if isfinite(system.estimate)]
+    several = len(ranking.pairs) > 1
+    at_once = "for all pairs at once " if several else ""
+    adjusted = (
+        f"; adjusted, it allows for the number of pairs ({ranking.adjustment.capitalize()})"
+        if several
+        else "; of one pair it needs no adjustment"
+    )
     spread = f", from {points(max(scores))} to {points(min(scores))}" if scores else ""
     return {
         "board": f"{metric[:1].upper()}{metric[1:]} of each system with its own {level} interval"
@@ -321,9 +333,8 @@ def _words(ranking: Ranking) -> dict[str, str]:
         f"undefined. The stronger the colour, the larger the difference. A "
         f"full square is decided (adjusted p at most {1 - ranking.level:.4g}), a small one is not: "
         f"the two tie.{_narrow(ranking)}",
-        "pair": f"The limits hold for all pairs at once with a confidence of {level}. p is of the "
-        f"{ranking.test} randomisation test by {ranking.by}; adjusted, it allows for the number of "
-        f"pairs ({ranking.adjustment.capitalize()}). P(better) is the probability, given these "
-        f"data and nothing else, that a system scores higher than the other on {ranking.by}s like "
-        f"these.",
+        "pair": f"The limits hold {at_once}with a confidence of {level}. p is of the "
+        f"{ranking.test} randomisation test by {ranking.by}{adjusted}. P(better) is the "
+        f"probability, given these data and nothing else, that a system scores higher than the "
+        f"other on {ranking.by}s like these.",
     }

@@ -157,7 +157,9 @@ def pair_table(ranking: Ranking) -> Table:
     return Table(
         ("pair", "difference", "limits", "p", "p adjusted", "decided"),
         rows,
-        title=f"All pairs, with {100 * ranking.level:g} % limits that hold for all at once",
+        title=f"The pair, with {100 * ranking.level:g} % limits"
+        if len(ranking.pairs) == 1
+        else f"All pairs, with {100 * ranking.level:g} % limits that hold for all at once",
         droppable=(3, 2, 5),
     )
 

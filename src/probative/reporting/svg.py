@@ -235,6 +235,10 @@ def histogram(
 ) -> Drawing:
     """A null distribution with the observed difference marked; what is as extreme is coloured."""
     height = 120.0
+    # where nothing can be, at more than 100 points, say, there is nothing to show
+    used = [k for k, p in enumerate(probabilities) if p > 0] or [0]
+    probabilities = probabilities[used[0] : used[-1] + 1]
+    edges = edges[used[0] : used[-1] + 2]
     scale = _Scale.around([*edges, observed], _MARGIN, _HALF - _MARGIN)
     top, bottom = _MARGIN + 18, _MARGIN + 18 + height
     heights = [

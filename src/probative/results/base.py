@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from probative._types import Number, Words
     from probative.reporting.document import Document
 
-__all__ = ["Interval", "Result", "jsonable"]
+__all__ = ["DifferenceResult", "Interval", "Result", "jsonable"]
 
 _SHORT = 160  # characters of a `repr`
 _PLAIN = frozenset((str, int, bool, type(None)))  # what JSON has as it is
@@ -121,6 +121,17 @@ class Result:
         if len(words) > _SHORT:
             words = words[: _SHORT - 1] + "…"
         return f"<{type(self).__name__} {words}>"
+
+
+class DifferenceResult(Result):
+    """A result that estimates a difference of two systems."""
+
+    difference: float
+
+    @property
+    def estimate(self) -> float:
+        """The difference, by the name that all results have for what they estimate."""
+        return self.difference
 
 
 @dataclass(frozen=True, eq=False, repr=False)

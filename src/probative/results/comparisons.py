@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from probative.results.base import Result
+from probative.results.base import DifferenceResult, Result
 from probative.results.scores import Scores
 from probative.wording import number
 
@@ -35,7 +35,7 @@ Confusion: TypeAlias = tuple[str | None, str | None, int]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelDifference(Result):
+class LabelDifference(DifferenceResult):
     """The difference of two systems on one label, B minus A, with its interval."""
 
     label: str
@@ -44,11 +44,6 @@ class LabelDifference(Result):
     difference: float
     low: float
     high: float
-
-    @property
-    def estimate(self) -> float:
-        """The difference, by the name that all results have for what they estimate."""
-        return self.difference
 
     def __str__(self) -> str:
         return (
@@ -72,7 +67,7 @@ class SystemScore(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BucketDifference(Result):
+class BucketDifference(DifferenceResult):
     """The difference of two systems on the items of a bucket, B minus A, with its interval."""
 
     a: str
@@ -81,11 +76,6 @@ class BucketDifference(Result):
     difference: float
     low: float
     high: float
-
-    @property
-    def estimate(self) -> float:
-        """The difference, by the name that all results have for what they estimate."""
-        return self.difference
 
     def __str__(self) -> str:
         return (
@@ -131,7 +121,7 @@ class Bucket(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
+class Comparison(DifferenceResult):
     """What is known of the difference of two systems in one score.
 
     Attributes
@@ -231,11 +221,6 @@ class Comparison(Result):
     degrees_of_freedom: float | None = None
     pairs: tuple[tuple[str, str], ...] | None = None
     companions: RunScoreTests | None = None
-
-    @property
-    def estimate(self) -> float:
-        """The difference, by the name that all results have for what they estimate."""
-        return self.difference
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; of the posterior its kind."""

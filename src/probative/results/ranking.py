@@ -7,7 +7,7 @@ from functools import cached_property
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import Result
+from probative.results.base import DifferenceResult, Result
 from probative.results.scores import Scores
 from probative.wording import probability
 
@@ -82,7 +82,7 @@ class RankedSystem(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankedPair(Result):
+class RankedPair(DifferenceResult):
     """What is known of two systems of a leaderboard.
 
     Attributes
@@ -118,11 +118,6 @@ class RankedPair(Result):
     decided: bool
     identical: bool = False
     p_b_better: float = nan
-
-    @property
-    def estimate(self) -> float:
-        """The difference, by the name that all results have for what they estimate."""
-        return self.difference
 
     def __str__(self) -> str:
         return (

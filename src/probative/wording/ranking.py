@@ -29,6 +29,7 @@ _ORDINALS = (
     *("", "first", "second", "third", "fourth", "fifth", "sixth"),
     *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
 )
+_BOTH = 2  # that have a word of their own
 _NAMED = 3  # names written out before they are only counted
 _RUN = 4  # letters in a row from which on only the first and the last are written
 _OF_THESE_MODELS = (
@@ -89,8 +90,10 @@ def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
     still_open = [pair for pair in others if not pair.decided]
     if not still_open:
         largest = max(pair.p_adjusted for pair in others)
-        every = "all " if len(known) == len(ranking.ranking) else ""
-        behind = others[0].a if len(others) == 1 else f"{every}{_count(len(others))} others"
+        every = len(known) == len(ranking.ranking)
+        number = _count(len(others)) if not every else f"all {_count(len(others))}"
+        number = "both" if every and len(others) == _BOTH else number
+        behind = others[0].a if len(others) == 1 else f"{number} others"
         return f"{first.name} leads {score} and is better than {behind} ({_p(ranking, largest)})."
     equal = [pair for pair in still_open if pair.difference == 0]
     if not equal:
