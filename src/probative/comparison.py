@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Unpack
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from probative._validation import fraction, one_of, open_probability, random_generator
-from probative.counts import PairedCounts
+from probative.counts import Counts, PairedCounts
 from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
 from probative.evaluation import (
@@ -31,7 +32,9 @@ from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
 from probative.matching.buckets import bucketings_of
+from probative.matching.cases import cases_by, cases_of_pair
 from probative.matching.matched import Matched, match_inputs, match_training
+from probative.matching.pooled import unpooled
 from probative.metrics import NEEDS_TN, label_metric
 from probative.options import CompareOptions, PlanOptions, ScoreOptions
 from probative.reading.source import refuse_repeats
@@ -43,6 +46,7 @@ from probative.results import (
     LabelDifference,
     SystemScore,
 )
+from probative.runs import compare_counts, compare_groups, with_one_run
 from probative.wording.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
@@ -51,7 +55,6 @@ if TYPE_CHECKING:
     from probative._types import RNG, Input, Systems
     from probative.inference.clustered_posterior import ClusteredPosterior
     from probative.inference.macro_difference import MacroDifferencePosterior
-    from probative.matching.items import Items
     from probative.options import ReadingKeywords
     from probative.results import Difference, Plan, RandomizationTest
 
@@ -77,7 +80,7 @@ class _Choices:
 
 
 def compare(
-    gold: Input,
+    gold: Input | Mapping[str, Counts | Sequence[Counts]],
     a: Systems | None = None,
     b: Input | None = None,
     *more: Input,
@@ -91,6 +94,7 @@ def compare(
     prior: float = 1.0,
     power: float = 0.8,
     all_pairs: bool = False,
+    paired_runs: bool = False,
     train: Input | None = None,
     rng: RNG | None = 0,
     examples: bool = True,
@@ -105,7 +109,10 @@ def compare(
     gold, a, b, more
         The right answer, the baseline, the challenger and any others, in any form that `score`
         takes; or one dictionary of the systems by name, the baseline first. Without systems,
-        `gold` is a file or a data frame that holds them in its columns.
+        `gold` is a file or a data frame that holds them in its columns. A system may be a list of
+        outputs, one per run: then these models are compared, and the procedures that made them.
+        Or `gold` alone, a dictionary of `Counts` by the names of the systems, one row per unit; or
+        of lists of these, one per run.
     names
         What the systems are called; by default after their files.
     metric
@@ -128,6 +135,9 @@ def compare(
         The power of the test that the number of units needed is computed for.
     all_pairs
         Compare every pair, instead of each system with the first.
+    paired_runs
+        Whether run i of every system belongs to run i of the others: they share a seed, or a split
+        of the data.
     train
         The training data of the systems, of the same task: buckets then tell apart what was seen
         in training, and labels by how often they occur there.
@@ -173,6 +183,7 @@ def compare(
             "prior": prior,
             "power": power,
             "all_pairs": all_pairs,
+            "paired_runs": paired_runs,
             "train": train,
             "rng": rng,
             **reading,
@@ -180,6 +191,8 @@ def compare(
         beside=("names", "examples", "figures", "buckets"),
     )
     given = [system for system in (a, b, *more) if system is not None]
+    if not given and isinstance(gold, Mapping):
+        return compare_counts(gold, options, figures=figures)
     refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names)
     # a mean over the classes needs both classes of a yes-or-no question
@@ -197,6 +210,8 @@ def compare_matched(
     buckets: bool = False,
 ) -> Comparisons:
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
+    if matched.runs:
+        return _compare_runs(matched, options, examples=examples, figures=figures, buckets=buckets)
     level, beta, average = open_probability("level", options.level), options.beta, options.average
     one_of("average", average, AVERAGES)
     if average == "macro" and options.prior != CompareOptions.prior:
@@ -246,6 +261,23 @@ def compare_matched(
             _buckets(matched, pairs, metrics[0], options, choices)
             if buckets or options.train is not None
             else None
+        ),
+    )
+
+
+def _compare_runs(
+    matched: Matched, options: CompareOptions, *, examples: bool, figures: bool, buckets: bool
+) -> Comparisons:
+    """Compare systems that were given as runs."""
+    groups = matched.runs
+    if len(groups) < 2:
+        raise InputError(f"b: {len(groups)} system; expected at least two to compare")
+    if any(len(group.places) > 1 for group in groups):
+        return compare_groups(matched, options, figures=figures)
+    return with_one_run(
+        matched,
+        compare_matched(
+            unpooled(matched), options, examples=examples, figures=figures, buckets=buckets
         ),
     )
 
@@ -303,7 +335,7 @@ def plan_from_files(
     unit = unit_of(matched, by)
     (name,) = compared_metrics(matched, metric, "micro")
     result = plan(
-        _cases_of_pair(matched, 0, 1, unit),
+        cases_of_pair(matched, 0, 1, unit),
         scored_as(matched, name),
         difference=difference,
         power=power,
@@ -313,26 +345,6 @@ def plan_from_files(
     )
     signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
     return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature)
-
-
-def _cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
-    """The cases of a pair, one row per unit, or one table where single items are exchanged."""
-    several = len(matched.items.labels) > 1 and not matched.all_classes
-    if unit == matched.unit == "item" and several:
-        unit = "datum"  # the label that it missed and the one that it gave instead belong together
-    paired = _cases(matched.items, i, j, unit)
-    if not matched.all_classes:
-        return paired
-    # what was given instead of the right label is no item of its own
-    wrong = [1, 3, 5]
-    cases = paired.cases[..., :7].copy()
-    cases[..., wrong] = 0
-    return PairedCounts(cases)
-
-
-def _cases(items: Items, i: int, j: int, unit: str) -> PairedCounts:
-    by = {"item": None, "document": "document"}.get(unit, "sentence")
-    return items.paired(i, j, by=by)
 
 
 def _common(
@@ -376,7 +388,7 @@ def _common(
 
 def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
-    paired = _cases_of_pair(matched, i, j, choices.unit).grouped()
+    paired = cases_of_pair(matched, i, j, choices.unit).grouped()
     scored, level, beta = scored_as(matched, metric), choices.level, choices.beta
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     test = randomization_test(
@@ -419,7 +431,7 @@ def _by_label(
         cells = items.paired(i, j, by="label")
         tables = map(PairedCounts, cells.cases if cells.has_negatives else cells.cases[:, :7])
     else:
-        tables = (_cases(alone, i, j, choices.unit).grouped() for alone in items.by_label)
+        tables = (cases_by(alone, i, j, choices.unit).grouped() for alone in items.by_label)
     differences = []
     for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
         if not use:
@@ -461,7 +473,7 @@ def _bucket(
     differences = []
     for i, j in pairs:
         gap = difference(
-            _cases_of_pair(part, i, j, choices.unit).grouped(), scored, level=level, beta=beta
+            cases_of_pair(part, i, j, choices.unit).grouped(), scored, level=level, beta=beta
         )
         pair = part.names[i], part.names[j]
         differences.append(BucketDifference(*pair, metric, gap.estimate, gap.low, gap.high))

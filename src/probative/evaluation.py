@@ -15,13 +15,16 @@ from probative.errors import InputError
 from probative.inference.intervals import METHODS, interval
 from probative.inference.label_dependence import is_at_once, label_intervals
 from probative.inference.macro import macro_interval
+from probative.inference.repeats import score_repeats
 from probative.matching.matched import Matched, match_inputs
+from probative.matching.pooled import counts_of_runs, pool_runs, unpooled
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
 from probative.matching.tag_rules import UNTYPED
 from probative.metrics import METRICS, NEEDS_TN, PRF, TABLE
+from probative.metrics import score as score_of
 from probative.options import ScoreOptions
-from probative.results import Interval, LabelScores, Scores, SystemScores
+from probative.results import Interval, LabelScores, RunScores, Scores, SystemScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +44,9 @@ __all__ = [
     "score",
     "scored_as",
     "scores_of",
+    "signed_runs",
     "unit_of",
+    "unit_of_runs",
 ]
 
 UNITS = ("sentence", "document", "unit", "item")
@@ -52,6 +57,8 @@ _ALL_CLASSES = (
     *(name for name, m in TABLE.items() if m.is_share_of_right and not m.depends_on_beta),
 )
 _MACRO = "macro_"
+_OF_WORDS = ("recall", "precision", "f1")  # recall first: the others reward splitting too little
+ONE_RUN = "one run of a system tells nothing about other runs of it"
 
 
 @dataclass(frozen=True)
@@ -102,8 +109,9 @@ def score(
         ``(start, end, label)`` per sentence; or a label per item, as a list or an array.
     pred, more
         The outputs, in the same form or another one of the same task; or one dictionary of them
-        by name. Without any, `gold` is a file or a data frame that holds the answer and the
-        outputs in its columns.
+        by name. A system may be a list of outputs, one per run or repeated answer: what they say
+        of a unit then counts as one unit. Without any, `gold` is a file or a data frame that holds
+        the answer and the outputs in its columns.
     names
         What the systems are called; by default after their files.
     metric
@@ -156,7 +164,9 @@ def score(
         beside=("names",),
     )
     systems, names = by_name([] if pred is None else [pred, *more], names)
-    return scores_of(match_inputs(gold, systems, names=names, reading=options), options)
+    matched = match_inputs(gold, systems, names=names, reading=options)
+    scores = scores_of(matched, options)
+    return _with_repeats(matched, scores, options) if matched.runs else scores
 
 
 def by_name(
@@ -189,6 +199,8 @@ def scores_of(
     known
         What systems score by the same choices, by their numbers, where that is known already.
     """
+    if matched.runs:
+        return _scores_of_runs(matched, options, also)
     unit = unit_of(matched, options.by)
     if options.overlap and matched.task != "entities":
         raise InputError(f"overlap: means nothing for {matched.task}; expected entities")
@@ -222,6 +234,82 @@ def scores_of(
             *facts_of_reading(matched, options), ",".join(methods), f"by-{unit}"
         ),
     )
+
+
+def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]) -> Scores:
+    """Score systems with several runs: the runs of a unit belong to that unit."""
+    if all(len(group.places) == 1 for group in matched.runs):
+        alone = scores_of(unpooled(matched), options, also)
+        return replace(
+            alone, notes=(*alone.notes, ONE_RUN), run_scores=_run_scores(matched, alone, options)
+        )
+    unit = unit_of_runs(matched, options.by)
+    if options.overlap:
+        raise InputError("overlap: means nothing for several runs; expected one run of a system")
+    asked = options.metric
+    if asked is None and matched.task == "segmentation":
+        asked = _OF_WORDS
+    chosen = replace(options, metric=asked, by="unit" if unit == "item" else unit)
+    parts = [scores_of(pool_runs(matched, group), chosen, also) for group in matched.runs]
+    pooled = replace(
+        parts[0], systems=tuple(part.systems[0] for part in parts), unit=matched.unit, by=unit
+    )
+    methods = dict.fromkeys(s.method for system in pooled.systems for s in system.scores)
+    return replace(
+        pooled,
+        run_scores=_run_scores(matched, pooled, options),
+        signature=options.signature(
+            *facts_of_reading(matched, options),
+            ",".join(methods),
+            f"by-{unit}",
+            signed_runs(matched),
+        ),
+    )
+
+
+def _run_scores(matched: Matched, scores: Scores, options: ScoreOptions) -> tuple[RunScores, ...]:
+    """What every run scores, by system and metric; means over labels are left out."""
+    metrics = [s.metric for s in scores.systems[0].scores if s.metric in TABLE]
+    own = []
+    for group in matched.runs:
+        counts = [units.sum() for units in counts_of_runs(matched, group, scores.by)]
+        for metric in metrics:
+            scored = scored_as(matched, metric)
+            values = [score_of(table, scored, beta=options.beta) for table in counts]
+            own.append(RunScores.of(group.name, metric, group.runs, values))
+    return tuple(own)
+
+
+def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
+    """The same, with what more units and what more runs would tell."""
+    groups = {group.name: group for group in matched.runs}
+
+    def told(own: RunScores) -> RunScores:
+        if len(own) < 2:
+            return own
+        runs = counts_of_runs(matched, groups[own.system], scores.by)
+        names = ("tp", "fp", "fn") if runs[0].tn is None else ("tp", "fp", "fn", "tn")
+        cells = {name: np.stack([getattr(run, name) for run in runs], axis=1) for name in names}
+        scored = scored_as(matched, own.metric)
+        found = score_repeats(Counts(**cells), scored, level=options.level, beta=options.beta)
+        return replace(own, repeated=replace(found, metric=own.metric))
+
+    return replace(scores, run_scores=tuple(map(told, scores.run_scores or ())))
+
+
+def signed_runs(matched: Matched) -> str:
+    """How many runs there are, as a signature tells it."""
+    return f"runs:{','.join(str(len(group.places)) for group in matched.runs)}"
+
+
+def unit_of_runs(matched: Matched, by: str | None) -> str:
+    """What is taken to be independent, where what runs say of one item is not."""
+    unit = unit_of(matched, by)
+    if unit == "item" and matched.unit != "item":
+        raise InputError(
+            f"by: what several runs say of an item is not independent; expected {matched.unit!r}"
+        )
+    return unit
 
 
 def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
@@ -419,9 +507,7 @@ def _overlap(matched: Matched, i: int) -> dict[str, dict[str, float]]:
 def _segmentation_scores(
     matched: Matched, i: int, units: Counts, choices: _Choices
 ) -> tuple[Interval, ...]:
-    """Recall first: precision and F reward splitting too little."""
-    usual = ("recall", "precision", "f1")
-    scores = [_interval(matched, units, m, choices) for m in choices.among(usual)]
+    scores = [_interval(matched, units, m, choices) for m in choices.among(_OF_WORDS)]
     if choices.asked:
         return tuple(scores)
     gold, system = matched.gold, matched.systems[i]

@@ -39,6 +39,8 @@ def gate(
     """Judge every challenger by a gate for releases.
 
     Where there is no evidence (one unit, nothing to be found, an undefined score), no gate passes.
+    With several runs a gate asks about the procedures: what new runs would do counts, too. Then it
+    refuses a system with a single run, beside one with several.
 
     Parameters
     ----------
@@ -69,9 +71,14 @@ def gate(
     kind, margin, confidence = check_gate(kind, margin, confidence)
     wanted = _listed(comparisons)
     baseline, metric = wanted[0].a, wanted[0].metric
-    return tuple(
-        _judge(c, kind, margin, confidence) for c in wanted if (c.a, c.metric) == (baseline, metric)
-    )
+    first = [c for c in wanted if (c.a, c.metric) == (baseline, metric)]
+    return tuple(_judge(c, kind, margin, confidence) for c in _that_count(first))
+
+
+def _that_count(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """One comparison per challenger: of several runs that of the procedures, where there is one."""
+    answered = {(c.a, c.b) for c in comparisons if c.question == "procedures"}
+    return [c for c in comparisons if c.question == "procedures" or (c.a, c.b) not in answered]
 
 
 def _listed(comparisons: object) -> Sequence[Comparison]:
@@ -90,13 +97,22 @@ def _listed(comparisons: object) -> Sequence[Comparison]:
 
 
 def _judge(c: Comparison, kind: str, margin: float, confidence: float) -> GateVerdict:
-    reason = no_verdict(c)
+    reason = no_verdict(c) or _without_runs(c)
     probability = nan if reason else _probability(c, kind, margin)
     if isnan(probability) and not reason:
         reason = "the probability is not known"
     worse = kind == "fail-if-worse"
     passed = probability < confidence if worse else probability >= confidence
-    return GateVerdict(kind, c.a, c.b, c.metric, margin, confidence, probability, passed, reason)
+    return GateVerdict(
+        kind, c.a, c.b, c.metric, margin, confidence, probability, passed, reason, c.question
+    )
+
+
+def _without_runs(c: Comparison) -> str | None:
+    """Why nothing can be said about new runs, where a system has several."""
+    if c.question == "models" and max((c.runs or {}).values(), default=1) > 1:
+        return "what new runs would do is not known: " + (c.note or "one run of a system")
+    return None
 
 
 def _probability(c: Comparison, kind: str, margin: float) -> float:

@@ -19,17 +19,26 @@ from probative.evaluation import (
     facts_of_reading,
     scored_as,
     scores_of,
+    signed_runs,
     unit_of,
+    unit_of_runs,
 )
-from probative.inference.intervals import interval
 from probative.inference.leaderboard import ADJUSTMENTS, evidence_of_units, leaderboard
 from probative.inference.macro_leaderboard import evidence_of_labels, n_exchanges
 from probative.inference.ranks import N_BOOTSTRAP
 from probative.inference.unit_table import UnitTable
 from probative.matching.matched import match_inputs
+from probative.matching.pooled import counts_of_runs
 from probative.metrics import METRICS
 from probative.options import RankOptions, ScoreOptions
 from probative.results import RankedPair, RankedSystem, Ranking, Scores, SystemScores
+from probative.runs import (
+    counts_by_system,
+    hints_of_runs,
+    pooled_counts,
+    refuse_all_but,
+    scores_of_counts,
+)
 from probative.wording.ranking import ranking_summary
 from probative.workers import check_jobs
 
@@ -46,12 +55,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Known", "rank", "rank_matched", "ranked_scores"]
 
-_USUAL = ("precision", "recall", "f1")
 _WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
 
 
 def rank(
-    gold: Input | Mapping[str, Counts],
+    gold: Input | Mapping[str, Counts | Sequence[Counts]],
     systems: Systems | None = None,
     *more: Input,
     names: Sequence[str] | None = None,
@@ -77,9 +85,11 @@ def rank(
     gold
         The right answer, in any form that `score` takes. Without systems: a file or a data frame
         that holds answer and systems in its columns; or a dictionary of `Counts` by the names of
-        the systems, one row per unit, the same units in each.
+        the systems, one row per unit, the same units in each; or of lists of these, one per run.
     systems, more
         A dictionary of outputs by the names of their systems; or the outputs, one after the other.
+        A system may be a list of outputs, one per run: then the counts of its runs are added up,
+        and the ranks are those of these trained models, not of the procedures that made them.
     names
         What the systems are called; by default after their files.
     metric
@@ -184,11 +194,13 @@ def rank_matched(
         What need not be computed.
     """
     known = Known() if known is None else known
-    unit = unit_of(matched, options.by)
+    unit = unit_of_runs(matched, options.by) if matched.runs else unit_of(matched, options.by)
     (metric,) = compared_metrics(matched, options.metric, options.average)
     generator = random_generator(options.rng)
     how = {**how, "beta": options.beta, "seed": _seed(generator), "tested": known.tests}
     if options.average == "macro":
+        if matched.runs:
+            raise InputError("average: several runs have no macro ranks yet; expected 'micro'")
         evidence = _macro_evidence(matched, unit, metric, options.level, how)
         metric = f"macro_{metric}"
     else:
@@ -201,7 +213,11 @@ def rank_matched(
         )
     board = leaderboard(evidence, level=options.level, adjust=options.adjust, rng=generator)
     scores = ranked_scores(matched, options, known.scores)
-    return _ranking(scores, metric, board, evidence, options, facts_of_reading(matched, options))
+    facts = facts_of_reading(matched, options)
+    if matched.runs:
+        facts = (*facts, signed_runs(matched))
+        scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
+    return _ranking(scores, metric, board, evidence, options, facts)
 
 
 def ranked_scores(
@@ -220,8 +236,8 @@ def ranked_scores(
     """
     (metric,) = compared_metrics(matched, options.metric, options.average)
     also = f"macro_{metric}" if options.average == "macro" else metric
-    unit = unit_of(matched, options.by)
-    usual = ScoreOptions(level=options.level, by=unit, beta=options.beta)
+    by = options.by if matched.runs else unit_of(matched, options.by)
+    usual = ScoreOptions(level=options.level, by=by, beta=options.beta)
     return scores_of(matched, usual, also=[also], known=known)
 
 
@@ -245,6 +261,10 @@ def _macro_evidence(
 def _unit_table(matched: Matched, unit: str) -> UnitTable:
     """The counts of every system on each unit, as the tests of pairs exchange them."""
     items = matched.items
+    if matched.runs:
+        return UnitTable.of_counts(
+            pooled_counts([counts_of_runs(matched, group, unit) for group in matched.runs])
+        )
     datum = matched.unit == "item" and len(items.labels) > 1 and not matched.all_classes
     if unit == "item" and not datum:
         return _item_table(matched)
@@ -279,19 +299,15 @@ def _item_table(matched: Matched) -> UnitTable:
 
 
 def _rank_counts(
-    systems: Mapping[str, Counts], options: RankOptions, how: dict[str, Any]
+    systems: Mapping[str, Counts | Sequence[Counts]], options: RankOptions, how: dict[str, Any]
 ) -> Ranking:
-    """Rank systems of which only the counts by unit are known."""
-    usual = RankOptions()
-    for entry in fields(options):
-        known = entry.name in ("metric", "level", "beta", "adjust", "rng")
-        if not known and getattr(options, entry.name) != getattr(usual, entry.name):
-            raise InputError(f"{entry.name}: means nothing for counts; expected it left out")
-    names, counts = _counts_by_name(systems)
+    """Rank systems of which only the counts by unit are known, those of several runs together."""
+    refuse_all_but(options, "metric", "level", "beta", "adjust", "rng")
+    by_system = counts_by_system(systems)
     metric = options.metric or "f1"
     level, beta = options.level, options.beta
     generator = random_generator(options.rng)
-    table = UnitTable.of_counts(counts)
+    table = UnitTable.of_counts(pooled_counts(list(by_system.values())))
     evidence = evidence_of_units(
         table,
         metric,
@@ -301,52 +317,14 @@ def _rank_counts(
         **how,
     )
     board = leaderboard(evidence, level=level, adjust=options.adjust, rng=generator)
-    metrics = dict.fromkeys((*_USUAL, metric))
-    scored = tuple(
-        SystemScores(
-            name,
-            own.sum(),
-            tuple(interval(own, m, level=level, beta=beta, clustered=True) for m in metrics),
-        )
-        for name, own in zip(names, counts, strict=True)
-    )
-    scores = Scores("counts", scored, level, len(table.number), "unit", by="unit")
-    return _ranking(scores, metric, board, evidence, options, ("counts",))
-
-
-def _counts_by_name(systems: Mapping[str, Counts]) -> tuple[list[str], list[Counts]]:
-    """The names and counts of systems, if these were counted on the same units."""
-    names, counts = [str(name) for name in systems], list(systems.values())
-    if not counts:
-        raise InputError("systems: none; expected at least one")
-    for name, own in zip(names, counts, strict=True):
-        if not isinstance(own, Counts):
-            raise InputError(f"{name}: {shown(own)}; expected Counts, one row per unit")
-        if len(own.shape) != 1:
-            raise InputError(f"{name}: shape {own.shape}; expected one row per unit")
-        if own.shape != counts[0].shape:
-            raise InputError(
-                f"{name}: {own.shape[0]} units, but {names[0]} has {counts[0].shape[0]}"
-            )
-        if (own.tn is None) != (counts[0].tn is None):
-            raise InputError(f"{name}: tn is there for some systems only; expected all or none")
-        _check_same_answer(names[0], counts[0], name, own)
-    return names, counts
-
-
-def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> None:
-    """Refuse counts of two systems that cannot be those of one answer."""
-    sides: list[tuple[str, Any, Any]] = [("positives", one.positives, other.positives)]
-    if one.tn is not None and other.tn is not None:
-        sides.append(("negatives", one.fp + one.tn, other.fp + other.tn))
-    for what, here, there in sides:
-        wrong = np.flatnonzero(np.asarray(here) != np.asarray(there))
-        if len(wrong):
-            unit = wrong[0]
-            raise InputError(
-                f"{name}: {there[unit]:g} {what} in unit {unit + 1}, but {first} has "
-                f"{here[unit]:g}; expected counts against the same answer"
-            )
+    scores = scores_of_counts(by_system, level, beta, (metric,))
+    several = any(not isinstance(own, Counts) for own in systems.values())
+    facts: tuple[str, ...] = ("counts",)
+    if several:
+        facts = (*facts, f"runs:{','.join(str(len(own)) for own in by_system.values())}")
+    else:
+        scores = replace(scores, run_scores=None)
+    return _ranking(scores, metric, board, evidence, options, facts)
 
 
 def _seed(generator: np.random.Generator) -> int:

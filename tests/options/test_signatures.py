@@ -48,7 +48,7 @@ WITHOUT_EFFECT = {
 }
 # what is read is no choice: other data give other numbers
 INPUTS = {"counts", "tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
-INPUTS |= {"train", "dev", "test", "cws", "ner"}
+INPUTS |= {"train", "dev", "test", "cws", "ner", "runs"}
 # of these commands an option does something else
 WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
 
@@ -75,6 +75,9 @@ FILES = {
     "cut.txt": "to beor\nnot to be\n" * 5,
     "lexicon.txt": "to be\n",
     "p.jsonl": "[0.1, 0.9, 0.2, 0.8, 0.3]\n[0.2, 0.1, 0.8, 0.1, 0.7, 0.6]\n" * 5,
+    "seeds.csv": "gold,old,new,seed,other\n"
+    + "yes,yes,yes,1,1\nyes,no,yes,1,2\nyes,yes,no,2,1\nyes,no,yes,2,2\n"
+    "no,no,no,1,1\nno,yes,no,1,2\nno,no,no,2,1\nno,yes,yes,2,2\n" * 6,
     "a.csv": "tp,fp,fn\n30,5,9\n28,7,11\n33,4,6\n29,6,10\n",
     "b.csv": "tp,fp,fn\n32,4,7\n29,6,10\n35,4,4\n30,5,9\n",
 }
@@ -82,6 +85,8 @@ FOLDERS = {
     "submissions": ["old.conll", "new.conll"],
     "tables": ["labels.csv"],
     "segmented": ["cut.txt", "words.txt"],
+    "runs-a": ["old.conll", "new.conll"],
+    "runs-b": ["new.conll", "gold.conll"],
 }
 SPANS = {
     "metric": ["--metric", "recall"],
@@ -101,6 +106,12 @@ SPANS = {
     "labels": ["--labels", "PER,LOC"],
 }
 TABLE = ["labels.csv", "--gold-column", "gold", "--columns", "old,new"]
+SEEDS = ["seeds.csv", "--gold-column", "gold", "--columns", "old,new", "--run-column", "seed"]
+OTHER_RUNS = {"run_column": ["--run-column", "other"]}
+RUNS = ["gold.conll", "--runs", "A=runs-a", "--runs", "B=runs-b"]
+OF_RUNS = {
+    name: SPANS[name] for name in ("metric", "beta", "level", "scheme", "repair", "ignore_type")
+}
 # a call, and changes of one option each; what stands before ":" parts several calls of a command
 CALLS = {
     "score": (["gold.conll", "new.conll"], SPANS | {
@@ -112,6 +123,18 @@ CALLS = {
     "score:labels": (TABLE, {"positive": ["--positive", "yes"],
         "unit_column": ["--unit-column", "doc"]}),
     "score:words": (["words.txt", "cut.txt"], {"train_words": ["--train-words", "lexicon.txt"]}),
+    "score:runs": (RUNS, OF_RUNS),
+    "score:seeds": (SEEDS, OTHER_RUNS),
+    "compare:runs": (RUNS, OF_RUNS | {
+        "paired_runs": ["--paired-runs"],
+        "rope": ["--rope", "0.01"],
+        "prior": ["--prior", "0.5"],
+        "all_pairs": ["--all-pairs"],
+        "rng": ["--seed", "3"],
+    }),
+    "compare:seeds": (SEEDS, OTHER_RUNS),
+    "rank:runs": (RUNS, OF_RUNS | {"adjust": ["--adjust", "shaffer"], "rng": ["--seed", "3"]}),
+    "rank:seeds": (SEEDS, OTHER_RUNS),
     "compare": (["gold.conll", "old.conll", "new.conll"], SPANS | {
         "average": ["--average", "macro"],
         "rope": ["--rope", "0.01"],

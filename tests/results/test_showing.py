@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +14,8 @@ from crossval.models import Least
 
 import probative as pv
 from probative import results
+from probative.inference.runs import compare_runs
+from probative.inference.runs_planning import plan_runs
 from probative.results import Result
 
 GOLD = [["B-PER", "O", "B-LOC"], ["B-LOC", "O", "O"]] * 15
@@ -31,6 +33,19 @@ def compared(**how):
 @cache
 def ranked():
     return pv.rank(GOLD, {"old": OLD, "new": NEW, "again": NEW})
+
+
+@cache
+def runs():
+    return pv.compare(GOLD, {"old": [OLD, NEW, OLD], "new": [NEW, GOLD, NEW]})
+
+
+@cache
+def runs_difference():
+    def counts(k):
+        return pv.Counts(tp=[1, 2, k, 1], fp=[0, k, 1, 0], fn=[1, 0, 3 - k, 1])
+
+    return compare_runs([counts(1), counts(2)], [counts(3), counts(2)])
 
 
 def study():
@@ -107,6 +122,16 @@ RESULTS = {
     "Reversal": lambda: study().reversals[0],
     "ScorePosteriors": lambda: models().scores[0],
     "Scores": lambda: pv.score(GOLD, OLD, NEW),
+    "ModelsAnswer": lambda: runs_difference().models,
+    "ProceduresAnswer": lambda: runs_difference().procedures,
+    "RepeatedScore": lambda: pv.score(GOLD, [OLD, NEW]).run_scores[0].repeated,
+    "RunScoreTests": lambda: runs().comparisons[1].companions,
+    "RunScores": lambda: runs().run_scores[0],
+    "RunsDifference": lambda: runs_difference(),
+    "RunsPlan": lambda: replace(
+        plan_runs(runs_difference()), signature=f"probative:{pv.__version__}|plan|runs"
+    ),
+    "VarianceParts": lambda: runs().comparisons[1].variance,
     "SegmentationStudy": study,
     "SegmentationSweep": sweep,
     "SegmenterRun": lambda: study().runs[0],
@@ -175,6 +200,7 @@ SIGNED = {
     "ModelComparison": "labels|recall|2x2-block-regularised|seed:0|",
     "Plan": "plan|f1|by-item|level:0.95",
     "RandomizationTest": "randomization-test|f1|exact-by-unit|alternative:two-sided",
+    "RunsPlan": "plan|runs",
     "Scores": "entities|iob2|conlleval|",
     "SegmentationSweep": "sweep|wilson,wilson-indirect|by-sentence|steps:4|level:0.95",
 }

@@ -18,13 +18,13 @@ __all__ = ["compare"]
 
 def compare(
     files: Annotated[
-        list[str],
+        list[str] | None,
         Argument(
             metavar="GOLD [A B...]",
             help="The answer, the baseline and one or more challengers; or one file that holds "
-            "them in columns. - is standard input.",
+            "them in columns; with --counts, files of counts and no answer. - is standard input.",
         ),
-    ],
+    ] = None,
     *,
     given: Annotated[
         CompareOptions,
@@ -35,6 +35,7 @@ def compare(
                 "by",
                 "rope",
                 "all_pairs",
+                "paired_runs",
                 "train",
                 "beta",
                 "prior",
@@ -42,9 +43,15 @@ def compare(
                 "rng",
             ),
             *options.READING,
+            "run_column",
+            run_column=options.RUN_COLUMN,
             average=Option(metavar="HOW", help="micro or macro."),
             all_pairs=Option(
                 "--all-pairs", help="Compare every pair, not only each with the baseline."
+            ),
+            paired_runs=Option(
+                "--paired-runs",
+                help="Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
             ),
             train=Option(
                 "--train",
@@ -54,6 +61,15 @@ def compare(
         ),
     ],
     names: options.Names = None,
+    runs: options.Runs = None,
+    counts: Annotated[
+        bool,
+        Option(
+            "--counts",
+            help="The files hold tp, fp, fn [, tn], one row per unit; columns model and run tell "
+            "systems and runs apart.",
+        ),
+    ] = False,
     by_label: Annotated[bool, Option("--by-label", help="Print scores by label, too.")] = False,
     buckets: Annotated[
         bool,
@@ -93,7 +109,10 @@ def compare(
     """Is B really better than A? Scores, differences, exact tests, posteriors and a verdict.
 
     Example: probative compare gold.conll old.conll new.conll --html report.html
+
+    Several runs: probative compare gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
     """
+    from probative.cli.inputs import inputs_of
     from probative.comparison import compare as find_comparison
     from probative.gates import gate as judge
     from probative.reporting.compare_figures import comparison_figure
@@ -105,12 +124,11 @@ def compare(
         "require-better": require_better,
     }
     gate = _check_gate_options([name for name, on in gates.items() if on], margin, confidence)
-    gold, *systems = files
+    inputs, called = inputs_of(files, runs, names, counts=counts)
     page = out.html is not None  # it alone shows examples, and draws the tests
     comparisons = find_comparison(
-        gold,
-        *systems,
-        names=names,
+        *inputs,
+        names=called,
         examples=page,
         figures=page,
         buckets=buckets or page,

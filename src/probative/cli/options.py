@@ -15,6 +15,7 @@ from probative.cli.parameters import Group, Option
 __all__ = [
     "CORPUS",
     "READING",
+    "RUN_COLUMN",
     "STATISTICS",
     "Drawn",
     "Jobs",
@@ -23,6 +24,7 @@ __all__ = [
     "RandomDrawn",
     "RandomOutput",
     "Resume",
+    "Runs",
     "averaged_labels",
     "choose",
     "column_numbers",
@@ -267,6 +269,21 @@ READING = {
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
 }
+# Of commands that take several runs per system.
+RUN_COLUMN = Option(
+    "--run-column",
+    metavar="NAME",
+    help="The column of a table that says which run a row belongs to.",
+)
+Runs = Annotated[
+    list[str] | None,
+    Option(
+        "--runs",
+        metavar="NAME=FILES",
+        help="The runs of a system: a pattern such as A='a/*.conll', a folder or a file; may be "
+        "repeated.",
+    ),
+]
 # Those of a single corpus.
 _CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
 CORPUS = {name: READING[name] for name in _CORPUS}
@@ -279,8 +296,9 @@ def choose(*names: str, **own: Option) -> Group:
     """
     known = STATISTICS | READING | own
     chosen = {name: known[name] for name in (*names, *own)}
+    reading = {**READING, "run_column": RUN_COLUMN}
     return Group(
-        chosen, {name: "Reading files" for name in chosen if chosen[name] is READING.get(name)}
+        chosen, {name: "Reading files" for name in chosen if chosen[name] is reading.get(name)}
     )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from probative.cli import options
 from probative.cli.output import progress
 from probative.cli.parameters import Argument, Option
-from probative.errors import InputError
 from probative.options import RankOptions
 
 __all__ = ["rank"]
@@ -15,19 +14,21 @@ __all__ = ["rank"]
 
 def rank(
     files: Annotated[
-        list[str],
+        list[str] | None,
         Argument(
             metavar="GOLD [SYSTEM...]",
             help="The answer and the outputs: files, NAME=FILE, folders or patterns; or one file "
             "that holds them in columns; with --counts, files of counts and no answer. - is "
             "standard input.",
         ),
-    ],
+    ] = None,
     *,
     given: Annotated[
         RankOptions,
         options.choose(
             *("metric", "average", "by", "beta", "level", "adjust", "rng", *options.READING),
+            "run_column",
+            run_column=options.RUN_COLUMN,
             metric=Option(
                 metavar="NAME",
                 help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.",
@@ -39,12 +40,13 @@ def rank(
         ),
     ],
     names: options.Names = None,
+    runs: options.Runs = None,
     counts: Annotated[
         bool,
         Option(
             "--counts",
-            help="The files hold tp, fp, fn [, tn], one row per unit; with a column model, those "
-            "of several systems.",
+            help="The files hold tp, fp, fn [, tn], one row per unit; columns model and run tell "
+            "systems and runs apart.",
         ),
     ] = False,
     jobs: Annotated[
@@ -62,32 +64,14 @@ def rank(
 
     Example: probative rank gold.conll submissions/
     """
+    from probative.cli.inputs import inputs_of
     from probative.ranking import rank as find_ranking
     from probative.reading.systems import folders_passed_over
     from probative.reporting.rank_figure import rank_figure
     from probative.reporting.rank_report import rank_document
 
-    inputs, called = _inputs(files, names, counts=counts)
+    inputs, called = inputs_of(files, runs, names, counts=counts, expand=True)
     with progress("testing pairs", quiet=out.quiet) as report:
         ranking = find_ranking(*inputs, names=called, n_jobs=jobs, report=report, **vars(given))
-    out.remark(*folders_passed_over(files), *ranking.notes)
+    out.remark(*folders_passed_over(files or ()), *ranking.notes)
     out.emit(rank_document(ranking), lambda: rank_figure(ranking))
-
-
-def _inputs(
-    files: list[str], names: tuple[str, ...] | None, *, counts: bool
-) -> tuple[list[Any], list[str] | None]:
-    """The answer and the outputs, or the counts; and what the systems are called."""
-    from probative.matching.matched import short_name
-    from probative.reading.counts_files import read_systems
-    from probative.reading.systems import find_systems
-
-    gold, words = (None, files) if counts else (files[0], files[1:])
-    systems = find_systems(words, beside=gold)
-    named = any(file.name is not None for file in systems)
-    if named and names:
-        raise InputError("names: the systems have names already; expected none")
-    called = [file.name or short_name(file.path) for file in systems] if named else names
-    if not counts:
-        return [gold, *(file.path for file in systems)], None if called is None else list(called)
-    return [read_systems([file.path for file in systems], called)], None

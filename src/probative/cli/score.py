@@ -37,6 +37,8 @@ def score(
         ScoreOptions,
         options.choose(
             *("metric", "beta", "method", "by", "overlap", "level", *options.READING),
+            "run_column",
+            run_column=options.RUN_COLUMN,
             method=Option(
                 metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."
             ),
@@ -44,6 +46,7 @@ def score(
         ),
     ],
     names: options.Names = None,
+    runs: options.Runs = None,
     out: Annotated[
         ScoreOutput, options.printing(options.FIGURE, options.UNUSED_SEED, {"form": _FORMAT})
     ],
@@ -52,11 +55,12 @@ def score(
 
     Example: probative score gold.conll system.conll
     """
+    from probative.cli.inputs import inputs_of
     from probative.evaluation import score as find_scores
     from probative.reporting.score_report import conlleval_report, scores_document
 
-    gold, *systems = files
-    scores = find_scores(gold, *systems, names=names, **vars(given))
+    inputs, called = inputs_of(files, runs, names)
+    scores = find_scores(*inputs, names=called, **vars(given))
     out.remark(*scores.notes)
     if out.form == "conlleval":
         click.echo(conlleval_report(scores), nl=False)

@@ -26,27 +26,51 @@ from probative.options import ReadingKeywords, ReadingOptions
 from probative.reading.alignment import ALIGNMENTS, align
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
 from probative.reading.inputs import annotations_of, both_of, is_path, task_of
-from probative.reading.recognise import Options
+from probative.reading.recognise import Options, open_input, read
+from probative.reading.run_tables import read_run_table
+from probative.reading.runs import Runs, check_own_answer, runs_of
 from probative.reading.source import refuse_repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from probative.matching.items import Items
     from probative.reading.recognise import Annotations
 
-__all__ = ["Matched", "match_inputs", "match_training", "read_side", "short_name"]
+__all__ = ["Matched", "RunGroup", "match_inputs", "match_training", "read_side", "short_name"]
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
-    "entities": ("positive", "train_words", "unit_column"),
+    "entities": ("positive", "train_words", "unit_column", "run_column"),
     "segmentation": (
-        *("tag_column", "unit_column", "align_by", "scheme", "repair", "ignore_type", "only"),
-        "positive",
+        *("tag_column", "unit_column", "run_column", "align_by", "scheme", "repair"),
+        *("ignore_type", "only", "positive"),
     ),
     "labels": ("align_by", "scheme", "repair", "ignore_type", "train_words"),
 }
 _ENDINGS = {".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"}
+
+
+@dataclass(frozen=True)
+class RunGroup:
+    """The runs of one system.
+
+    Attributes
+    ----------
+    name
+        The system.
+    places
+        The numbers of its runs among all outputs.
+    runs
+        What the runs are called.
+    files
+        The files that they came from; None for what came from elsewhere.
+    """
+
+    name: str
+    places: tuple[int, ...]
+    runs: tuple[str, ...]
+    files: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +82,7 @@ class Matched:
     task
         ``entities``, ``segmentation`` or ``labels``.
     names
-        The systems.
+        The systems; where there are runs, each run.
     items
         Who proposes what.
     gold, systems
@@ -79,6 +103,8 @@ class Matched:
         Whether every class of single-label data counts: then accuracy is what micro F1 is.
     notes
         What was recognised, repaired or left out.
+    runs
+        Which outputs are runs of one system; empty if each is a system.
     """
 
     task: str
@@ -94,6 +120,7 @@ class Matched:
     own_labels: bool = False
     all_classes: bool = False
     notes: tuple[str, ...] = field(default=())
+    runs: tuple[RunGroup, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -148,17 +175,42 @@ def match_inputs(
         of; see `ReadingOptions`.
     """
     choices = _check_reading(ReadingOptions.of(keywords) if reading is None else reading)
-    columns, labels, train_words = choices.columns, choices.labels, choices.train_words
+    columns, train_words = choices.columns, choices.train_words
     names = None if names is None else names_of("names", names)
-    refuse_repeats((gold, *systems, train_words))
+    refuse_repeats(_paths(gold, systems, train_words))
     options = _how_to_read(choices)
     if systems:
-        answer, outputs, usual_names = _separate(gold, systems, options, choices)
+        answer, given = _separate(gold, systems, options, choices)
+    elif choices.run_column is not None:
+        answer, given = _runs_together(gold, options, choices)
     else:
         answer, outputs, usual_names = both_of(gold, options, choices.gold_column, columns)
-    named = _name_systems(names, usual_names)
+        given = [_System(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
+    called = _name_systems(names, [system.name for system in given])
+    outputs = [output for system in given for output in system.outputs]
+    groups = _group(given, called)
+    named = (
+        tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
+        if groups
+        else called
+    )
+    if not systems:
+        _refuse_unused(choices, answer, separate=False)
+    matched = _match(answer, outputs, named, choices, find_positive=find_positive)
+    return replace(matched, runs=groups, notes=_notes_of_runs(matched.notes, groups))
+
+
+def _match(
+    answer: Any,
+    outputs: list[Any],
+    named: tuple[str, ...],
+    choices: ReadingOptions,
+    *,
+    find_positive: bool,
+) -> Matched:
+    """Find out who proposes what, by the task."""
+    labels, train_words = choices.labels, choices.train_words
     kind = task_of(answer)
-    _refuse_unused(choices, answer, separate=bool(systems))
     notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
     if isinstance(answer, Labels):
         matched = _labels(answer, outputs, named, choices, notes, find_positive=find_positive)
@@ -189,6 +241,8 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
     answer
         What the answer is, if this is none.
     """
+    if reading.run_column is not None:
+        raise InputError("run_column: means nothing here; expected it left out")
     options = _how_to_read(_check_reading(reading))
     column = reading.gold_column
     if answer is not None:
@@ -238,7 +292,10 @@ def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spa
 def _check_reading(reading: ReadingOptions) -> ReadingOptions:
     """The same choices, if they are some that there are."""
     columns_of("columns", reading.columns)
-    columns_of("gold_column, unit_column", [reading.gold_column, reading.unit_column])
+    columns_of(
+        "gold_column, unit_column, run_column",
+        [reading.gold_column, reading.unit_column, reading.run_column],
+    )
     one_of("align_by", reading.align_by, ALIGNMENTS)
     one_of("repair", reading.repair, REPAIRS)
     if reading.scheme is not None:
@@ -292,28 +349,139 @@ def _averaging(matched: Matched, labels: str | Sequence[str] | None) -> Matched:
     )
 
 
+@dataclass(frozen=True)
+class _System:
+    """What was read of one system: an output, or several and what they are called."""
+
+    name: str
+    outputs: list[Any]
+    runs: tuple[str, ...] | None = None
+    files: tuple[str | None, ...] = ()
+
+
+def _paths(gold: Any, systems: Sequence[Any], train_words: Any) -> Iterator[Any]:
+    """Everything that may be a path, the runs of a system one by one."""
+    yield from (gold, train_words)
+    for system in systems:
+        yield from system if isinstance(system, Runs) else (system,)
+
+
 def _separate(
     gold: Any,
     systems: Sequence[Any],
     options: Options,
     choices: ReadingOptions,
-) -> tuple[Annotations, list[Any], list[str]]:
+) -> tuple[Annotations, list[_System]]:
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
     same_task = replace(options, task=task_of(answer))
-    outputs, names = [], []
+    _refuse_unused(choices, answer, separate=True)
+    given = []
     for number, system in enumerate(systems):
         column = wanted[min(number + 1, len(wanted) - 1)]
-        name = f"pred {number + 1}" if len(systems) > 1 else "pred"
-        output = annotations_of(system, name, replace(same_task, column=column))
-        if task_of(output) != task_of(answer):
-            raise InputError(
-                f"{_name(output)}: is {task_of(output)}, but {_name(answer)} is {task_of(answer)}"
-            )
-        outputs.append(output)
-        names.append(short_name(system) if is_path(system) else _own_name(system) or name)
-    return answer, outputs, names
+        usual = f"pred {number + 1}" if len(systems) > 1 else "pred"
+        of_system = replace(same_task, column=column)
+        several = runs_of(system, answer)
+        if choices.run_column is not None:
+            given.append(_runs_in_tables(several or Runs([system]), usual, of_system, choices))
+        elif several is not None:
+            given.append(_several(several, usual, answer, of_system, choices))
+        else:
+            output = _same_task(annotations_of(system, usual, of_system), answer)
+            name = short_name(system) if is_path(system) else _own_name(system) or usual
+            given.append(_System(name, [output]))
+    return answer, given
+
+
+def _several(
+    several: Runs, usual: str, answer: Annotations, options: Options, choices: ReadingOptions
+) -> _System:
+    """Read the runs of a system."""
+    outputs, files = [], []
+    for number, run in enumerate(several, start=1):
+        opened = open_input(run, options) if is_path(run) else None
+        output = read(opened) if opened else annotations_of(run, f"{usual}, run {number}", options)
+        outputs.append(_same_task(output, answer))
+        files.append(str(run) if opened else None)
+        if opened and choices.tag_column is None:
+            check_own_answer(opened, answer, choices.gold_column)
+    called = _distinct([None if f is None else short_name(f) for f in files])
+    return _System(usual, outputs, called, tuple(files))
+
+
+def _distinct(names: Sequence[str | None]) -> tuple[str, ...]:
+    """What runs are called: after their files, where that tells them apart."""
+    if None in names or len(set(names)) < len(names):
+        return tuple(f"run {number}" for number in range(1, len(names) + 1))
+    return tuple(map(str, names))
+
+
+def _same_task(output: Annotations, answer: Annotations) -> Annotations:
+    if task_of(output) != task_of(answer):
+        raise InputError(
+            f"{_name(output)}: is {task_of(output)}, but {_name(answer)} is {task_of(answer)}"
+        )
+    return output
+
+
+def _runs_in_tables(tables: Runs, usual: str, options: Options, choices: ReadingOptions) -> _System:
+    """The runs of a system in one or more tables, as a column of theirs tells."""
+    outputs: list[Any] = []
+    runs: list[str] = []
+    for table in tables:
+        parted = read_run_table(table, [options.column], str(choices.run_column), options)
+        outputs += (
+            replace(own, name=f"{parted.name}, run {run!r}")
+            for run, own in zip(parted.runs, parted.sides[0], strict=True)
+        )
+        runs += parted.runs
+    single = len(tables) == 1
+    name = short_name(tables[0]) if single and is_path(tables[0]) else usual
+    return _System(name, outputs, _distinct(runs), (None,) * len(outputs))
+
+
+def _runs_together(
+    gold: Any, options: Options, choices: ReadingOptions
+) -> tuple[Annotations, list[_System]]:
+    """The answer and the runs of all systems from one table."""
+    answer = None if choices.gold_column is None else str(choices.gold_column)
+    columns = [answer, *map(str, choices.columns)] if choices.columns else [answer, None]
+    parted = read_run_table(gold, columns, str(choices.run_column), options)
+    parted.check_answers()
+    (first, *_), *systems = parted.sides
+    without_files = (None,) * len(parted.runs)
+    return first, [_System(own[0].name, list(own), parted.runs, without_files) for own in systems]
+
+
+def _group(given: Sequence[_System], called: tuple[str, ...]) -> tuple[RunGroup, ...]:
+    """Which outputs are runs of one system, if any were given as runs."""
+    if all(system.runs is None for system in given):
+        return ()
+    groups, at = [], 0
+    for name, system in zip(called, given, strict=True):
+        n = len(system.outputs)
+        runs = system.runs or ("run 1",)
+        groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
+        at += n
+    return tuple(groups)
+
+
+def _notes_of_runs(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[str, ...]:
+    """The same notes, those that many runs share said once."""
+    if not groups:
+        return notes
+    files = {file: None for group in groups for file in group.files if file}
+    files |= {f"{group.name}, {run}": None for group in groups for run in group.runs}
+    about: dict[str, list[str]] = {}
+    for note in notes:
+        name = next((f for f in files if note.startswith((f"{f}: ", f"{f} "))), "")
+        about.setdefault(note.removeprefix(name), []).append(name)
+    return tuple(f"{names[0]}{_and_more(len(names) - 1)}{words}" for words, names in about.items())
+
+
+def _and_more(number: int) -> str:
+    return f" and {number} more" if number else ""
 
 
 def _name(side: Any) -> str:

@@ -29,6 +29,7 @@ class CompareOptions(ReadingOptions):
     prior: float = field(default=1.0, metadata=ALWAYS)
     power: float = 0.8
     all_pairs: bool = False
+    paired_runs: bool = False
     train: Any = None
     rng: RNG | None = field(default=0, metadata={"as": "seed"})
 

@@ -23,6 +23,7 @@ class ReadingKeywords(TypedDict, total=False):
     gold_column: int | str | None
     columns: Sequence[int | str]
     unit_column: str | None
+    run_column: str | None
     comments: bool
     align_by: str
     scheme: str | None
@@ -47,6 +48,8 @@ class ReadingOptions(Options):
     gold_column, columns, unit_column
         The columns of the answer, of the systems and of the units in a file or frame that holds
         them all: numbers in a column file, names in a table.
+    run_column
+        The column of a table that says which run a row belongs to.
     align_by
         ``tokens``: files must tell the same tokens. ``position``: as many will do.
     scheme, repair
@@ -68,6 +71,7 @@ class ReadingOptions(Options):
     gold_column: int | str | None = None
     columns: Sequence[int | str] = ()
     unit_column: str | None = None
+    run_column: str | None = None
     comments: bool = False
     align_by: str = field(default="tokens", metadata={"as": "align"})
     scheme: str | None = None

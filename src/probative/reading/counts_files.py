@@ -18,7 +18,7 @@ from probative.reading.source import load
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["LIMIT", "read_counts", "read_folds", "read_rows", "read_systems"]
+__all__ = ["LIMIT", "read_counts", "read_folds", "read_rows", "read_run_counts", "read_systems"]
 
 # The most bytes that a file of counts may hold.
 LIMIT = 1 << 26
@@ -95,6 +95,32 @@ def read_systems(
                 raise InputError(f"{name!r} for the second time; expected different names", path)
             systems[name] = _stacked(rows)
     return systems
+
+
+def read_run_counts(path: Path | str) -> dict[str, dict[str, Counts]]:
+    """Read the counts of the runs of systems, one row per unit, by system and run.
+
+    Parameters
+    ----------
+    path
+        A file as for `read_counts`. The columns ``model`` and ``run`` say to which system and run a
+        row belongs; without them the file holds one system, which has its name, and one run.
+    """
+    rows = read_rows(path)
+    usual = "stdin" if str(path) == "-" else Path(path).stem
+    parted: dict[str, dict[str, list[tuple[int, dict[str, Any]]]]] = {}
+    for line, row in rows:
+        names = []
+        for column, otherwise in (("model", usual), ("run", "run 1")):
+            name = str(row.get(column, otherwise) or "").strip()
+            if not name:
+                raise InputError(f"{column} is empty; expected a name in every row", path, line)
+            names.append(name)
+        parted.setdefault(names[0], {}).setdefault(names[1], []).append((line, row))
+    return {
+        model: {run: to_counts(some, path) for run, some in runs.items()}
+        for model, runs in parted.items()
+    }
 
 
 def _stacked(rows: Sequence[Counts]) -> Counts:
@@ -188,7 +214,7 @@ def _check_columns(names: list[str], path: Path | str, line: int) -> None:
             path,
             line,
         )
-    twice = next((name for name in (*_NEEDED, "tn", "model") if names.count(name) > 1), None)
+    twice = next((name for name in (*_NEEDED, "tn", "model", "run") if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"{names.count(twice)} columns {twice!r}; expected one", path, line)
 

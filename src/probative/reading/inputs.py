@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from probative.reading.recognise import Annotations
 
-__all__ = ["annotations_of", "both_of", "is_path", "task_of"]
+__all__ = ["annotations_of", "both_of", "is_frame", "is_path", "is_series", "task_of"]
 
 
 def is_path(data: Any) -> bool:
@@ -58,11 +58,11 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
         return data
     if is_path(data):
         return read(data, options)
-    if _is_frame(data):
+    if is_frame(data):
         if options.column is None:
             raise InputError(f"{name}: is a data frame; expected its column to be named")
         return labels_from_frame(name, data, options.column, options.unit)
-    if isinstance(data, np.ndarray) or _is_series(data):
+    if isinstance(data, np.ndarray) or is_series(data):
         return labels_from_array(name, data)
     if isinstance(data, (Set, Mapping, bytes, bytearray)):
         raise InputError(
@@ -110,11 +110,13 @@ def _is_nested(sentence: Any) -> bool:
     return not isinstance(sentence, (str, bytes))
 
 
-def _is_frame(data: Any) -> bool:
+def is_frame(data: Any) -> bool:
+    """Whether this is a data frame."""
     return hasattr(data, "columns") and not isinstance(data, (list, tuple, dict))
 
 
-def _is_series(data: Any) -> bool:
+def is_series(data: Any) -> bool:
+    """Whether this is an array, or a column of a data frame."""
     return hasattr(data, "to_numpy") or hasattr(data, "__array__")
 
 
@@ -138,7 +140,7 @@ def both_of(
     """
     if is_path(data):
         return read_pair(data, options, gold=gold, columns=columns)
-    if not _is_frame(data):
+    if not is_frame(data):
         raise InputError("pred: missing; expected a second input beside gold")
     if gold is None or not columns:
         raise InputError("gold_column, columns: expected the columns of the data frame by name")

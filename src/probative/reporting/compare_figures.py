@@ -68,10 +68,32 @@ def draw_scores(axis: Axes, result: Scores, metric: str) -> None:
     scores = [system.scores[shown] for system in result.systems]
     # alone, a system is no baseline
     marked = {0} if len(result.systems) > 1 else set()
+    _draw_runs(axis, result, names[shown], marked)
     _draw_limits(
         axis, [safe_name(s.name) for s in result.systems], [_points(s) for s in scores], marked
     )
     axis.set_xlabel(f"{metric_name(names[shown])} (points), {100 * result.level:g} % intervals")
+
+
+def _draw_runs(axis: Axes, result: Scores, metric: str, marked: Collection[int]) -> None:
+    """Draw the scores of single runs below the score of all."""
+    known = {(own.system, own.metric): own.scores for own in result.run_scores or ()}
+    for i, system in enumerate(result.systems):
+        scores = known.get((system.name, metric), ())
+        if len(scores) < 2:
+            continue
+        colour = BASELINE if i in marked else CHALLENGER
+        places = [i + 0.24] * len(scores)
+        axis.plot(
+            [100 * s for s in scores],
+            places,
+            "o",
+            color=colour,
+            alpha=0.45,
+            markersize=3,
+            markeredgewidth=0,
+            label="run",
+        )
 
 
 def draw_differences(axis: Axes, comparisons: Sequence[Comparison]) -> None:
@@ -142,4 +164,5 @@ def _points(score: Any) -> tuple[float, float, float]:
 
 
 def _pair(c: Comparison) -> str:
-    return f"{safe_name(c.b)} − {safe_name(c.a)}"
+    question = {"models": ", these models", "procedures": ", new runs"}.get(c.question or "", "")
+    return f"{safe_name(c.b)} − {safe_name(c.a)}{question}"

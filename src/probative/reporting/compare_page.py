@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from probative.metrics import label_metric
 from probative.reporting.document import Table, Tracks, points
 from probative.reporting.posterior_drawings import difference_drawing
+from probative.reporting.runs_report import has_runs, variance_drawing
 from probative.reporting.svg import Bar, forest, histogram
 from probative.results import LabelExample
 from probative.wording import counted, metric_name, pvalue
@@ -38,7 +39,7 @@ def page_content(
     main = result.comparisons[0].metric
     first = [c for c in result.comparisons if c.metric == main]
     drawn = [
-        {"title": f"{c.b} against {c.a}", "drawings": _pair_drawings(c)}
+        {"title": f"{c.b} against {c.a}{_OF[c.question]}", "drawings": _pair_drawings(c)}
         for c in first
         if not c.identical and no_verdict(c) is None
     ]
@@ -86,7 +87,8 @@ def _score_forest(result: Comparisons, metric: str) -> Drawing:
     bars = []
     for i, system in enumerate(result.systems):
         score = next((s for s in system.scores if s.metric == shown), system.scores[0])
-        bars.append(Bar(system.name, score.estimate, score.low, score.high, marked=i == 0))
+        own = _runs_of(result, system.name, score.metric)
+        bars.append(Bar(system.name, score.estimate, score.low, score.high, i == 0, own))
     name = metric_name(shown or result.systems[0].scores[0].metric)
     description = "; ".join(
         f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
@@ -99,12 +101,21 @@ def _score_forest(result: Comparisons, metric: str) -> Drawing:
         f"baseline, {bars[0].name}, in orange.",
         description=f"{name} of each system: {description}",
         reading="The dot is the score on this test set. The line shows which true scores, those on "
-        "endless data like these, go well with it.",
+        "endless data like these, go well with it." + _RUNS_BELOW * any(bar.runs for bar in bars),
     )
 
 
+def _runs_of(result: Comparisons, system: str, metric: str) -> tuple[float, ...]:
+    """The defined scores of the runs of a system, where there are several."""
+    known = {(own.system, own.metric): own.scores for own in result.run_scores or ()}
+    scores = known.get((system, metric), ())
+    return tuple(score for score in scores if score == score) if len(scores) > 1 else ()
+
+
 def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
-    bars = [Bar(f"{c.b} − {c.a}", c.difference, c.low, c.high) for c in comparisons]
+    bars = [
+        Bar(f"{c.b} − {c.a}{_OF[c.question]}", c.difference, c.low, c.high) for c in comparisons
+    ]
     metric = metric_name(comparisons[0].metric)
     description = "; ".join(
         f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
@@ -131,6 +142,9 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
         probabilities=(c.p_a_better, c.p_equivalent, c.p_b_better),
     )
     drawings = [] if posterior is None else [posterior]
+    variance = variance_drawing(c)
+    if variance is not None:
+        drawings.append(variance)
     if c.null is not None:
         drawings.append(
             histogram(
@@ -362,6 +376,7 @@ def _methods(result: Comparisons) -> list[tuple[str, str]]:
         **(_PAIRED if c.posterior.kind == "paired" else _MACRO),
         **(_SEVERAL if c.p_adjusted is not None else {}),
         **_VERDICT,
+        **(_RUNS if has_runs(result) else {}),
     }
     filled = {"level": f"{100 * c.level:g} %", "unit": result.by, "by": c.by, "test": c.test}
     filled["strengths"] = " ".join(
@@ -409,6 +424,17 @@ _VERDICT = {
     "test and posterior do not agree, the verdict says so and goes by the weaker side.",
     "What it speaks of": "These trained systems on data like this test set, whose {unit}s count as "
     "drawn independently of each other. Not other training runs, and not other domains.",
+}
+# what a comparison is called where several questions are asked of a pair
+_OF = {None: "", "models": ", these models", "procedures": ", new runs"}
+_RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for all of them."
+_RUNS = {
+    "Several runs": "The counts of a {unit} are added up over the runs of a system: what is said "
+    "of these models holds for them on other test sets. What is said of new runs allows for the "
+    "spread of the runs, too: the variance over {unit}s, that over runs and Satterthwaite's "
+    "degrees of freedom; what single runs do to single {unit}s is counted twice, on the safe side.",
+    "What it speaks of": "Data like this test set, whose {unit}s count as drawn independently of "
+    "each other; runs that differ as these do (by a seed, say), no more. Not other domains.",
 }
 _PAIRED = {
     "Differences": "The system named first (B) minus the other (A), with {level} intervals that "

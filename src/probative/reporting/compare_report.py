@@ -12,6 +12,15 @@ from probative.reporting.document import (
     payload,
     points,
 )
+from probative.reporting.runs_report import (
+    companion_table,
+    has_runs,
+    mean_table,
+    named_pairs,
+    run_table,
+    single_runs,
+    variance_table,
+)
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
 from probative.wording import counted, metric_words, probability, pvalue
@@ -20,7 +29,7 @@ from probative.wording.verdict import SIGNIFICANT, pvalue_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.results import Comparisons, GateVerdict, SystemScores
+    from probative.results import Comparison, Comparisons, GateVerdict, SystemScores
 
 __all__ = ["compare_document"]
 
@@ -53,8 +62,15 @@ def compare_document(
         content.pop("buckets", None)
     if gates:
         content["gates"] = [gate.to_dict() for gate in gates]
-    score_table, difference_table = _scores(result), _differences(result)
+    procedures = [c for c in result.comparisons if c.question == "procedures"]
+    several = has_runs(result)
+    score_table = mean_table(result, procedures) if several else _scores(result)
+    difference_table = _differences(result)
     tables = [score_table, difference_table]
+    if several:
+        tables.insert(1, run_table(result, result.comparisons[0].metric))
+    if procedures:
+        tables += [variance_table(procedures), companion_table(procedures)]
     if by_label:
         tables += [label_table(result, system) for system in result.systems if system.by_label]
         tables += [label_differences(c) for c in result.comparisons if c.by_label]
@@ -70,8 +86,26 @@ def compare_document(
         records=tuple(_records(result)),
         notes=(*result.verdicts, signed),
         page="comparison.html",
-        content=lambda: page_content(result, score_table, difference_table, gates),
+        content=lambda: (
+            page_content(result, score_table, difference_table, gates)
+            | _runs_content(result, tables)
+        ),
     )
+
+
+def _runs_content(result: Comparisons, tables: Sequence[Table]) -> dict[str, Any]:
+    """What the page shows of single runs."""
+    if not has_runs(result):
+        return {"run_tables": [], "more_tables": [], "single_runs": None}
+    metric = result.comparisons[0].metric
+    procedures = [c for c in result.comparisons if c.question == "procedures"]
+    return {
+        "run_tables": [tables[1]],
+        "more_tables": [variance_table(procedures), companion_table(procedures)]
+        if procedures
+        else [],
+        "single_runs": single_runs(result, metric),
+    }
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -143,6 +177,8 @@ def _significance(result: Comparisons) -> str:
 
 def _differences(result: Comparisons) -> Table:
     several = any(c.p_adjusted is not None for c in result.comparisons)
+    asked = has_runs(result)
+    new_runs = any(c.p_new_run_better is not None for c in result.comparisons)
     rope = result.comparisons[0].rope
     equivalent = (f"P(within {100 * rope:.4g})",) if rope > 0 else ()
     notes = {c.note for c in result.comparisons}
@@ -150,6 +186,7 @@ def _differences(result: Comparisons) -> Table:
     columns = (
         "comparison",
         "score",
+        *(("question",) if asked else ()),
         "difference",
         "low",
         "high",
@@ -158,18 +195,21 @@ def _differences(result: Comparisons) -> Table:
         "P(worse)",
         *equivalent,
         "P(better)",
+        *(("P(new run)",) if new_runs else ()),
         *(("note",) if has_notes else ()),
     )
     rows = tuple(
         (
             f"{c.b} − {c.a}",
             metric_words(c.metric),
+            *((str(c.question),) if asked else ()),
             *(points(value) for value in (c.difference, c.low, c.high)),
             pvalue(c.pvalue),
             *((pvalue(c.p_adjusted),) if several else ()),
             probability(c.p_a_better),
             *((probability(c.p_equivalent),) if rope > 0 else ()),
             probability(c.p_b_better),
+            *((_chance_of_a_run(c),) if new_runs else ()),
             *((c.note or "",) if has_notes else ()),
         )
         for c in result.comparisons
@@ -177,6 +217,7 @@ def _differences(result: Comparisons) -> Table:
     c = result.comparisons[0]
     spare: tuple[str, ...] = () if rope > 0 else ("P(worse)",)
     spare += ("score",) if len({c.metric for c in result.comparisons}) == 1 else ()
+    spare += ("P(new run)",) if new_runs else ()  # the verdict says it, too
     alone = len({(c.a, c.b) for c in result.comparisons}) == 1
     who = (
         f"{c.b} is worse or better than {c.a}"
@@ -187,18 +228,39 @@ def _differences(result: Comparisons) -> Table:
         f"p: {c.test} two-sided randomisation test by {c.by}; it is not the probability that the "
         f"systems are equally good. P(worse), P(better): posterior probabilities that {who}."
     )
+    if asked:
+        note = _TWO_QUESTIONS.format(by=c.by, test=c.test, who=who) + _NEW_RUN * new_runs
     return Table(
         columns,
         rows,
         title=f"Differences in points with {100 * result.level:g} % intervals",
-        notes=(note, *(f"Note: {same}." for same in notes if same and not has_notes)),
+        notes=(
+            note,
+            *(f"Note: {same}." for same in notes if same and not has_notes),
+            *dict.fromkeys(named_pairs(c) for c in result.comparisons if c.pairs),
+        ),
         # without a region of equivalence the one probability tells the other
         droppable=tuple(columns.index(name) for name in spare),
-        text_columns=2,
+        text_columns=3 if asked else 2,
         closing_words=has_notes,
     )
 
 
+def _chance_of_a_run(c: Comparison) -> str:
+    return "" if c.p_new_run_better is None else probability(c.p_new_run_better)
+
+
+_TWO_QUESTIONS = (
+    "models: these trained models on other test sets; p of the {test} two-sided randomisation test "
+    "by {by}, all runs of a system together. procedures: new runs on other test sets; limits and p "
+    "by Student's t from the variance over {by}s and runs. p is not the probability that they are "
+    "equally good. P(worse), P(better): probabilities that {who}."
+)
+_NEW_RUN = " P(new run): that a new run of it beats a new run of the other on a new test set."
+
+
 def _records(result: Comparisons) -> list[dict[str, Any]]:
     scores = [{"kind": "score", **record} for record in Scores.records(result)]
+    for own in result.run_scores or ():
+        scores += ({"kind": "run", **record} for record in own.records())
     return scores + [{"kind": "comparison", **record} for record in result.records()]

@@ -65,7 +65,7 @@ class Table:
     hold numbers. Where there are `tracks`, the page draws each row's interval in it. Where there
     is no room for all columns, the `droppable` ones are left out, the first of them first.
     `bold_note` says what bold text means, where the form shows any. `links` are where the first
-    cells of the rows lead on a page.
+    cells of the rows lead on a page. `caption` is what a paper's caption says besides.
     """
 
     columns: tuple[str, ...]
@@ -78,6 +78,7 @@ class Table:
     droppable: tuple[int, ...] = ()
     bold_note: str = ""
     links: tuple[str, ...] = ()
+    caption: tuple[str, ...] = ()
 
     @property
     def all_notes(self) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ _LATEX = {
     "−": "$-$",
     "–": "--",
     "≤": r"$\leq$",
+    "±": r"$\pm$",
     "†": r"$^\dagger$",
 }
 # what spreadsheets take for the start of a formula, also in the width of Chinese characters

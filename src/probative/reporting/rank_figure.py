@@ -55,12 +55,17 @@ def tied_groups(ranking: Ranking) -> list[list[int]]:
 
 def _draw_scores(axis: Axes, ranking: Ranking) -> None:
     places = list(range(len(ranking.ranking)))
+    runs = {o.system: o.scores for o in ranking.run_scores or () if o.metric == ranking.metric}
     for place, system in zip(places, ranking.ranking, strict=True):
         if isnan(system.estimate):
             continue
         axis.plot([100 * system.low, 100 * system.high], [place, place], color="0.6", linewidth=1.5)
         colour = COLOURS[0] if system.rank_low == 1 else "0.25"
         axis.plot(100 * system.estimate, place, "o", color=colour, markersize=4.5)
+        own = runs.get(system.name, ())
+        if len(own) > 1:  # single runs, paler and a little lower
+            low = [place + 0.25] * len(own)
+            axis.plot([100 * s for s in own], low, "o", color=colour, alpha=0.45, markersize=2.5)
     axis.set_yticks(places, [_short(system.name) for system in ranking.ranking])
     axis.set_ylim(len(places) - 0.5, -0.5)
     if any(system.rank_low == 1 < system.rank_high for system in ranking.ranking):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Document, Strong, Table, number, payload, points
 from probative.reporting.rank_page import ranking_content
+from probative.reporting.runs_report import has_runs, spread_table
 from probative.reporting.score_report import oddities
 from probative.wording import counted, metric_words, probability, pvalue
 from probative.wording.ranking import short_letters
@@ -25,7 +26,8 @@ def rank_document(ranking: Ranking) -> Document:
     del content["level"]
     board = leaderboard_table(ranking)
     pairs = pair_table(ranking) if 0 < len(ranking.pairs) <= _SHOWN else None
-    tables = [board] if pairs is None else [board, pairs]
+    runs = spread_table(ranking) if has_runs(ranking) else None
+    tables = [table for table in (board, runs, pairs) if table is not None]
     many = len(ranking.pairs) > _SHOWN
     unseen = (f"JSON and CSV hold all {len(ranking.pairs):,} pairs.",) if many else ()
     return Document(
@@ -35,7 +37,7 @@ def rank_document(ranking: Ranking) -> Document:
         records=tuple(_records(ranking)),
         notes=(ranking.summary, *unseen, ranking.signature),
         page="ranking.html",
-        content=lambda: ranking_content(ranking, board, pairs),
+        content=lambda: ranking_content(ranking, board, pairs) | {"run_table": runs},
     )
 
 
@@ -147,4 +149,6 @@ def _p(value: float) -> str:
 
 def _records(ranking: Ranking) -> list[dict[str, Any]]:
     systems = [{"kind": "system", **system.to_dict()} for system in ranking.ranking]
+    for own in ranking.run_scores or ():
+        systems += ({"kind": "run", **record} for record in own.records())
     return systems + [{"kind": "pair", **pair.to_dict()} for pair in ranking.pairs]

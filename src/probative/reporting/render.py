@@ -178,7 +178,8 @@ def as_latex(document: Document) -> str:
 
 def _latex_table(table: Table) -> str:
     aligned = "".join("l" if table.holds_words(i) else "r" for i in range(len(table.columns)))
-    caption = " ".join([f"{table.title}." if table.title else "", *table.all_notes]).strip()
+    said = (*table.all_notes, *table.caption)
+    caption = " ".join([f"{table.title}." if table.title else "", *said]).strip()
     lines = [
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",

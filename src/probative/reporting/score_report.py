@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.reporting.document import Document, Table, Tracks, number, payload, points
 from probative.reporting.escape import plain
+from probative.reporting.runs_report import (
+    has_runs,
+    main_metric,
+    mean_table,
+    repeats_table,
+    run_table,
+)
 from probative.wording import counted, metric_words
 
 if TYPE_CHECKING:
@@ -28,15 +35,28 @@ def scores_document(scores: Scores) -> Document:
     content = scores.to_dict()
     del content["level"]
     tables = [_overview(scores)]
+    if has_runs(scores):
+        main = main_metric(scores)
+        tables += [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [label_table(scores, system) for system in scores.systems if len(system.by_label) > 1]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
         payload=payload("score", signed, **content),
         tables=tuple(tables),
-        records=tuple(scores.records()),
+        records=tuple(_records(scores)),
         notes=(*_remarks(scores), signed),
     )
+
+
+def _records(scores: Scores) -> list[dict[str, Any]]:
+    """One line per score; one per run and score, where there are several runs."""
+    if not scores.run_scores:
+        return scores.records()
+    records = [{"kind": "score", **record} for record in scores.records()]
+    return records + [
+        {"kind": "run", **record} for own in scores.run_scores for record in own.records()
+    ]
 
 
 def _is_clustered(scores: Scores) -> bool:
@@ -49,6 +69,12 @@ def _remarks(scores: Scores) -> list[str]:
         remarks.append(
             "Read the recall: precision and F1 reward a system that splits too little. A "
             "splitting bias above 1 means that it splits too much."
+        )
+    if has_runs(scores):
+        remarks.append(
+            f"The scores above are those of all runs together; what the runs say of one "
+            f"{scores.by} counts as one {scores.by}. They speak of these runs: what new ones would "
+            f"score spreads as the runs do."
         )
     if _is_clustered(scores):
         remarks.append(

@@ -18,7 +18,18 @@ from probative.reporting.escape import plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Bar", "Curve", "Series", "densities", "density", "forest", "histogram", "lines"]
+__all__ = [
+    "Bar",
+    "Curve",
+    "Part",
+    "Series",
+    "densities",
+    "density",
+    "forest",
+    "histogram",
+    "lines",
+    "shares",
+]
 
 _WIDTH = 560.0  # of a figure that has the page to itself
 _HALF = 400.0  # of one that shares it
@@ -31,13 +42,14 @@ _AXIS = 40.0  # room for ticks and the name of the axis
 
 @dataclass(frozen=True)
 class Bar:
-    """A row of a forest plot: an estimate and its limits, in fractions of 1."""
+    """A row of a forest plot: an estimate and its limits, in fractions of 1; and single runs."""
 
     name: str
     estimate: float
     low: float
     high: float
     marked: bool = False
+    runs: tuple[float, ...] = ()
 
 
 def forest(
@@ -51,7 +63,7 @@ def forest(
 ) -> Drawing:
     """Estimates with their limits, one per row; `zero` draws the line of no difference."""
     defined = [bar for bar in bars if bar.estimate == bar.estimate]
-    values = [v for bar in defined for v in (bar.low, bar.high)] + ([0.0] if zero else [])
+    values = [v for bar in defined for v in (bar.low, bar.high, *bar.runs)] + [0.0] * zero
     widest = max((_text_width(bar.name) for bar in bars), default=0)
     beside = widest <= _BESIDE
     left, row = (widest + 12, _ROW) if beside else (_MARGIN, _ROW + _NAME)
@@ -70,11 +82,50 @@ def forest(
             parts.append(_text(scale.left + 4, y + 4, "undefined", "tick", "start"))
             continue
         kind = " marked" if bar.marked else ""
+        parts += (
+            f'<circle class="run{kind}" cx="{scale(run):.1f}" cy="{y + 8:.1f}" r="3"/>'
+            for run in bar.runs
+        )
         parts.append(_line(scale(bar.low), y, scale(bar.high), y, f"limits{kind}"))
         parts.append(
             f'<circle class="estimate{kind}" cx="{scale(bar.estimate):.1f}" cy="{y:.1f}" r="4.5"/>'
         )
     return _drawing(parts, bottom + _AXIS, title, description, reading=reading)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a whole: its name, its share of 1 and its colour."""
+
+    name: str
+    share: float
+    colour: str
+
+
+def shares(parts: Sequence[Part], *, title: str, description: str, reading: str = "") -> Drawing:
+    """The parts of a whole as one bar, with a line for the name and the share of each."""
+    height, row = 22.0, _NAME + 4
+    room = _HALF - 2 * _MARGIN
+    drawn: list[str] = []
+    at = _MARGIN
+    for part in parts:
+        width = room * part.share
+        drawn.append(
+            f'<rect class="part {part.colour}" x="{at:.1f}" y="{_MARGIN:.1f}" '
+            f'width="{max(width - 1, 0):.1f}" height="{height:.1f}"/>'
+        )
+        at += width
+    for i, part in enumerate(parts):
+        y = _MARGIN + height + row * (i + 1)
+        drawn.append(
+            f'<rect class="part {part.colour}" x="{_MARGIN:.1f}" y="{y - 11:.1f}" width="12" '
+            f'height="12"/>'
+        )
+        words = _short(part.name, room - 90)
+        drawn.append(_text(_MARGIN + 20, y, words, "name", "start"))
+        drawn.append(_text(_HALF - _MARGIN, y, f"{100 * part.share:.0f} %", "name", "end"))
+    bottom = _MARGIN + height + row * len(parts) + _MARGIN
+    return _drawing(drawn, bottom, title, description, _HALF, reading)
 
 
 def density(

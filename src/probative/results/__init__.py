@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         RunsPlan,
         VarianceParts,
     )
-    from probative.results.scores import FileCheck, LabelScores, Scores, SystemScores
+    from probative.results.scores import FileCheck, LabelScores, RunScores, Scores, SystemScores
     from probative.results.segmentation import (
         BestCut,
         CurvePoint,
@@ -91,6 +91,7 @@ __all__ = [
     "Result",
     "Reversal",
     "RunScoreTests",
+    "RunScores",
     "RunsDifference",
     "RunsPlan",
     "ScorePosterior",
@@ -138,7 +139,7 @@ __getattr__, __dir__ = names_on_demand(
             "RunsPlan",
             "VarianceParts",
         ),
-        "scores": ("FileCheck", "LabelScores", "Scores", "SystemScores"),
+        "scores": ("FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"),
         "segmentation": (
             "BestCut",
             "CurvePoint",

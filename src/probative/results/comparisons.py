@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
     from probative.results.posteriors import DifferencePosterior
+    from probative.results.runs import RunScoreTests, VarianceParts
     from probative.results.tests import NullDistribution
 
 __all__ = [
@@ -172,6 +173,24 @@ class Comparison(Result):
     null
         The null distribution of the test, from the same pass as `pvalue`, where figures were
         asked for; else None.
+    question
+        With several runs: "models", whether these trained models differ, whatever other runs would
+        do; or "procedures", whether new runs would. Else None.
+    runs
+        How many runs each of the two has, by name.
+    variance
+        For procedures: the parts of the variance of the difference that come from the `units` of
+        the test set, from the runs of either system (`runs_a`, `runs_b`; of paired runs together
+        in `runs_a`) and from both together (`interaction`), and the `shares` of these parts.
+    p_new_run_better
+        For procedures: the probability that a new run of B scores higher than a new run of A on a
+        new test set of this size.
+    standard_error, degrees_of_freedom
+        For procedures: of the difference.
+    pairs
+        For paired runs: what the runs of every pair are called.
+    companions
+        For procedures: what tests of the scores of runs alone say, on this test set.
     """
 
     a: str
@@ -202,6 +221,14 @@ class Comparison(Result):
     by_label: tuple[LabelDifference, ...] = ()
     note: str | None = None
     null: NullDistribution | None = field(default=None, repr=False)
+    question: str | None = None
+    runs: dict[str, int] | None = None
+    variance: VarianceParts | None = None
+    p_new_run_better: float | None = None
+    standard_error: float | None = None
+    degrees_of_freedom: float | None = None
+    pairs: tuple[tuple[str, str], ...] | None = None
+    companions: RunScoreTests | None = None
 
     @property
     def estimate(self) -> float:
@@ -295,7 +322,7 @@ class Comparisons(Scores):
     Attributes
     ----------
     comparisons
-        A `Comparison` for each pair and metric.
+        A `Comparison` for each pair and metric; with several runs, one for each question.
     verdicts
         One sentence per pair, on the first metric.
     examples

@@ -31,6 +31,9 @@ class GateVerdict(Result):
         Whether it holds.
     reason
         Why the gate refuses to judge, or None.
+    question
+        With several runs: "procedures" where new runs were allowed for, "models" where a single
+        run of each was there; else None.
     """
 
     kind: str
@@ -42,10 +45,14 @@ class GateVerdict(Result):
     probability: float
     passed: bool
     reason: str | None = None
+    question: str | None = None
 
     def __str__(self) -> str:
         word = "passed" if self.passed else "failed"
         head = f"{self.kind} {word}: {self.b} against {self.a}, {metric_name(self.metric)}"
+        head += {"procedures": " of new runs", "models": " of these models"}.get(
+            self.question or "", ""
+        )
         if self.reason:
             return f"{head}: {self.reason}"
         sign, side = _BOUNDARY[self.kind]

@@ -223,7 +223,7 @@ class RunsDifference(Result):
         lines = [f"{self.metric}, {runs}, level {self.level:.4g}", str(self.models)]
         lines += [str(self.procedures)] if self.procedures else []
         lines += [self.note] if self.note else []
-        return "\n".join(lines)
+        return "; ".join(lines)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import nan
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import Interval, Result
+from probative.results.base import Interval, Result, jsonable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
     from probative.counts import Counts
     from probative.reporting.document import Document
+    from probative.results.runs import RepeatedScore
 
-__all__ = ["FileCheck", "LabelScores", "Scores", "SystemScores"]
+__all__ = ["FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,6 +108,70 @@ class SystemScores(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class RunScores(Result):
+    """What the runs of one system score.
+
+    Attributes
+    ----------
+    system, metric
+        The system, and the score.
+    mean, spread
+        The mean over the runs and their standard deviation, which one run does not have (NaN).
+    worst, best
+        The lowest and the highest score of a run.
+    runs, scores
+        What the runs are called, and what each of them scores.
+    repeated
+        Where scores were asked for: the runs as repeated answers of one model, how much of the
+        variance comes from samples and how much from answers.
+    """
+
+    system: str
+    metric: str
+    mean: float
+    spread: float
+    worst: float
+    best: float
+    runs: tuple[str, ...]
+    scores: tuple[float, ...]
+    repeated: RepeatedScore | None = None
+
+    @classmethod
+    def of(
+        cls, system: str, metric: str, runs: tuple[str, ...], scores: Sequence[float]
+    ) -> RunScores:
+        """Put the scores of runs together; where one is undefined, so are mean and spread."""
+        own = tuple(float(score) for score in scores)
+        defined = [score for score in own if score == score]
+        whole = len(defined) == len(own)
+        return cls(
+            system,
+            metric,
+            fmean(own) if whole else nan,
+            stdev(own) if whole and len(own) > 1 else nan,
+            min(defined, default=nan),
+            max(defined, default=nan),
+            runs,
+            own,
+        )
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each run."""
+        head = {"system": self.system, "metric": self.metric}
+        pairs = zip(self.runs, self.scores, strict=True)
+        return [{**head, "run": run, "estimate": jsonable(score)} for run, score in pairs]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.system}: {self.metric} {self.mean:.4f} ± {self.spread:.4f} over "
+            f"{len(self.scores)} runs, {self.worst:.4f} to {self.best:.4f}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Scores(Result):
     """What one or more systems score against one answer.
 
@@ -128,6 +195,9 @@ class Scores(Result):
         For tags: a pair of tokens with the right tag and tokens in all, for each system.
     signature
         A short reproducible description of every choice.
+    run_scores
+        Where systems have several runs: a `RunScores` for each system and metric. The scores of
+        `systems` are then those of all runs together, and the runs of a unit belong to that unit.
     """
 
     task: str
@@ -140,6 +210,12 @@ class Scores(Result):
     notes: tuple[str, ...] = ()
     token_accuracy: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
     signature: str = field(default="", repr=False)
+    run_scores: tuple[RunScores, ...] | None = None
+
+    def runs_of(self, system: str, metric: str) -> RunScores:
+        """What the runs of a system score."""
+        known = {(own.system, own.metric): own for own in self.run_scores or ()}
+        return known[system, metric]
 
     def __getitem__(self, which: int | str) -> SystemScores:
         """A system by its place or its name."""

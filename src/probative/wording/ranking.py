@@ -31,6 +31,10 @@ _ORDINALS = (
 )
 _NAMED = 3  # names written out before they are only counted
 _RUN = 4  # letters in a row from which on only the first and the last are written
+_OF_THESE_MODELS = (
+    "These are ranks of the trained models, the runs of a system taken together; what new runs "
+    "would score is not in them: compare tells, pair by pair."
+)
 _TOLD = 3  # tiers told before the rest is only counted
 
 
@@ -46,6 +50,8 @@ def ranking_summary(ranking: Ranking) -> str:
         score = f"{metric_name(ranking.metric)} {points(known[0].estimate)}"
         return " ".join([f"There is nothing to rank {known[0].name} ({score}) against.", *unknown])
     sentences = [_leader(ranking, known), *_followers(ranking, known)]
+    if any(len(own) > 1 for own in ranking.run_scores or ()):
+        sentences.append(_OF_THESE_MODELS)
     if known[0] is not ranking.ranking[0]:
         return " ".join([*unknown, f"Of the others, {sentences[0]}", *sentences[1:]])
     return " ".join([*sentences, *unknown])

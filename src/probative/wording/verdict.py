@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from probative.results import Comparison
 
 __all__ = [
+    "LIKELY",
     "SIGNIFICANT",
     "STRENGTHS",
     "UNDECIDED",
+    "limit",
     "no_verdict",
     "pvalue_of",
     "strength",
+    "tested",
     "verdict",
 ]
 
@@ -100,7 +103,7 @@ def _scores(c: Comparison) -> str:
         head = f"{c.b} scores less than 0.1 points {direction} than {c.a}"
     else:
         head = f"{c.b} scores {size} points {direction} than {c.a}"
-    limits = f"{_limit(c.low)} to {_limit(c.high)}"
+    limits = f"{limit(c.low)} to {limit(c.high)}"
     return (
         f"{head} ({metric_name(c.metric)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
         f"{100 * c.level:g} % interval of the difference {limits})."
@@ -122,7 +125,7 @@ def _evidence(c: Comparison) -> str:
         return f"The evidence that {better} is better{_beyond(c)} is {word}: {_figures(c)}."
     if c.rope > 0 and pvalue_of(c) <= SIGNIFICANT:
         return (
-            f"There is {_word(1.0, pvalue_of(c))} evidence of a difference ({_test(c)}), but not "
+            f"There is {_word(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}), but not "
             f"that it exceeds {region(c.rope)}: {_chance(c)}."
         )
     aside = " (the interval does not allow for the number of comparisons)" if _spared(c) else ""
@@ -130,7 +133,7 @@ def _evidence(c: Comparison) -> str:
         return f"The evidence is weak and the difference is not established: {_figures(c)}{aside}."
     if c.rope > 0:
         return (
-            f"A difference is not established ({_test(c)}){aside}, and even less one of more than "
+            f"A difference is not established ({tested(c)}){aside}, and even less one of more than "
             f"{region(c.rope)}: {_chance(c)}."
         )
     return (
@@ -143,7 +146,7 @@ def _equivalence(c: Comparison) -> str:
     within = f"P(the difference is at most {region(c.rope)}) {equals(c.p_equivalent)}"
     if _shown(c):
         return (
-            f"There is {_word(1.0, pvalue_of(c))} evidence of a difference ({_test(c)}), but for "
+            f"There is {_word(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}), but for "
             f"practical purposes they are equivalent: {within}."
         )
     return f"For practical purposes they are equivalent: {within}."
@@ -168,7 +171,7 @@ def _disagreement(c: Comparison) -> str:
             f"{chance}"
         )
     if c.rope == 0 and pvalue_of(c) <= SIGNIFICANT and _better(c)[1] < LIKELY:
-        return f"Test and posterior disagree: {_test(c)}, but {chance}"
+        return f"Test and posterior disagree: {tested(c)}, but {chance}"
     return ""
 
 
@@ -203,7 +206,7 @@ def _beyond(c: Comparison) -> str:
 
 
 def _figures(c: Comparison) -> str:
-    return f"{_chance(c)}, {_test(c)}"
+    return f"{_chance(c)}, {tested(c)}"
 
 
 def _chance(c: Comparison) -> str:
@@ -211,7 +214,8 @@ def _chance(c: Comparison) -> str:
     return f"P({better} better{_beyond(c)}) {equals(likely)}"
 
 
-def _test(c: Comparison) -> str:
+def tested(c: Comparison) -> str:
+    """The p-value that counts, and what was exchanged."""
     adjusted = "adjusted " if c.p_adjusted is not None else ""
     return f"{adjusted}p {_small(pvalue_of(c))} by {c.by}"
 
@@ -245,7 +249,7 @@ def _small(pvalue: float, *limits: float) -> str:
     return f"= {texts[0] if exact else next(apart, texts[0])}"
 
 
-def _limit(value: float) -> str:
+def limit(value: float) -> str:
     """One decimal, or as many as it takes to tell it from 0."""
     texts = [signed_points(value, digits) for digits in range(1, 5)]
     return next((text for text in texts if float(text.replace("−", "-")) != 0), texts[0])

@@ -1,0 +1,117 @@
+"""The answer and the systems that the words of a command stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from probative.counts import Counts
+
+__all__ = ["inputs_of"]
+
+
+def inputs_of(
+    files: Sequence[str] | None,
+    runs: Sequence[str] | None,
+    names: Sequence[str] | None,
+    *,
+    counts: bool = False,
+    expand: bool = False,
+) -> tuple[list[Any], Sequence[str] | None]:
+    """What to hand to the library, and what the systems are called if they have no names yet.
+
+    Parameters
+    ----------
+    files
+        The answer and the outputs of systems; with `counts`, files of counts.
+    runs
+        NAME=FILES for systems with several runs.
+    names
+        What was given for --names.
+    counts
+        Whether the files hold counts.
+    expand
+        Whether the outputs may be folders, patterns and NAME=FILE.
+    """
+    if not files and not (counts and runs):
+        raise InputError("GOLD: missing; expected the answer")
+    if runs and names:
+        raise InputError("--names: the systems have names already; expected none")
+    files = list(files or ())
+    if counts:
+        return _counts(files, runs, names, expand=expand)
+    gold, *words = files
+    systems: list[Any] = words
+    if expand:
+        systems, names = _expanded(words, gold, names)
+    if not runs:
+        return [gold, *systems], names
+    from probative.matching.matched import short_name
+    from probative.reading.runs import find_runs
+
+    called = list(names or map(short_name, systems))
+    return [
+        gold,
+        _together(dict(zip(called, systems, strict=True)), find_runs(runs, beside=gold)),
+    ], None
+
+
+def _expanded(
+    words: Sequence[str], beside: str | None, names: Sequence[str] | None
+) -> tuple[list[Any], Sequence[str] | None]:
+    from probative.matching.matched import short_name
+    from probative.reading.systems import find_systems
+
+    systems = find_systems(words, beside=beside)
+    named = any(file.name is not None for file in systems)
+    if named and names:
+        raise InputError("names: the systems have names already; expected none")
+    called = [file.name or short_name(file.path) for file in systems] if named else names
+    return [file.path for file in systems], None if called is None else list(called)
+
+
+def _together(systems: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    twice = next((name for name in more if name in systems), None)
+    if twice is not None:
+        raise InputError(f"--runs: {twice!r} is a system already; expected another name")
+    return {**systems, **more}
+
+
+def _counts(
+    files: list[str], runs: Sequence[str] | None, names: Sequence[str] | None, *, expand: bool
+) -> tuple[list[Any], None]:
+    """The counts of systems, of one or of several runs each."""
+    from probative.reading.counts_files import read_run_counts
+    from probative.reading.runs import find_runs
+
+    paths, called = _expanded(files, None, names) if expand else (list(files), names)
+    if called is not None and len(called) != len(paths):
+        raise InputError(f"names: {len(called)} for {len(paths)} files; expected one each")
+    systems: dict[str, list[Counts]] = {}
+    several = False
+    for number, path in enumerate(paths):
+        found = read_run_counts(path)
+        if called is not None:
+            if len(found) > 1:
+                raise InputError("names: the systems have names already; expected none", path)
+            found = {called[number]: next(iter(found.values()))}
+        for name, own in found.items():
+            if name in systems:
+                raise InputError(f"{name!r} for the second time; expected different names", path)
+            systems[name] = list(own.values())
+            several = several or len(own) > 1
+    more: dict[str, list[Counts]] = {}
+    for name, own_files in find_runs(runs or ()).items():
+        for path in own_files:
+            found = read_run_counts(path)
+            if len(found) > 1:
+                raise InputError("holds several systems; expected one, with --runs", path)
+            more.setdefault(name, []).extend(next(iter(found.values())).values())
+    together = _together(systems, more)
+    if not several and not runs:
+        return [{name: own[0] for name, own in together.items()}], None
+    return [together], None

@@ -1,0 +1,101 @@
+"""Several runs of a system put together: the runs of a unit belong to that unit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative.counts import Counts
+from probative.matching.cases import cases_of_pair
+from probative.matching.labels import UNION, averaged_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probative.counts import PairedCounts
+    from probative.matching.items import Items
+    from probative.matching.matched import Matched, RunGroup
+
+__all__ = ["cases_of_runs", "counts_of_runs", "pool_runs", "unpooled"]
+
+
+def counts_of_runs(matched: Matched, group: RunGroup, unit: str) -> list[Counts]:
+    """The counts of every run of a system, one row per unit.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    group
+        The runs.
+    unit
+        The units; a datum where items are asked for.
+    """
+    by = "document" if unit == "document" else "sentence"
+    counts = [matched.items.counts(place, by=by) for place in group.places]
+    if not matched.all_classes:
+        return counts
+    # what was given instead of the right label is no item of its own
+    return [Counts(own.tp, np.zeros_like(own.fp), own.fn) for own in counts]
+
+
+def cases_of_runs(matched: Matched, a: RunGroup, b: RunGroup, unit: str) -> Iterator[PairedCounts]:
+    """The cases of every run of A beside every run of B, one row per unit."""
+    rows = "datum" if unit == "item" else unit
+    return (cases_of_pair(matched, i, j, rows) for i in a.places for j in b.places)
+
+
+def pool_runs(matched: Matched, group: RunGroup) -> Matched:
+    """A system that says in every unit what all runs of this one say.
+
+    Every item is there once per run. Single items become units: what runs say of the same item is
+    not independent.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    group
+        The runs.
+    """
+    number = len(group.places)
+    items = _repeat(matched.items, number)
+    says = matched.items.says[list(group.places)].reshape(1, -1)
+    pooled = replace(items, says=says)
+    gold = matched.gold
+    if matched.task == "labels" and gold.units is None:
+        gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
+    chosen = UNION if matched.own_labels else None
+    averaged = matched.averaged[[group.places[0]]]
+    return replace(
+        matched,
+        names=(group.name,),
+        items=pooled,
+        gold=gold,
+        systems=(matched.systems[group.places[0]],),
+        tagged=(),
+        averaged=averaged_labels(pooled, chosen) if matched.own_labels else averaged,
+        runs=(),
+    )
+
+
+def _repeat(items: Items, number: int) -> Items:
+    def tiled(values: np.ndarray | None) -> np.ndarray | None:
+        return None if values is None else np.tile(values, number)
+
+    return replace(
+        items,
+        unit=np.tile(items.unit, number),
+        label=np.tile(items.label, number),
+        answer=np.tile(items.answer, number),
+        universe=None if items.universe is None else number * items.universe,
+        start=tiled(items.start),
+        end=tiled(items.end),
+    )
+
+
+def unpooled(matched: Matched) -> Matched:
+    """Systems of one run each, as systems."""
+    return replace(matched, names=tuple(group.name for group in matched.runs), runs=())

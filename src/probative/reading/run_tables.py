@@ -1,0 +1,123 @@
+"""Tables whose rows belong to different runs, as a column of theirs says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.errors import InputError
+from probative.reading.inputs import is_frame, is_path
+from probative.reading.opening import open_input
+from probative.reading.runs import natural_order
+from probative.reading.sequences import labels_from_frame
+from probative.reading.tables import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.reading.annotations import Labels
+    from probative.reading.opening import Options
+
+__all__ = ["RunTable", "read_run_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class RunTable:
+    """The columns of a table, parted by the run to which every row belongs.
+
+    Attributes
+    ----------
+    name
+        What messages call the table.
+    runs
+        What the runs are called, in natural order.
+    sides
+        The labels of every column that was asked for, one `Labels` per run.
+    """
+
+    name: str
+    runs: tuple[str, ...]
+    sides: tuple[tuple[Labels, ...], ...]
+
+    def check_answers(self) -> None:
+        """Refuse runs whose rows are not on the same items: the first column is the answer."""
+        first, *others = self.sides[0]
+        for run, own in zip(self.runs[1:], others, strict=True):
+            here = f"run {run!r}"
+            if len(own) != len(first):
+                raise InputError(
+                    f"{self.name}: {here} has {len(own)} rows, but run {self.runs[0]!r} has "
+                    f"{len(first)}; expected the same items in every run"
+                )
+            wrong = np.flatnonzero(first.codes != own.codes)
+            if first.units is not None and own.units is not None:
+                wrong = np.union1d(wrong, np.flatnonzero(first.units != own.units))
+            if len(wrong):
+                row = int(wrong[0])
+                raise InputError(
+                    f"{self.name}: row {row + 1} of {here} has the answer "
+                    f"{own.names[own.codes[row]]!r}, that of run {self.runs[0]!r} "
+                    f"{first.names[first.codes[row]]!r}; expected the same items in every run, in "
+                    f"the same order or with unit_column= to find them by"
+                )
+
+
+def read_run_table(
+    data: Any, columns: Sequence[str | None], run_column: str, options: Options
+) -> RunTable:
+    """Read columns of a table and part their rows by run.
+
+    Parameters
+    ----------
+    data
+        The path of a table, or a data frame.
+    columns
+        The columns of labels. Of a file, None stands for the one that its name tells.
+    run_column
+        The column of the runs.
+    options
+        How to read it. With a column of units, the rows of every run are put in their order.
+    """
+    if is_path(data):
+        opened = open_input(data, replace(options, input_format="table", task="labels"))
+        name = opened.source.name
+        # apart: which column holds labels depends on how many are asked for
+        sides = read_table(opened.source, columns, unit=options.unit)
+        (run,) = read_table(opened.source, [run_column], unit=options.unit)
+    elif is_frame(data):
+        name = "gold" if options.column is None else options.column
+        named = [c for c in columns if c is not None]
+        if len(named) < len(columns):
+            raise InputError(f"{name}: is a data frame; expected its columns to be named")
+        sides = [labels_from_frame("columns", data, c, options.unit) for c in named]
+        run = labels_from_frame("run_column", data, run_column, options.unit)
+    else:
+        raise InputError("run_column: there is no table to look it up in; expected a table")
+    order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
+    rows = [_rows(run, code) for code in order]
+    return RunTable(
+        name,
+        tuple(run.names[code] for code in order),
+        tuple(tuple(_part(side, own) for own in rows) for side in sides),
+    )
+
+
+def _rows(run: Labels, code: int) -> NDArray[np.intp]:
+    """The rows of a run, by their units where there are any."""
+    own = np.flatnonzero(run.codes == code)
+    return own if run.units is None else own[np.argsort(run.units[own], kind="stable")]
+
+
+def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
+    units = None if side.units is None else side.units[rows]
+    said = side.texts
+
+    def texts() -> Sequence[str]:
+        everything = said() if said is not None else ()
+        return [everything[row] for row in rows.tolist()] if len(everything) else ()
+
+    return replace(side, codes=side.codes[rows], units=units, texts=None if said is None else texts)

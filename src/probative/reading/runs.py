@@ -1,0 +1,272 @@
+"""Several runs of one system: the files that patterns stand for, and runs among Python's lists."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.errors import InputError
+from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.columns import TAG, read_tags
+from probative.reading.inputs import is_frame, is_path, is_series
+from probative.reading.tables import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from probative.reading.opening import Input
+    from probative.reading.recognise import Annotations
+
+__all__ = [
+    "Runs",
+    "check_own_answer",
+    "find_runs",
+    "natural_order",
+    "numbered_siblings",
+    "runs_of",
+]
+
+
+class Runs(tuple[Any, ...]):
+    """The outputs of one system, one per run."""
+
+    __slots__ = ()
+
+
+# --- from the command line --------------------------------------------------------------------
+
+
+def find_runs(words: Iterable[str], *, beside: str | None = None) -> dict[str, Runs]:
+    """The files of every system's runs, in natural order: run 2 comes before run 10.
+
+    Parameters
+    ----------
+    words
+        Each ``name=files``, where files is a file, a folder (all files in it) or a pattern such as
+        ``a/*.conll``. The files of a name that is given several times add up.
+    beside
+        A file that is no run, though a folder or pattern may hold it: the answer.
+    """
+    systems: dict[str, list[str]] = {}
+    for word in words:
+        name, equals, files = word.partition("=")
+        name, files = name.strip(), files.strip()
+        if not equals or not name or not files:
+            raise InputError(f"runs: {word!r}; expected NAME=FILES, such as A='a/*.conll'")
+        systems.setdefault(name, []).extend(_files_of(files, beside))
+    _refuse_twice(systems)
+    return {name: Runs(paths) for name, paths in systems.items()}
+
+
+def _files_of(files: str, beside: str | None) -> list[str]:
+    if files == "-" or Path(files).is_file():
+        return [files]
+    if Path(files).is_dir():
+        there = [str(p) for p in Path(files).iterdir() if p.is_file() and p.name[0] != "."]
+        missing = "the folder holds no files; expected outputs of runs"
+    elif has_magic(files):
+        there = [path for path in glob(files) if Path(path).is_file()]  # noqa: PTH207  # anywhere
+        missing = "no file matches this pattern"
+    else:
+        there = [files] if Path(files).exists() else []  # a pipe
+        missing = "there is no such file"
+    paths = sorted((path for path in there if not _same(path, beside)), key=natural_order)
+    if not paths:
+        raise InputError("no file but the answer; expected runs" if there else missing, files)
+    return paths
+
+
+def _same(path: str, other: str | None) -> bool:
+    return bool(other and other != "-" and Path(other).exists() and Path(path).samefile(other))
+
+
+def natural_order(name: str) -> list[tuple[int, int, str]]:
+    """What to sort names by, so that their numbers are in order."""
+    parts = re.split(r"([0-9]+)", name)
+    return [(0, int(part), part) if i % 2 else (1, 0, part) for i, part in enumerate(parts)]
+
+
+def _refuse_twice(systems: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a file that would count as two runs."""
+    places: dict[Any, str] = {}
+    for name, paths in systems.items():
+        for number, path in enumerate(paths, start=1):
+            if path == "-":
+                continue
+            status = Path(path).stat()
+            place = f"run {number} of {name}"
+            other = places.setdefault((status.st_dev, status.st_ino), place)
+            if other != place:
+                raise InputError(f"is {other} and {place}; expected each file once", path)
+
+
+def numbered_siblings(path: Any) -> int:
+    """How many files beside this one are called like it but for a number: perhaps other runs."""
+    if not isinstance(path, (str, Path)) or str(path) == "-" or not Path(path).is_file():
+        return 0
+    own = Path(path)
+    if not re.search("[0-9]", own.name):
+        return 0
+    try:
+        names = [p.name for p in own.parent.iterdir() if p.is_file()]
+    except OSError:
+        return 0
+    alike = Counter(re.sub("[0-9]+", "#", name) for name in names)
+    return alike[re.sub("[0-9]+", "#", own.name)] - 1
+
+
+def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str | None) -> None:
+    """Refuse a run whose file holds an answer of its own that is another one.
+
+    Parameters
+    ----------
+    opened
+        The file of the run: a column file whose last column but one has tags with the types of the
+        answer, or a table with the answer's column.
+    answer
+        The answer.
+    gold_column
+        What the answer's column is called, if it has a name.
+    """
+    own = None
+    if isinstance(answer, Labels):
+        own = _labels_beside(opened, gold_column)
+    elif isinstance(answer, Tagged):
+        own = _tags_beside(opened, answer)
+    if own is None or not isinstance(answer, (Tagged, Labels)):
+        return
+    if len(own[0]) != len(_codes(answer)):
+        return
+    codes, names = own
+    code = {name: i for i, name in enumerate(names)}
+    same = np.array([code.get(name, -1) for name in answer.names], dtype=np.int64)
+    wrong = np.flatnonzero(codes != same[_codes(answer)])
+    if len(wrong):
+        at = int(wrong[0])
+        what, line = "item", None
+        if isinstance(answer, Tagged):
+            what, line = "token", opened.layout.text.line_of(at)
+        raise InputError(
+            f"holds an answer of its own, {names[codes[at]]!r} for {what} {at + 1} where the "
+            f"answer has {answer.names[_codes(answer)[at]]!r}; expected runs on the same answer"
+            + (" (tag_column= says which column to read)" if what == "token" else ""),
+            opened.source.name,
+            line,
+        )
+
+
+def _codes(side: Tagged | Labels) -> Any:
+    return side.tags if isinstance(side, Tagged) else side.codes
+
+
+def _tags_beside(opened: Input, answer: Tagged) -> tuple[Any, tuple[str, ...]] | None:
+    """The tags of the last column but one, if their types are the answer's."""
+    if opened.kind != "columns" or opened.layout.width < 3:
+        return None
+    beside = read_tags(opened.layout, -2, any_values=True)
+    types = {name.partition("-")[2] for name in beside.names}
+    known = {name.partition("-")[2] for name in answer.names}
+    tags = all(TAG.fullmatch(name) for name in beside.names)
+    return (beside.tags, beside.names) if tags and types != {""} and types <= known else None
+
+
+def _labels_beside(
+    opened: Input, gold_column: int | str | None
+) -> tuple[Any, tuple[str, ...]] | None:
+    """The labels of the answer's column in a table of a run."""
+    if opened.kind != "table" or gold_column is None or gold_column == opened.options.column:
+        return None
+    try:
+        (beside,) = read_table(opened.source, [str(gold_column)])
+    except InputError:
+        return None  # it has no such column
+    return beside.codes, beside.names
+
+
+# --- from Python ------------------------------------------------------------------------------
+
+
+def runs_of(system: Any, answer: Annotations) -> Runs | None:
+    """The runs that a list holds, or None if it is one output.
+
+    An output is as deep as the task asks: a list of labels, or a list of sentences. What holds
+    outputs is one step deeper. Texts in a list are runs if they name files; paths always are.
+
+    Parameters
+    ----------
+    system
+        What was given for a system.
+    answer
+        The answer, which tells the task.
+    """
+    if isinstance(system, Runs):
+        return system
+    if not isinstance(system, (list, tuple, np.ndarray)) or not len(system):
+        return None
+    if all(isinstance(one, (Tagged, Spans, Segmented, Labels)) or is_frame(one) for one in system):
+        return Runs(system)
+    if any(isinstance(one, Path) for one in system):
+        strange = next((one for one in system if not is_path(one)), None)
+        if strange is not None:
+            raise InputError(f"runs: a path and {type(strange).__name__}; expected paths alone")
+        return Runs(system)
+    if all(isinstance(one, str) for one in system):
+        return _named_files(list(system))
+    return Runs(system) if _depth(system) > _depth_of_output(system, answer) else None
+
+
+def _named_files(texts: Sequence[str]) -> Runs | None:
+    """The files that texts name: all of them, or none."""
+    files = [_is_file(text) for text in texts]
+    if not any(files):
+        return None
+    if not all(files):
+        raise InputError("there is no such file", texts[files.index(False)])
+    return Runs(texts)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or a NUL in it
+        return False
+
+
+def _depth_of_output(system: Any, answer: Annotations) -> int:
+    if isinstance(answer, Labels):
+        return 1
+    if isinstance(answer, Segmented) and _depth(system) == 2:
+        # words of a sentence; or sentences of a run, each a text
+        first = "".join(re.sub(r"\s+", "", word) for word in system[0] if isinstance(word, str))
+        return 2 if first == answer.sentence_text(0) else 1
+    return 2
+
+
+def _depth(data: Any) -> int:
+    """How many lists the first single answer (a label, a tag, a span) lies in."""
+    if isinstance(data, np.ndarray) and data.dtype != object:
+        return data.ndim
+    if is_series(data) and not isinstance(data, np.ndarray):
+        return 1
+    if isinstance(data, (str, bytes, Mapping)) or _is_span(data):
+        return 0
+    if not isinstance(data, (Sequence, Set, np.ndarray)):
+        return 0
+    deepest = 0
+    for one in data:
+        deepest = max(deepest, _depth(one))
+        if not isinstance(one, (list, tuple, Set)) or len(one):
+            break  # it holds an answer; an empty sentence tells nothing
+    return 1 + deepest
+
+
+def _is_span(data: Any) -> bool:
+    if not isinstance(data, (tuple, list)) or len(data) != 3:
+        return False
+    return all(isinstance(x, (int, np.integer)) for x in data[:2]) and isinstance(data[2], str)

@@ -1,0 +1,364 @@
+"""What several runs add to a report: mean and spread, single runs, parts of the variance."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from probative.reporting.document import Strong, Table, number, points
+from probative.reporting.svg import Part, shares
+from probative.wording import counted, metric_name, metric_words, pvalue
+from probative.wording.verdict import SIGNIFICANT, pvalue_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.reporting.document import Drawing
+    from probative.results import Comparison, Ranking, RunScores, Scores
+
+__all__ = [
+    "PARTS",
+    "companion_table",
+    "has_runs",
+    "main_metric",
+    "mean_table",
+    "named_pairs",
+    "named_shares",
+    "repeats_table",
+    "run_table",
+    "single_runs",
+    "spread_table",
+    "variance_drawing",
+    "variance_table",
+]
+
+# what the parts of the variance come from, and the colours in which they are drawn
+PARTS = {
+    "units": ("test set", "soft"),
+    "runs_a": ("runs of {a}", "a"),
+    "runs_b": ("runs of {b}", "b"),
+    "interaction": ("both together", "d"),
+}
+_LISTED = 30  # runs of a table that people read
+_NAMED = 6  # pairs of runs that are named
+
+
+def has_runs(scores: Scores) -> bool:
+    """Whether a system has several runs."""
+    return any(len(own) > 1 for own in scores.run_scores or ())
+
+
+def main_metric(scores: Scores) -> str:
+    """The score that a task is usually known by: F1, or what comes first."""
+    known = [own.metric for own in scores.run_scores or ()]
+    return "f1" if "f1" in known and scores.task != "segmentation" else known[0]
+
+
+def mean_table(result: Scores, comparisons: Sequence[Comparison] = ()) -> Table:
+    """Systems by mean and spread of their scores, the best in bold, those that differ marked.
+
+    Parameters
+    ----------
+    result
+        The scores.
+    comparisons
+        The differences of the procedures, where there are any.
+    """
+    metrics = list(dict.fromkeys(own.metric for own in result.run_scores or ()))
+    best = {metric: _best(result, metric) for metric in metrics}
+    marked = {
+        (c.b, c.metric)
+        for c in comparisons
+        if c.a == result.systems[0].name and pvalue_of(c) <= SIGNIFICANT and not c.identical
+    }
+    rows = []
+    for system in result.systems:
+        own = [result.runs_of(system.name, metric) for metric in metrics]
+        cells = []
+        for scores in own:
+            text = _mean_and_spread(scores) + "†" * ((system.name, scores.metric) in marked)
+            is_best = len(result.systems) > 1 and scores.mean == best[scores.metric]
+            cells.append(Strong(text) if is_best else text)
+        rows.append((system.name, str(len(own[0])), *cells))
+    notes = [
+        f"{result.task.capitalize()}, {counted(result.units, result.unit)}.",
+        "Mean of the runs ± their standard deviation.",
+    ]
+    if marked:
+        adjusted = "Holm-adjusted " if comparisons[0].p_adjusted is not None else ""
+        notes.append(
+            f"† differs from {result.systems[0].name} for new runs, too, {adjusted}p ≤ "
+            f"{SIGNIFICANT:g}."
+        )
+    compared = {c.metric for c in comparisons} or {main_metric(result)}
+    beside = [i for i, metric in enumerate(metrics) if metric not in compared]
+    return Table(
+        ("system", "runs", *(metric_words(metric) for metric in metrics)),
+        tuple(rows),
+        title="Scores of runs in points",
+        notes=tuple(notes),
+        bold_note="The best is in bold.",
+        droppable=tuple(i + 2 for i in beside),
+        caption=tuple(map(_in_a_caption, comparisons)),
+    )
+
+
+def _best(result: Scores, metric: str) -> float:
+    means = [result.runs_of(system.name, metric).mean for system in result.systems]
+    return max((mean for mean in means if mean == mean), default=float("nan"))
+
+
+def _mean_and_spread(own: RunScores) -> str:
+    if own.spread != own.spread:
+        return points(own.mean)
+    return f"{points(own.mean)} ± {points(own.spread)}"
+
+
+def _in_a_caption(c: Comparison) -> str:
+    return (
+        f"{c.b} − {c.a}, {metric_name(c.metric)}: {points(c.difference)} points, "
+        f"{100 * c.level:g} % limits {points(c.low)} to {points(c.high)} for test set and runs "
+        f"together."
+    )
+
+
+def named_pairs(c: Comparison) -> str:
+    """Which runs are paired, of many the first."""
+    pairs = c.pairs or ()
+    listed = ", ".join(f"{one} with {other}" for one, other in pairs[:_NAMED])
+    more = f" and {len(pairs) - _NAMED:,} more" if len(pairs) > _NAMED else ""
+    return f"Pairs of runs, {c.a} with {c.b}: {listed}{more}."
+
+
+def run_table(result: Scores, metric: str) -> Table:
+    """The worst and the best run of every system, and all runs together."""
+    level = f"{100 * result.level:g} %"
+    rows = []
+    for system in result.systems:
+        own, pooled = result.runs_of(system.name, metric), system[metric]
+        rows.append(
+            (
+                system.name,
+                *(points(value) for value in (own.worst, own.best, pooled.estimate)),
+                f"{points(pooled.low, 1)} to {points(pooled.high, 1)}",
+            )
+        )
+    return Table(
+        ("system", "worst run", "best run", "all runs", level),
+        tuple(rows),
+        title=f"{metric_words(metric)} of the runs in points",
+        notes=(_ALL_RUNS.format(by=result.by),),
+    )
+
+
+_ALL_RUNS = (
+    "All runs: the counts of all runs together, with an interval that speaks of these models; what "
+    "the runs say of one {by} counts as one {by}."
+)
+_SHARES = (
+    "Shares of its variance: which units are in the test set, how runs come out, and what single "
+    "runs do to single units. The standard error, in points, is on the safe side: it counts the "
+    "last of these twice."
+)
+
+
+def repeats_table(result: Scores, metric: str) -> Table:
+    """What more units, and what more runs, would do to the interval of every system."""
+    unit = result.by
+    rows = []
+    for system in result.systems:
+        told = result.runs_of(system.name, metric).repeated
+        if told is None or told.share_of_answers is None:
+            continue
+        widths = (
+            told.width_with(),
+            told.width_with(samples=2 * told.samples),
+            told.width_with(repeats=2 * told.repeats),
+            told.width_with(repeats=inf),
+        )
+        rows.append(
+            (
+                system.name,
+                _percent(1 - told.share_of_answers),
+                _percent(told.share_of_answers),
+                *(points(width) for width in widths),
+            )
+        )
+    return Table(
+        (
+            "system",
+            f"{unit}s",
+            "runs",
+            "length",
+            f"2 × {unit}s",
+            "2 × runs",
+            "endless runs",
+        ),
+        tuple(rows),
+        title=f"What more {unit}s or more runs would tell, {metric_words(metric)}",
+        notes=(_MORE.format(unit=unit),),
+    )
+
+
+_MORE = (
+    "Shares of the variance that come from which {unit}s there are and from what runs happened to "
+    "say; the length of the interval in points as it is, and with more of either."
+)
+
+
+def spread_table(ranking: Ranking) -> Table:
+    """How the runs of every system spread, in the order of a leaderboard."""
+    own = [ranking.runs_of(system.name, ranking.metric) for system in ranking.ranking]
+    return Table(
+        ("system", "runs", "mean ± spread", "worst run", "best run"),
+        tuple(
+            (
+                runs.system,
+                str(len(runs)),
+                _mean_and_spread(runs),
+                points(runs.worst),
+                points(runs.best),
+            )
+            for runs in own
+        ),
+        title=f"Runs, {metric_words(ranking.metric)} in points",
+        notes=(_RANKED,),
+    )
+
+
+_RANKED = (
+    "Mean of the runs ± their standard deviation. The leaderboard adds up the counts of all runs "
+    "of a system: it ranks these trained models on test sets like this one. How new runs would "
+    "rank is another question, which compare answers pair by pair."
+)
+
+
+def single_runs(result: Scores, metric: str) -> Table:
+    """What every run scores, one row per run; of many runs the first."""
+    rows = [
+        (own.system, run, points(score))
+        for own in result.run_scores or ()
+        if own.metric == metric
+        for run, score in list(zip(own.runs, own.scores, strict=True))[:_LISTED]
+    ]
+    total = sum(len(own) for own in result.run_scores or () if own.metric == metric)
+    left_out = total - len(rows)
+    return Table(
+        ("system", "run", metric_words(metric)),
+        tuple(rows),
+        title=f"Single runs, {metric_words(metric)} in points",
+        notes=(f"{left_out:,} more runs are left out here; JSON and CSV hold all.",)
+        if left_out
+        else (),
+        text_columns=2,
+    )
+
+
+def named_shares(c: Comparison) -> list[tuple[str, str, float]]:
+    """The parts of a variance: what each comes from, its colour, and its share."""
+    parts = c.variance
+    if parts is None:
+        return []
+    named = []
+    for name, share in parts.shares.items():
+        words, colour = PARTS[name]
+        if parts.paired_runs and name == "runs_b":
+            continue  # pairs vary, not the runs of either
+        text = "pairs of runs" if parts.paired_runs and name == "runs_a" else words
+        named.append((text.format(a=c.a, b=c.b), colour, share))
+    return named
+
+
+def variance_table(comparisons: Sequence[Comparison]) -> Table:
+    """Where the variance of every mean difference comes from."""
+    paired = bool(comparisons[0].variance and comparisons[0].variance.paired_runs)
+    alone = len({(c.a, c.b) for c in comparisons}) == 1
+    c = comparisons[0]
+    heads = ["test set", *(["pairs of runs"] if paired else [f"runs of {c.a}", f"runs of {c.b}"])]
+    if not alone and not paired:
+        heads = ["test set", "runs of baseline", "runs of other"]
+    several = len({c.metric for c in comparisons}) > 1
+    rows = tuple(
+        (
+            f"{c.b} − {c.a}",
+            *((metric_words(c.metric),) if several else ()),
+            *(_percent(share) for _, _, share in named_shares(c)),
+            points(c.standard_error),
+        )
+        for c in comparisons
+    )
+    return Table(
+        (
+            "comparison",
+            *(("score",) if several else ()),
+            *heads,
+            "both together",
+            "std. error",
+        ),
+        rows,
+        title="Where the uncertainty of the mean difference comes from",
+        notes=(_SHARES,),
+        droppable=(len(heads) + 2 + several,),
+        text_columns=2 if several else 1,
+    )
+
+
+def companion_table(comparisons: Sequence[Comparison]) -> Table:
+    """What tests of the scores of runs alone say."""
+    several = len({c.metric for c in comparisons}) > 1
+    told = [(c, c.companions) for c in comparisons if c.companions is not None]
+    rank_test = _RANK_TESTS[told[0][1].rank_test]
+    rows = tuple(
+        (
+            f"{c.b} − {c.a}",
+            *((metric_words(c.metric),) if several else ()),
+            pvalue(own.permutation_pvalue),
+            pvalue(own.rank_pvalue),
+            number(own.p_run_better, 2),
+            number(own.eps_min, 3),
+        )
+        for c, own in told
+    )
+    exact = "all" if all(own.exact for _, own in told) else "sampled"
+    return Table(
+        (
+            "comparison",
+            *(("score",) if several else ()),
+            "permutation p",
+            f"{rank_test} p",
+            "P(run better)",
+            "eps_min",
+        ),
+        rows,
+        title="Companions: the scores of the runs alone",
+        notes=(_COMPANIONS.format(exact=exact),),
+        text_columns=2 if several else 1,
+    )
+
+
+_RANK_TESTS = {"mann-whitney": "Mann-Whitney", "wilcoxon": "Wilcoxon"}
+_COMPANIONS = (
+    "They see one number per run and hold for this test set only. Permutation: {exact} assignments "
+    "of runs to systems. P(run better): the share of pairs of runs in which the first system "
+    "scores higher. eps_min: almost stochastic order; below 0.5 the first system is almost "
+    "stochastically dominant."
+)
+
+
+def _percent(share: float) -> str:
+    return "–" if share != share else f"{number(100 * share, 0)} %"
+
+
+def variance_drawing(c: Comparison) -> Drawing | None:
+    """The shares of the parts of the variance as one bar."""
+    parts = [Part(name, share, colour) for name, colour, share in named_shares(c)]
+    if not parts or any(part.share != part.share for part in parts):
+        return None
+    said = ", ".join(f"{part.name} {100 * part.share:.0f} %" for part in parts)
+    return shares(
+        parts,
+        title="Where the uncertainty about new runs comes from.",
+        description=f"Shares of the variance of the mean difference: {said}",
+        reading="More sentences shrink the first part, more runs the parts of the runs; what both "
+        "do together shrinks with either.",
+    )

@@ -1,0 +1,576 @@
+"""Systems with several runs: do these models differ, and would new runs?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import (
+    flag,
+    fraction,
+    names_of,
+    one_of,
+    open_probability,
+    random_generator,
+    shown,
+)
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.evaluation import (
+    AVERAGES,
+    ONE_RUN,
+    compared_metrics,
+    facts_of_reading,
+    scored_as,
+    scores_of,
+    signed_runs,
+    unit_of_runs,
+)
+from probative.inference.differences import difference
+from probative.inference.intervals import interval
+from probative.inference.multiplicity import adjust_pvalues
+from probative.inference.run_scores import compare_run_scores
+from probative.inference.runs import compare_runs, pool_cases
+from probative.inference.student_posterior import StudentPosterior
+from probative.matching.cases import cases_by
+from probative.matching.pooled import cases_of_runs, counts_of_runs
+from probative.metrics import PRF, label_metric, score
+from probative.options import CompareOptions, ScoreOptions
+from probative.reading.runs import numbered_siblings
+from probative.results import (
+    Comparison,
+    Comparisons,
+    LabelDifference,
+    RunScores,
+    Scores,
+    SystemScores,
+)
+from probative.wording.runs import runs_verdict
+from probative.wording.verdict import no_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from probative.counts import PairedCounts
+    from probative.matching.matched import Matched, RunGroup
+    from probative.options import ReadingOptions
+    from probative.results import ModelsAnswer, ProceduresAnswer, RunsDifference
+
+__all__ = [
+    "compare_counts",
+    "compare_groups",
+    "counts_by_system",
+    "hints_of_runs",
+    "pooled_counts",
+    "refuse_all_but",
+    "scores_of_counts",
+    "with_one_run",
+]
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What all pairs of a comparison have in common."""
+
+    unit: str
+    options: CompareOptions
+    generator: np.random.Generator
+    figures: bool
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """The score and its limits."""
+        return {"level": self.options.level, "beta": self.options.beta}
+
+
+def compare_groups(
+    matched: Matched, options: CompareOptions, *, figures: bool = False
+) -> Comparisons:
+    """Compare systems of which at least one has several runs.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered, with the runs of every system.
+    options
+        The choices, as for `compare`.
+    figures
+        Whether to keep the null distributions, for their figures.
+    """
+    _check_options(options)
+    unit = unit_of_runs(matched, options.by)
+    metrics = compared_metrics(matched, options.metric, options.average)
+    choices = _Choices(unit, options, random_generator(options.rng), figures)
+    groups = matched.runs
+    pairs = (
+        list(combinations(groups, 2))
+        if options.all_pairs
+        else [(groups[0], group) for group in groups[1:]]
+    )
+    comparisons: list[Comparison] = []
+    for metric in metrics:
+        answers = [_answers(matched, a, b, metric, choices) for a, b in pairs]
+        if len(groups) > 2:
+            answers = _adjusted(answers)
+        comparisons += (one for both in answers for one in both)
+    scores = scores_of(
+        matched,
+        ScoreOptions(level=options.level, by=options.by, beta=options.beta),
+        also=[c.metric for c in comparisons],
+    )
+    scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
+    facts = (*facts_of_reading(matched, options), signed_runs(matched))
+    named = [(a.name, b.name) for a, b in pairs]
+    return _with_verdicts(scores, comparisons, named, _signature(facts, options, comparisons))
+
+
+def _with_verdicts(
+    scores: Scores,
+    comparisons: Sequence[Comparison],
+    pairs: Sequence[tuple[str, str]],
+    signature: str,
+) -> Comparisons:
+    """Everything together, with a verdict per pair on the first metric."""
+    result = Comparisons(
+        **{field.name: getattr(scores, field.name) for field in fields(scores)},
+        comparisons=tuple(comparisons),
+    )
+    main = [c for c in comparisons if c.metric == comparisons[0].metric]
+    verdicts = tuple(runs_verdict(result, a, b, main) for a, b in pairs)
+    return replace(result, verdicts=verdicts, signature=signature)
+
+
+def compare_counts(
+    systems: Mapping[str, Counts | Sequence[Counts]], options: CompareOptions, *, figures: bool
+) -> Comparisons:
+    """Compare systems of which only the counts by run and unit are known.
+
+    Parameters
+    ----------
+    systems
+        The `Counts` of each run, one row per unit, the same units in all; by system.
+    options, figures
+        As for `compare_groups`.
+    """
+    refuse_all_but(
+        options,
+        "metric",
+        "level",
+        "rope",
+        "beta",
+        "prior",
+        "power",
+        "all_pairs",
+        "paired_runs",
+        "rng",
+    )
+    _check_options(options)
+    by_system = counts_by_system(systems)
+    if len(by_system) < 2:
+        raise InputError(f"b: {len(by_system)} system; expected at least two to compare")
+    asked = options.metric or "f1"
+    metrics = (asked,) if isinstance(asked, str) else names_of("metric", asked)
+    generator = random_generator(options.rng)
+    names = list(by_system)
+    pairs = (
+        list(combinations(names, 2)) if options.all_pairs else [(names[0], b) for b in names[1:]]
+    )
+    comparisons: list[Comparison] = []
+    for metric in metrics:
+        answers = []
+        for a, b in pairs:
+            _check_pairs(a, len(by_system[a]), b, len(by_system[b]), options)
+            answer = compare_runs(
+                by_system[a],
+                by_system[b],
+                metric,
+                level=options.level,
+                beta=options.beta,
+                prior=options.prior,
+                paired_runs=options.paired_runs,
+                rng=generator,
+                null=figures,
+            )
+            first = by_system[a][0]
+            common = {
+                "a": a,
+                "b": b,
+                "metric": metric,
+                "positives": int(np.sum(first.positives)),
+                "identical": by_system[a] == by_system[b],
+                "observed_units": len(first),
+            }
+            answers.append(_comparisons(answer, common, options, "unit"))
+        comparisons += (
+            c for both in (_adjusted(answers) if len(names) > 2 else answers) for c in both
+        )
+    scores = scores_of_counts(by_system, options.level, options.beta, metrics)
+    facts = ("counts", f"runs:{','.join(str(len(own)) for own in by_system.values())}")
+    return _with_verdicts(scores, comparisons, pairs, _signature(facts, options, comparisons))
+
+
+def scores_of_counts(
+    systems: Mapping[str, Sequence[Counts]], level: float, beta: float, metrics: Sequence[str]
+) -> Scores:
+    """The scores of systems of which the counts by run and unit are known.
+
+    Parameters
+    ----------
+    systems
+        The counts of each run, by system.
+    level, beta
+        Of the intervals.
+    metrics
+        The scores beside the usual ones.
+    """
+    wanted = dict.fromkeys((*PRF, *metrics))
+    scored, of_runs = [], []
+    for name, runs in systems.items():
+        pooled = sum(runs[1:], start=runs[0])
+        limits = (interval(pooled, m, level=level, beta=beta, clustered=True) for m in wanted)
+        scored.append(SystemScores(name, pooled.sum(), tuple(limits)))
+        called = tuple(f"run {k}" for k in range(1, len(runs) + 1))
+        for metric in wanted:
+            values = [score(own.sum(), metric, beta=beta) for own in runs]
+            of_runs.append(RunScores.of(name, metric, called, values))
+    units = len(next(iter(systems.values()))[0])
+    return Scores(
+        "counts", tuple(scored), level, units, "unit", by="unit", run_scores=tuple(of_runs)
+    )
+
+
+def counts_by_system(
+    systems: Mapping[str, Counts | Sequence[Counts]],
+) -> dict[str, list[Counts]]:
+    """The counts of every run by system, if they were counted on the same units and answer."""
+    if not systems:
+        raise InputError("systems: none; expected at least one")
+    by_system = {str(name): _as_runs(str(name), own) for name, own in systems.items()}
+    first = None
+    for name, runs in by_system.items():
+        if not runs:
+            raise InputError(f"{name}: no runs; expected one at least")
+        for number, counts in enumerate(runs, start=1):
+            here = f"{name}, run {number}" if len(runs) > 1 else name
+            if len(counts.shape) != 1:
+                raise InputError(f"{here}: shape {counts.shape}; expected one row per unit")
+            first = (here, counts) if first is None else first
+            _check_same_answer(*first, here, counts)
+    return by_system
+
+
+def _as_runs(name: str, own: object) -> list[Counts]:
+    """One or several counts as a list."""
+    runs: list[Any] = list(own) if isinstance(own, (list, tuple)) else [own]
+    if not all(isinstance(counts, Counts) for counts in runs):
+        raise InputError(f"{name}: {shown(own)}; expected Counts, one row per unit")
+    return runs
+
+
+def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> None:
+    """Refuse counts that cannot be those of one answer."""
+    if len(one) != len(other):
+        raise InputError(f"{name}: {len(other)} units, but {first} has {len(one)}")
+    if (one.tn is None) != (other.tn is None):
+        raise InputError(f"{name}: tn is there for some systems only; expected all or none")
+    sides: list[tuple[str, Any, Any]] = [("positives", one.positives, other.positives)]
+    if one.tn is not None and other.tn is not None:
+        sides.append(("negatives", one.fp + one.tn, other.fp + other.tn))
+    for what, here, there in sides:
+        wrong = np.flatnonzero(np.asarray(here) != np.asarray(there))
+        if len(wrong):
+            unit = wrong[0]
+            raise InputError(
+                f"{name}: {there[unit]:g} {what} in unit {unit + 1}, but {first} has "
+                f"{here[unit]:g}; expected counts against the same answer"
+            )
+
+
+def pooled_counts(systems: Sequence[Sequence[Counts]]) -> list[Counts]:
+    """The sums over the runs of each system, as if each had the same number of runs.
+
+    Parameters
+    ----------
+    systems
+        The counts of each run, one row per unit.
+    """
+    most = math.lcm(*(len(runs) for runs in systems))
+    return [sum(runs[1:], start=runs[0]) * (most // len(runs)) for runs in systems]
+
+
+def refuse_all_but(options: ReadingOptions, *known: str) -> None:
+    """Refuse choices that counts have no use for."""
+    usual = type(options)()
+    for entry in fields(options):
+        if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
+            raise InputError(f"{entry.name}: means nothing for counts; expected it left out")
+
+
+def _check_options(options: CompareOptions) -> None:
+    open_probability("level", options.level)
+    fraction("rope", options.rope)
+    open_probability("power", options.power)
+    flag("paired_runs", options.paired_runs)
+    if one_of("average", options.average, AVERAGES) == "macro":
+        raise InputError(
+            "average: macro averages of several runs have no limits yet; expected 'micro'"
+        )
+
+
+def _signature(
+    facts: Sequence[str], options: CompareOptions, comparisons: Sequence[Comparison]
+) -> str:
+    first = comparisons[0]
+    kinds = dict.fromkeys(c.posterior.kind for c in comparisons)
+    return options.signature(
+        *facts,
+        ",".join(dict.fromkeys(c.metric for c in comparisons)),
+        ",".join(dict.fromkeys(c.method for c in comparisons)),
+        f"{first.test}-by-{first.by}",
+        f"{','.join(kinds)}-posterior",
+    )
+
+
+def _check_pairs(a: str, runs_a: int, b: str, runs_b: int, options: CompareOptions) -> None:
+    if options.paired_runs and runs_a != runs_b:
+        raise InputError(
+            f"paired_runs: {runs_a} runs of {a}, but {runs_b} of {b}; expected as many"
+        )
+
+
+def _answers(
+    matched: Matched, a: RunGroup, b: RunGroup, metric: str, choices: _Choices
+) -> list[Comparison]:
+    """What is known of one pair: of its models, and of how they were trained."""
+    unit, options = choices.unit, choices.options
+    _check_pairs(a.name, len(a.places), b.name, len(b.places), options)
+    cases = pool_cases(cases_of_runs(matched, a, b, unit), len(a.places), len(b.places))
+    answer = compare_runs(
+        counts_of_runs(matched, a, unit),
+        counts_of_runs(matched, b, unit),
+        scored_as(matched, metric),
+        prior=options.prior,
+        paired_runs=options.paired_runs,
+        cases=cases,
+        rng=choices.generator,
+        null=choices.figures,
+        **choices.how,
+    )
+    says = matched.items.says
+    positives = int(np.count_nonzero(matched.items.answer))
+    common = {
+        "a": a.name,
+        "b": b.name,
+        "metric": metric,
+        "positives": positives,
+        "identical": bool(np.array_equal(says[list(a.places)], says[list(b.places)])),
+        "observed_units": cases.n_units,
+        "pairs": tuple(zip(a.runs, b.runs, strict=True)) if options.paired_runs else None,
+    }
+    by_label = _by_label(matched, a, b, label_metric(metric), choices)
+    return _comparisons(answer, common, options, unit, by_label)
+
+
+def _comparisons(
+    answer: RunsDifference,
+    common: dict[str, Any],
+    options: CompareOptions,
+    unit: str,
+    by_label: tuple[LabelDifference, ...] = (),
+) -> list[Comparison]:
+    """The answers to both questions, or to the one that has an answer."""
+    common = {
+        **common,
+        "level": options.level,
+        "rope": options.rope,
+        "power": options.power,
+        "p_adjusted": None,
+        "runs": {common["a"]: len(answer.scores_a), common["b"]: len(answer.scores_b)},
+    }
+    both = [_of_models(answer.models, common, unit, by_label, answer.note)]
+    if answer.procedures is not None:
+        companions = compare_run_scores(
+            answer.scores_a,
+            answer.scores_b,
+            paired_runs=options.paired_runs,
+            level=options.level,
+            rng=options.rng,
+        )
+        procedures = _of_procedures(answer.procedures, answer.models, common, unit)
+        both.append(replace(procedures, companions=companions))
+    return [_without_claims(c) for c in both]
+
+
+def _of_models(
+    models: ModelsAnswer,
+    common: dict[str, Any],
+    unit: str,
+    by_label: tuple[LabelDifference, ...],
+    note: str | None,
+) -> Comparison:
+    posterior: Any = models.posterior
+    a_better, equivalent, b_better = posterior.probabilities(common["rope"])
+    return Comparison(
+        **common,
+        question="models",
+        by=unit,
+        difference=models.estimate,
+        low=models.low,
+        high=models.high,
+        method=models.method,
+        pvalue=models.pvalue,
+        test=models.test,
+        null=models.null,
+        p_a_better=a_better,
+        p_equivalent=equivalent,
+        p_b_better=b_better,
+        posterior=posterior,
+        score_a=models.score_a,
+        score_b=models.score_b,
+        design_effect=models.design_effect,
+        by_label=by_label,
+        note="; ".join(words for words in (models.note, note) if words) or None,
+    )
+
+
+def _of_procedures(
+    answer: ProceduresAnswer, models: ModelsAnswer, common: dict[str, Any], unit: str
+) -> Comparison:
+    posterior = StudentPosterior(
+        answer.estimate, answer.standard_error, answer.degrees_of_freedom, models.posterior
+    )
+    a_better, equivalent, b_better = posterior.probabilities(common["rope"])
+    return Comparison(
+        **common,
+        question="procedures",
+        by=f"{unit} and run",
+        difference=answer.estimate,
+        low=answer.low,
+        high=answer.high,
+        method="satterthwaite",
+        pvalue=answer.pvalue,
+        test="student",
+        p_a_better=a_better,
+        p_equivalent=equivalent,
+        p_b_better=b_better,
+        posterior=posterior,
+        score_a=answer.score_a,
+        score_b=answer.score_b,
+        design_effect=None,
+        note=answer.note,
+        variance=answer.parts,
+        p_new_run_better=answer.p_new_run_better,
+        standard_error=answer.standard_error,
+        degrees_of_freedom=answer.degrees_of_freedom,
+    )
+
+
+def _without_claims(c: Comparison) -> Comparison:
+    """No probabilities where there is no evidence."""
+    if no_verdict(c) is None:
+        return c
+    return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
+
+
+def _adjusted(answers: list[list[Comparison]]) -> list[list[Comparison]]:
+    """The same with p-values that allow for the number of pairs, each question for itself."""
+    adjusted: dict[int, float] = {}
+    for question in ("models", "procedures"):
+        own = [c for both in answers for c in both if c.question == question]
+        values = adjust_pvalues([c.pvalue for c in own]).tolist() if own else []
+        adjusted |= {id(c): p for c, p in zip(own, values, strict=True)}
+    return [[replace(c, p_adjusted=adjusted[id(c)]) for c in both] for both in answers]
+
+
+def _by_label(
+    matched: Matched, a: RunGroup, b: RunGroup, metric: str, choices: _Choices
+) -> tuple[LabelDifference, ...]:
+    """The differences of these models on every label."""
+    items = matched.items
+    used = np.any([items.uses(place) for place in (*a.places, *b.places)], axis=0)
+    if np.count_nonzero(used) < 2:
+        return ()
+    rows = "datum" if choices.unit == "item" else choices.unit
+    differences = []
+    for label, alone, use in zip(items.labels, items.by_label, used.tolist(), strict=True):
+        if not use:
+            continue
+        tables: Iterable[PairedCounts] = (
+            cases_by(alone, i, j, rows) for i in a.places for j in b.places
+        )
+        paired = pool_cases(tables, len(a.places), len(b.places)).grouped()
+        gap = difference(paired, metric, **choices.how)
+        differences.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
+    return tuple(differences)
+
+
+def with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:
+    """A plain comparison of systems that were given as runs, one each: it is about models alone.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    plain
+        The comparison.
+    """
+    comparisons = tuple(
+        replace(c, question="models", runs={c.a: 1, c.b: 1}) for c in plain.comparisons
+    )
+    unanswered = "Whether training again would give the same cannot be told from one run each."
+    return replace(
+        plain,
+        comparisons=comparisons,
+        verdicts=tuple(f"{words} {unanswered}" for words in plain.verdicts),
+        notes=(*plain.notes, ONE_RUN, *hints_of_runs(matched)),
+    )
+
+
+# --- what to look out for ---------------------------------------------------------------------
+
+
+def hints_of_runs(matched: Matched) -> list[str]:
+    """What may be wrong with the choice of runs; each is a hint and changes no number."""
+    hints = []
+    for group in matched.runs:
+        hints += _twins(matched, group)
+        if len(group.places) == 1:
+            hints += _picked(group.name, group.files[0])
+    return hints
+
+
+def _twins(matched: Matched, group: RunGroup) -> list[str]:
+    """Runs of a system that gave identical outputs."""
+    seen: dict[bytes, str] = {}
+    hints = []
+    for place, run in zip(group.places, group.runs, strict=True):
+        first = seen.setdefault(np.packbits(matched.items.says[place]).tobytes(), run)
+        if first != run:
+            hints.append(
+                f"{group.name}: {first} and {run} gave identical outputs; were they trained apart?"
+            )
+    return hints
+
+
+def _picked(name: str, file: str | None) -> list[str]:
+    """Signs that one run was picked from several."""
+    if file is None:
+        return []
+    siblings = numbered_siblings(file)
+    if siblings:
+        hint = (
+            f"{name}: {file} is one run, and {siblings} more beside it differ from its name by a "
+            f"number alone; if these are runs, give all of them: one that was picked tells less"
+        )
+    elif "best" in file.lower():
+        hint = (
+            f"{name}: {file} is called best; the best of several runs scores higher than a new run "
+            f"would: give all of them"
+        )
+    else:
+        return []
+    return [hint]
