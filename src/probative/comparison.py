@@ -46,7 +46,7 @@ from probative.results import (
     LabelDifference,
     SystemScore,
 )
-from probative.runs import compare_counts, compare_groups, with_one_run
+from probative.runs import compare_counts, compare_groups, plan_groups, with_one_run
 from probative.wording.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from probative.inference.clustered_posterior import ClusteredPosterior
     from probative.inference.macro_difference import MacroDifferencePosterior
     from probative.options import ReadingKeywords
-    from probative.results import Difference, Plan, RandomizationTest
+    from probative.results import Difference, Plan, RandomizationTest, RunsPlan
 
 __all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
 
@@ -303,8 +303,9 @@ def plan_from_files(
     units: int | None = None,
     level: float = 0.95,
     beta: float = 1.0,
+    paired_runs: bool = False,
     **reading: Unpack[ReadingKeywords],
-) -> Plan:
+) -> Plan | RunsPlan:
     """A `plan` from the inputs of a comparison, which are the pilot.
 
     Parameters
@@ -313,7 +314,7 @@ def plan_from_files(
         The answer and two systems, as for `compare`.
     metric, by, **reading
         As for `compare`.
-    difference, power, units, level, beta
+    difference, power, units, level, beta, paired_runs
         As for `plan`.
     """
     options = PlanOptions.of(
@@ -325,11 +326,17 @@ def plan_from_files(
             "units": units,
             "level": level,
             "beta": beta,
+            "paired_runs": paired_runs,
             **reading,
         }
     )
     given, names = by_name(list(systems), None)
     matched = match_inputs(gold, given, names=names, reading=options)
+    if any(len(group.places) > 1 for group in matched.runs):
+        return plan_groups(matched, options)
+    if paired_runs:
+        raise InputError("paired_runs: means nothing without runs; expected several of each system")
+    matched = unpooled(matched) if matched.runs else matched
     if len(matched.names) != 2:
         raise InputError(f"systems: {len(matched.names)} of them; expected two")
     unit = unit_of(matched, by)

@@ -14,6 +14,7 @@ from probative.cli.parameters import Group, Option
 
 __all__ = [
     "CORPUS",
+    "PAIRED_RUNS",
     "READING",
     "RUN_COLUMN",
     "STATISTICS",
@@ -274,6 +275,10 @@ RUN_COLUMN = Option(
     "--run-column",
     metavar="NAME",
     help="The column of a table that says which run a row belongs to.",
+)
+PAIRED_RUNS = Option(
+    "--paired-runs",
+    help="Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
 )
 Runs = Annotated[
     list[str] | None,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from probative.cli import options
 from probative.cli.parameters import Argument, Option
+from probative.errors import InputError
 from probative.options import PlanOptions
 
 __all__ = ["plan"]
@@ -15,7 +16,7 @@ def plan(
     files: Annotated[
         list[str],
         Argument(
-            metavar="GOLD A B",
+            metavar="GOLD [A B]",
             help="The answer, the baseline and the challenger of a pilot; or one file that holds "
             "them in columns.",
         ),
@@ -24,7 +25,11 @@ def plan(
     given: Annotated[
         PlanOptions,
         options.choose(
-            *("difference", "power", "units", "metric", "by", "beta", "level", *options.READING),
+            *("difference", "power", "units", "metric", "by", "paired_runs", "beta", "level"),
+            *options.READING,
+            "run_column",
+            run_column=options.RUN_COLUMN,
+            paired_runs=options.PAIRED_RUNS,
             difference=Option(
                 metavar="D",
                 parser=options.number,
@@ -41,16 +46,28 @@ def plan(
             metric=Option(metavar="NAME", help="The score."),
         ),
     ],
-    out: options.Output,
+    runs: options.Runs = None,
+    out: options.Drawn,
 ) -> None:
     """How much data would settle it? Sample size, power or smallest detectable difference.
 
     Example: probative plan gold.conll old.conll new.conll --difference 0.01
+
+    Several runs: probative plan gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
     """
+    from probative.cli.inputs import inputs_of
     from probative.comparison import plan_from_files
     from probative.reporting.plan_report import plan_document
+    from probative.reporting.runs_plan_figure import runs_plan_figure
+    from probative.reporting.runs_plan_report import runs_plan_document
+    from probative.results import RunsPlan
 
-    gold, *systems = files
-    result = plan_from_files(gold, *systems, **vars(given))
+    inputs, _ = inputs_of(files, runs, None)
+    result = plan_from_files(*inputs, **vars(given))
     out.remark(*result.notes)
+    if isinstance(result, RunsPlan):
+        out.emit(runs_plan_document(result), lambda: runs_plan_figure(result))
+        return
+    if out.figure:
+        raise InputError("--figure: there is one of several runs only; expected --runs")
     out.emit(plan_document(result))
