@@ -360,7 +360,8 @@ def test_bad_patterns_are_one_line(folder, monkeypatch, words, message):
 
 def test_a_run_with_missing_sentences_is_named_with_the_sentence(folder):
     write(folder / "b" / "2.conll", B[1][:7] + B[1][8:])
-    with pytest.raises(InputError, match=r"b/2.conll.*59 sentences, but .*gold.conll has 60"):
+    missing = r"b/2.conll.*59 sentences, but .*gold.conll has 60; .* sentence \d+ .*\(run 2 of B\)$"
+    with pytest.raises(InputError, match=missing):
         pv.compare(folder / "gold.conll", {"A": paths(folder, "a"), "B": paths(folder, "b")})
     with pytest.raises(InputError, match="pred 2, run 2"):
         pv.compare(GOLD, {"A": A, "B": [B[0], B[1][:7]]})
@@ -425,6 +426,40 @@ def test_hints_of_runs_that_were_picked(folder, tmp_path):
     assert not any("best" in n or "beside" in n for n in pv.compare(GOLD, {"A": A, "B": B}).notes)
 
 
+def test_a_plain_comparison_hints_at_runs_too(folder):
+    gold = folder / "gold.conll"
+    picked = pv.compare(gold, folder / "a/1.conll", folder / "b/2.conll")
+    assert sum("differ from its name by a number alone" in note for note in picked.notes) == 2
+    # numbered files of one folder are systems, as a rule
+    shared = pv.compare(gold, folder / "b/1.conll", folder / "b/2.conll")
+    assert not any("number alone" in note for note in shared.notes)
+    best = [write(folder / f"best-{name}.conll", own[0]) for name, own in (("a", A), ("b", B))]
+    assert sum("is called best" in note for note in pv.compare(gold, *best).notes) == 2
+    other = write(folder / "bestiary.conll", A[0])
+    assert not any("called best" in note for note in pv.compare(gold, other, best[1]).notes[:-1])
+
+
+def test_kinds_of_items_are_scored_over_all_runs():
+    result = pv.compare(GOLD, {"A": A, "B": B}, buckets=True)
+    everything = result.comparisons[0]
+    for kind in {bucket.kind for bucket in result.buckets}:
+        own = [bucket for bucket in result.buckets if bucket.kind == kind]
+        assert sum(bucket.items for bucket in own) == everything.positives
+        for bucket in own:
+            assert [score.system for score in bucket.scores] == ["A", "B"]
+            for gap in bucket.differences:
+                assert gap.low <= gap.difference <= gap.high
+    assert pv.compare(GOLD, {"A": A, "B": B}).buckets is None
+    # copies of a run are on items of each kind what the run is
+    copies = pv.compare(GOLD, {"A": [A[0]] * 2, "B": [B[0]] * 2}, buckets=True)
+    plain = pv.compare(GOLD, A[0], B[0], buckets=True)
+    for one, other in zip(copies.buckets, plain.buckets, strict=True):
+        assert (one.kind, one.bucket, one.items) == (other.kind, other.bucket, other.items)
+        for mine, its in zip(one.scores, other.scores, strict=True):
+            assert mine.estimate == pytest.approx(its.estimate)
+        assert one.differences[0].low == pytest.approx(other.differences[0].low, abs=0.01)
+
+
 def test_identical_runs_are_said():
     result = pv.compare(GOLD, {"A": [A[0], A[1], A[0]], "B": B})
     assert any("A: run 1 and run 3 gave identical outputs" in note for note in result.notes)
@@ -465,6 +500,43 @@ def test_json_keeps_the_contract():
     plain = pv.compare(GOLD, A[0], B[0]).to_dict()
     assert not {"run_scores"} & plain.keys()
     assert not {"question", "runs", "variance", "pairs"} & plain["comparisons"][0].keys()
+
+
+def test_records_are_flat_and_tell_shares():
+    models, procedures = pv.compare(GOLD, {"A": A, "B": B}).records()
+    assert (models["runs_of_a"], models["runs_of_b"]) == (3, 4)
+    assert "share_of_units" not in models
+    shares = [
+        procedures[f"share_of_{name}"] for name in ("units", "runs_a", "runs_b", "interaction")
+    ]
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_runs_are_called_after_what_tells_them_apart(tmp_path):
+    gold = write(tmp_path / "gold.conll", GOLD)
+    by_folder = [Path(write(tmp_path / f"seed-{k}" / "test.conll", A[k])) for k in range(3)]
+    by_name = [Path(write(tmp_path / "b" / f"r{k}.conll", B[k])) for k in range(3)]
+    same = [Path(write(tmp_path / f"x{k}" / "c" / "test.conll", B[k])) for k in range(3)]
+    found = pv.compare(gold, {"A": by_folder, "B": by_name, "C": same})
+    called = {own.system: own.runs for own in found.run_scores}
+    assert called["A"] == ("seed-0", "seed-1", "seed-2")
+    assert called["B"] == ("r0", "r1", "r2")
+    assert called["C"] == ("run 1", "run 2", "run 3")
+
+
+def test_frames_and_documents_have_runs_too():
+    pd = pytest.importorskip("pandas")
+    gold = ["x", "y", "y", "x"] * 10
+    runs = {
+        name: [["x" if (i * k) % m == 0 else g for i, g in enumerate(gold)] for k in (1, 2, 3)]
+        for name, m in (("A", 3), ("B", 5))
+    }
+    frames = {
+        name: [pd.DataFrame({"said": own}) for own in outputs] for name, outputs in runs.items()
+    }
+    answer = pd.DataFrame({"y": gold})
+    found = pv.compare(answer, frames, gold_column="y", columns=["said"])
+    assert numbers(found) == numbers(pv.compare(gold, runs))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -31,22 +32,27 @@ from probative.inference.macro_test import macro_test
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
-from probative.matching.buckets import bucketings_of
 from probative.matching.cases import cases_by, cases_of_pair
-from probative.matching.matched import Matched, match_inputs, match_training
+from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import unpooled
-from probative.metrics import NEEDS_TN, label_metric
+from probative.metrics import label_metric
 from probative.options import CompareOptions, PlanOptions, ScoreOptions
 from probative.reading.source import refuse_repeats
 from probative.results import (
     Bucket,
-    BucketDifference,
     Comparison,
     Comparisons,
     LabelDifference,
-    SystemScore,
 )
-from probative.runs import compare_counts, compare_groups, plan_groups, with_one_run
+from probative.runs import (
+    compare_counts,
+    compare_groups,
+    find_buckets,
+    hints_of_files,
+    make_bucket,
+    plan_groups,
+    with_one_run,
+)
 from probative.wording.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
@@ -198,6 +204,8 @@ def compare(
     # a mean over the classes needs both classes of a yes-or-no question
     looking = average != "macro"
     matched = match_inputs(gold, systems, names=names, find_positive=looking, reading=options)
+    if not matched.runs:
+        matched = replace(matched, notes=(*matched.notes, *hints_of_files(systems)))
     return compare_matched(matched, options, examples=examples, figures=figures, buckets=buckets)
 
 
@@ -210,6 +218,8 @@ def compare_matched(
     buckets: bool = False,
 ) -> Comparisons:
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
+    if options.paired_runs and not matched.runs:
+        raise InputError("paired_runs: there are no runs; expected several of each system")
     if matched.runs:
         return _compare_runs(matched, options, examples=examples, figures=figures, buckets=buckets)
     level, beta, average = open_probability("level", options.level), options.beta, options.average
@@ -258,7 +268,9 @@ def compare_matched(
         examples=examples_of(matched, pairs) if examples else (),
         confusions=confusions_of(matched) if examples else (),
         buckets=(
-            _buckets(matched, pairs, metrics[0], options, choices)
+            find_buckets(
+                matched, metrics[0], options, partial(_bucket, pairs=pairs, choices=choices)
+            )
             if buckets or options.train is not None
             else None
         ),
@@ -273,7 +285,7 @@ def _compare_runs(
     if len(groups) < 2:
         raise InputError(f"b: {len(groups)} system; expected at least two to compare")
     if any(len(group.places) > 1 for group in groups):
-        return compare_groups(matched, options, figures=figures)
+        return compare_groups(matched, options, figures=figures, buckets=buckets)
     return with_one_run(
         matched,
         compare_matched(
@@ -448,57 +460,25 @@ def _by_label(
     return tuple(differences)
 
 
-def _buckets(
-    matched: Matched,
-    pairs: Sequence[tuple[int, int]],
-    metric: str,
-    options: CompareOptions,
-    choices: _Choices,
-) -> tuple[Bucket, ...]:
-    """The scores and differences on items of each kind, pooled over labels."""
-    if matched.all_classes:
-        metric = "accuracy"
-    elif metric in NEEDS_TN:
-        return ()  # what is no item has no length and no label
-    train = None if options.train is None else match_training(options.train, matched, options)
-    return tuple(
-        _bucket(replace(matched, items=items), pairs, metric, choices, bucketing.kind, name)
-        for bucketing in bucketings_of(matched, train)
-        for name, items in bucketing.parts(matched.items)
-    )
-
-
 def _bucket(
     part: Matched,
-    pairs: Sequence[tuple[int, int]],
     metric: str,
-    choices: _Choices,
     kind: str,
     name: str,
+    *,
+    pairs: Sequence[tuple[int, int]],
+    choices: _Choices,
 ) -> Bucket:
+    """What the systems score on items of one kind."""
     scored, level, beta = scored_as(part, metric), choices.level, choices.beta
+    usual = ScoreOptions(metric=metric, by=choices.unit, level=level, beta=beta)
+    scores = zip(part.names, intervals_of(part, usual), strict=True)
     differences = []
     for i, j in pairs:
-        gap = difference(
-            cases_of_pair(part, i, j, choices.unit).grouped(), scored, level=level, beta=beta
-        )
-        pair = part.names[i], part.names[j]
-        differences.append(BucketDifference(*pair, metric, gap.estimate, gap.low, gap.high))
-    usual = ScoreOptions(metric=metric, by=choices.unit, level=level, beta=beta)
-    own = part.items.unit[part.items.answer]
-    if choices.unit == "document" and part.items.document is not None:
-        own = part.items.document[own]
-    return Bucket(
-        kind,
-        name,
-        len(own),
-        len(np.unique(own)),
-        tuple(
-            SystemScore(system, metric, score.estimate, score.low, score.high)
-            for system, score in zip(part.names, intervals_of(part, usual), strict=True)
-        ),
-        tuple(differences),
-    )
+        cases = cases_of_pair(part, i, j, choices.unit).grouped()
+        gap = difference(cases, scored, level=level, beta=beta)
+        differences.append((part.names[i], part.names[j], gap))
+    return make_bucket(part, kind, name, choices.unit, scores, differences, metric)
 
 
 def _macro_comparison(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +29,7 @@ from probative.evaluation import (
     ONE_RUN,
     compared_metrics,
     facts_of_reading,
+    intervals_of,
     scored_as,
     scores_of,
     signed_runs,
@@ -38,35 +42,51 @@ from probative.inference.run_scores import compare_run_scores
 from probative.inference.runs import compare_runs, pool_cases
 from probative.inference.runs_planning import plan_runs
 from probative.inference.student_posterior import StudentPosterior
+from probative.matching.buckets import bucketings_of
 from probative.matching.cases import cases_by
-from probative.matching.pooled import cases_of_runs, counts_of_runs
-from probative.metrics import PRF, label_metric, score
+from probative.matching.matched import match_training
+from probative.matching.pooled import cases_of_runs, counts_of_runs, pool_runs
+from probative.metrics import NEEDS_TN, PRF, label_metric
+from probative.metrics import score as score_of
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import numbered_siblings
 from probative.results import (
+    Bucket,
+    BucketDifference,
     Comparison,
     Comparisons,
     LabelDifference,
     RunScores,
     Scores,
+    SystemScore,
     SystemScores,
 )
 from probative.wording.runs import runs_verdict
 from probative.wording.verdict import no_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from probative.counts import PairedCounts
     from probative.matching.matched import Matched, RunGroup
     from probative.options import PlanOptions, ReadingOptions
-    from probative.results import ModelsAnswer, ProceduresAnswer, RunsDifference, RunsPlan
+    from probative.results import (
+        Difference,
+        Interval,
+        ModelsAnswer,
+        ProceduresAnswer,
+        RunsDifference,
+        RunsPlan,
+    )
 
 __all__ = [
     "compare_counts",
     "compare_groups",
     "counts_by_system",
+    "find_buckets",
+    "hints_of_files",
     "hints_of_runs",
+    "make_bucket",
     "plan_counts",
     "plan_groups",
     "pooled_counts",
@@ -74,6 +94,9 @@ __all__ = [
     "scores_of_counts",
     "with_one_run",
 ]
+
+# a word of its own, as in best.conll and run-best-3.conll
+_BEST = re.compile(r"(?<![a-z])best(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -92,7 +115,7 @@ class _Choices:
 
 
 def compare_groups(
-    matched: Matched, options: CompareOptions, *, figures: bool = False
+    matched: Matched, options: CompareOptions, *, figures: bool = False, buckets: bool = False
 ) -> Comparisons:
     """Compare systems of which at least one has several runs.
 
@@ -102,8 +125,9 @@ def compare_groups(
         What has been gathered, with the runs of every system.
     options
         The choices, as for `compare`.
-    figures
-        Whether to keep the null distributions, for their figures.
+    figures, buckets
+        Whether to keep the null distributions, for their figures; whether to score items of
+        different kinds apart.
     """
     _check_options(options)
     unit = unit_of_runs(matched, options.by)
@@ -129,7 +153,11 @@ def compare_groups(
     scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
     facts = (*facts_of_reading(matched, options), signed_runs(matched))
     named = [(a.name, b.name) for a, b in pairs]
-    return _with_verdicts(scores, comparisons, named, _signature(facts, options, comparisons))
+    result = _with_verdicts(scores, comparisons, named, _signature(facts, options, comparisons))
+    if not buckets and options.train is None:
+        return result
+    make = partial(_bucket_of_runs, pairs=pairs, choices=choices)
+    return replace(result, buckets=find_buckets(matched, metrics[0], options, make))
 
 
 def _with_verdicts(
@@ -239,7 +267,7 @@ def scores_of_counts(
         scored.append(SystemScores(name, pooled.sum(), tuple(limits)))
         called = tuple(f"run {k}" for k in range(1, len(runs) + 1))
         for metric in wanted:
-            values = [score(own.sum(), metric, beta=beta) for own in runs]
+            values = [score_of(own.sum(), metric, beta=beta) for own in runs]
             of_runs.append(RunScores.of(name, metric, called, values))
     units = len(next(iter(systems.values()))[0])
     return Scores(
@@ -601,6 +629,83 @@ def with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:
     )
 
 
+# --- kinds of items ---------------------------------------------------------------------------
+
+
+def find_buckets(
+    matched: Matched,
+    metric: str,
+    options: CompareOptions,
+    make: Callable[[Matched, str, str, str], Bucket],
+) -> tuple[Bucket, ...]:
+    """The scores and differences on items of each kind, pooled over labels.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    metric
+        What is compared.
+    options
+        The choices, among them the training data.
+    make
+        Makes a bucket from its items, the metric, its kind and its name.
+    """
+    if matched.all_classes:
+        metric = "accuracy"
+    elif metric in NEEDS_TN:
+        return ()  # what is no item has no length and no label
+    train = None if options.train is None else match_training(options.train, matched, options)
+    return tuple(
+        make(replace(matched, items=items), metric, bucketing.kind, name)
+        for bucketing in bucketings_of(matched, train)
+        for name, items in bucketing.parts(matched.items)
+    )
+
+
+def make_bucket(
+    part: Matched,
+    kind: str,
+    name: str,
+    unit: str,
+    scores: Iterable[tuple[str, Interval]],
+    differences: Iterable[tuple[str, str, Difference]],
+    metric: str,
+) -> Bucket:
+    """A bucket from the scores of its systems and the differences of its pairs."""
+    own = part.items.unit[part.items.answer]
+    if unit == "document" and part.items.document is not None:
+        own = part.items.document[own]
+    return Bucket(
+        kind,
+        name,
+        len(own),
+        len(np.unique(own)),
+        tuple(SystemScore(who, metric, s.estimate, s.low, s.high) for who, s in scores),
+        tuple(BucketDifference(a, b, metric, d.estimate, d.low, d.high) for a, b, d in differences),
+    )
+
+
+def _bucket_of_runs(
+    part: Matched,
+    metric: str,
+    kind: str,
+    name: str,
+    *,
+    pairs: Sequence[tuple[RunGroup, RunGroup]],
+    choices: _Choices,
+) -> Bucket:
+    """What these models score on items of one kind."""
+    scored, unit = scored_as(part, metric), choices.unit
+    usual = ScoreOptions(metric=metric, by="unit" if unit == "item" else unit, **choices.how)
+    scores = [(g.name, intervals_of(pool_runs(part, g), usual)[0]) for g in part.runs]
+    differences = []
+    for a, b in pairs:
+        cases = pool_cases(cases_of_runs(part, a, b, unit), len(a.places), len(b.places))
+        differences.append((a.name, b.name, difference(cases.grouped(), scored, **choices.how)))
+    return make_bucket(part, kind, name, unit, scores, differences, metric)
+
+
 # --- what to look out for ---------------------------------------------------------------------
 
 
@@ -612,6 +717,25 @@ def hints_of_runs(matched: Matched) -> list[str]:
         if len(group.places) == 1:
             hints += _picked(group.name, group.files[0])
     return hints
+
+
+def hints_of_files(systems: Sequence[object]) -> list[str]:
+    """Signs that files of a plain comparison are the best, or one, of several runs.
+
+    Parameters
+    ----------
+    systems
+        What was given for the systems; only paths are looked at.
+    """
+    files = [str(system) for system in systems if isinstance(system, (str, Path))]
+    # files of one folder that differ by a number are systems of a shared task, as a rule
+    apart = len({Path(file).parent for file in files}) == len(files) > 1
+    return [
+        hint
+        for file in files
+        for hint in _picked(file, file)
+        if apart or _BEST.search(Path(file).name)
+    ]
 
 
 def _twins(matched: Matched, group: RunGroup) -> list[str]:
@@ -631,16 +755,17 @@ def _picked(name: str, file: str | None) -> list[str]:
     """Signs that one run was picked from several."""
     if file is None:
         return []
+    head = "" if name == file else f"{name}: "
     siblings = numbered_siblings(file)
-    if siblings:
+    if _BEST.search(Path(file).name):
         hint = (
-            f"{name}: {file} is one run, and {siblings} more beside it differ from its name by a "
-            f"number alone; if these are runs, give all of them: one that was picked tells less"
+            f"{head}{file} is called best; if it is the best of several runs, it scores higher "
+            f"than a new run would: give all of them"
         )
-    elif "best" in file.lower():
+    elif siblings:
         hint = (
-            f"{name}: {file} is called best; the best of several runs scores higher than a new run "
-            f"would: give all of them"
+            f"{head}{file} is one file, and {siblings} more beside it differ from its name by a "
+            f"number alone; if these are runs, give all of them: one that was picked tells less"
         )
     else:
         return []

@@ -218,6 +218,9 @@ def test_a_table_with_a_run_column(run, write):
         (["gold.conll", "--runs", "A=a", "--runs", "B=b", "--run-column", "seed"],
          "--run-column: means nothing for entities"),
         (["--runs", "A=a", "--runs", "B=b"], "GOLD: missing"),
+        (["--counts"], "FILE: missing; expected files of counts"),
+        (["gold.conll", "a/run-1.conll", "b/run-1.conll", "--paired-runs"],
+         "--paired-runs: there are no runs"),
     ],
 )  # fmt: skip
 def test_errors_are_one_line(run, words, message):

@@ -38,7 +38,8 @@ def inputs_of(
         Whether the outputs may be folders, patterns and NAME=FILE.
     """
     if not files and not (counts and runs):
-        raise InputError("GOLD: missing; expected the answer")
+        wanted = "files of counts" if counts else "the answer"
+        raise InputError(f"{'FILE' if counts else 'GOLD'}: missing; expected {wanted}")
     if runs and names:
         raise InputError("--names: the systems have names already; expected none")
     files = list(files or ())

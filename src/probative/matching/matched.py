@@ -196,7 +196,10 @@ def match_inputs(
     )
     if not systems:
         _refuse_unused(choices, answer, separate=False)
-    matched = _match(answer, outputs, named, choices, find_positive=find_positive)
+    try:
+        matched = _match(answer, outputs, named, choices, find_positive=find_positive)
+    except InputError as error:
+        raise _of_which_run(error, groups) from None
     return replace(matched, runs=groups, notes=_notes_of_runs(matched.notes, groups))
 
 
@@ -406,15 +409,23 @@ def _several(
         files.append(str(run) if opened else None)
         if opened and choices.tag_column is None:
             check_own_answer(opened, answer, choices.gold_column)
-    called = _distinct([None if f is None else short_name(f) for f in files])
-    return _System(usual, outputs, called, tuple(files))
+    return _System(usual, outputs, _names_of_runs(files), tuple(files))
 
 
-def _distinct(names: Sequence[str | None]) -> tuple[str, ...]:
-    """What runs are called: after their files, where that tells them apart."""
-    if None in names or len(set(names)) < len(names):
+def _names_of_runs(files: Sequence[str | None]) -> tuple[str, ...]:
+    """What runs are called: after their files, or after the folders of these."""
+    paths = [file for file in files if file is not None]
+    names = [short_name(path) for path in paths]
+    if len(set(names)) == 1:  # seed-1/test.conll, seed-2/test.conll
+        names = [Path(path).parent.name for path in paths]
+    return _distinct(names if len(names) == len(files) else [""] * len(files))
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, if they tell all runs apart; else numbers."""
+    if "" in names or len(set(names)) < len(names):
         return tuple(f"run {number}" for number in range(1, len(names) + 1))
-    return tuple(map(str, names))
+    return tuple(names)
 
 
 def _same_task(output: Annotations, answer: Annotations) -> Annotations:
@@ -478,6 +489,16 @@ def _notes_of_runs(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tupl
         name = next((f for f in files if note.startswith((f"{f}: ", f"{f} "))), "")
         about.setdefault(note.removeprefix(name), []).append(name)
     return tuple(f"{names[0]}{_and_more(len(names) - 1)}{words}" for words, names in about.items())
+
+
+def _of_which_run(error: InputError, groups: tuple[RunGroup, ...]) -> InputError:
+    """The same error, with the run that its file is."""
+    for group in groups:
+        for number, file in enumerate(group.files, start=1):
+            if file is not None and (error.path == file or error.message.startswith(f"{file}: ")):
+                which = f"{error.message} (run {number} of {group.name})"
+                return InputError(which, error.path, error.line)
+    return error
 
 
 def _and_more(number: int) -> str:

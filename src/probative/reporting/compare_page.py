@@ -59,7 +59,7 @@ def page_content(
         "more_pairs": drawn[_PAIRS:],
         "label_tables": by_label[:_PAIRS],
         "more_label_tables": by_label[_PAIRS:],
-        **_bucket_content(result, first),
+        **_bucket_content(result, [c for c in first if c.question != "procedures"]),
         "confusions": _confusions(result),
         "confusion_words": _CONFUSION_WORDS[kind],
         "examples": [shown_example(example) for example in result.examples],

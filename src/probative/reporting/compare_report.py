@@ -76,7 +76,7 @@ def compare_document(
         tables += [label_differences(c) for c in result.comparisons if c.by_label]
     if buckets:
         main = result.comparisons[0].metric
-        first = [c for c in result.comparisons if c.metric == main]
+        first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
         tables += [table for c in first for table in bucket_tables(result, c)]
     names = [system.name for system in result.systems]
     return Document(

@@ -30,6 +30,7 @@ _LATEX = {
     "–": "--",
     "≤": r"$\leq$",
     "±": r"$\pm$",
+    "×": r"$\times$",
     "†": r"$^\dagger$",
 }
 # what spreadsheets take for the start of a formula, also in the width of Chinese characters

@@ -239,6 +239,16 @@ class Comparison(Result):
         """Return the fields by name, ready for JSON; of the posterior its kind."""
         return {**super().to_dict(), "posterior": self.posterior.kind}
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return the comparison as one flat dictionary."""
+        (flat,) = super().records()
+        if self.runs is not None:
+            flat |= {"runs_of_a": self.runs[self.a], "runs_of_b": self.runs[self.b]}
+        if self.variance is not None:
+            shares = self.variance.to_dict()["shares"]
+            flat |= {f"share_of_{name}": share for name, share in shares.items()}
+        return [flat]
+
     def plot(self) -> Axes:
         """Draw the posterior of the difference; returns matplotlib's axes."""
         from probative.reporting.compare_figures import posterior_figure
