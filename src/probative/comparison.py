@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -52,8 +51,9 @@ from probative.runs import (
     make_bucket,
     plan_groups,
     with_one_run,
+    without_claims,
 )
-from probative.wording.verdict import no_verdict, verdict
+from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -249,7 +249,7 @@ def compare_matched(
     comparisons: list[Comparison] = []
     for name in metrics:
         judge = _macro_comparison if average == "macro" else _comparison
-        of_metric = [_without_claims(judge(matched, i, j, name, choices)) for i, j in pairs]
+        of_metric = [without_claims(judge(matched, i, j, name, choices)) for i, j in pairs]
         if last > 2:
             adjusted = adjust_pvalues([c.pvalue for c in of_metric]).tolist()
             of_metric = [replace(c, p_adjusted=p) for c, p in zip(of_metric, adjusted, strict=True)]
@@ -429,13 +429,6 @@ def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices
         by_label=_by_label(matched, i, j, label_metric(metric), choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
     )
-
-
-def _without_claims(c: Comparison) -> Comparison:
-    """No probabilities where there is no evidence: a prior alone would seem to know something."""
-    if no_verdict(c) is None:
-        return c
-    return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
 
 
 def _by_label(

@@ -93,6 +93,7 @@ __all__ = [
     "refuse_all_but",
     "scores_of_counts",
     "with_one_run",
+    "without_claims",
 ]
 
 # a word of its own, as in best.conll and run-best-3.conll
@@ -501,7 +502,7 @@ def _comparisons(
         )
         procedures = _of_procedures(answer.procedures, answer.models, common, unit)
         both.append(replace(procedures, companions=companions))
-    return [_without_claims(c) for c in both]
+    return [without_claims(c) for c in both]
 
 
 def _of_models(
@@ -568,8 +569,8 @@ def _of_procedures(
     )
 
 
-def _without_claims(c: Comparison) -> Comparison:
-    """No probabilities where there is no evidence."""
+def without_claims(c: Comparison) -> Comparison:
+    """No probabilities where there is no evidence: a prior alone would seem to know something."""
     if no_verdict(c) is None:
         return c
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
@@ -577,12 +578,10 @@ def _without_claims(c: Comparison) -> Comparison:
 
 def _adjusted(answers: list[list[Comparison]]) -> list[list[Comparison]]:
     """The same with p-values that allow for the number of pairs, each question for itself."""
-    adjusted: dict[int, float] = {}
-    for question in ("models", "procedures"):
-        own = [c for both in answers for c in both if c.question == question]
-        values = adjust_pvalues([c.pvalue for c in own]).tolist() if own else []
-        adjusted |= {id(c): p for c, p in zip(own, values, strict=True)}
-    return [[replace(c, p_adjusted=adjusted[id(c)]) for c in both] for both in answers]
+    questions = dict.fromkeys(c.question for both in answers for c in both)
+    values = {q: [c.pvalue for both in answers for c in both if c.question == q] for q in questions}
+    adjusted = {q: iter(adjust_pvalues(own).tolist()) for q, own in values.items()}
+    return [[replace(c, p_adjusted=next(adjusted[c.question])) for c in both] for both in answers]
 
 
 def _by_label(
