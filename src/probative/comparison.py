@@ -43,16 +43,11 @@ from probative.results import (
     Comparisons,
     LabelDifference,
 )
-from probative.runs import (
-    compare_counts,
-    compare_groups,
-    find_buckets,
-    hints_of_files,
-    make_bucket,
-    plan_groups,
-    with_one_run,
-    without_claims,
-)
+from probative.runs.answers import without_claims
+from probative.runs.comparing import compare_counts, compare_groups, with_one_run
+from probative.runs.hints import hints_of_files
+from probative.runs.kinds import find_buckets, make_bucket
+from probative.runs.planning import plan_groups
 from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:

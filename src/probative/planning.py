@@ -12,7 +12,7 @@ from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.planning import plan as plan_from_cases
 from probative.options import PlanOptions
-from probative.runs import plan_counts
+from probative.runs.planning import plan_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
