@@ -6,7 +6,7 @@ import importlib
 import sys
 from pathlib import Path
 
-OTHER = {"run", "timing"}
+OTHER = {"run", "timing", "train_runs"}
 
 
 def main(names: list[str]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -44,15 +43,12 @@ from probative.results import (
     Comparisons,
     LabelDifference,
 )
-from probative.runs import (
-    compare_counts,
-    compare_groups,
-    find_buckets,
-    hints_of_files,
-    make_bucket,
-    with_one_run,
-)
-from probative.wording.verdict import no_verdict, verdict
+from probative.runs.answers import without_claims
+from probative.runs.comparing import compare_counts, compare_groups, with_one_run
+from probative.runs.hints import hints_of_files
+from probative.runs.kinds import find_buckets, make_bucket
+from probative.runs.planning import plan_groups
+from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -61,7 +57,7 @@ if TYPE_CHECKING:
     from probative.inference.clustered_posterior import ClusteredPosterior
     from probative.inference.macro_difference import MacroDifferencePosterior
     from probative.options import ReadingKeywords
-    from probative.results import Difference, Plan, RandomizationTest, SystemScores
+    from probative.results import Difference, Plan, RandomizationTest, RunsPlan, SystemScores
 
 __all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
 
@@ -271,7 +267,7 @@ def compare_matched(
         for i, j in pairs:
             if report is not None:
                 report(len(comparisons) + len(of_metric), len(pairs) * len(metrics))
-            of_metric.append(_without_claims(judge(matched, i, j, name, choices)))
+            of_metric.append(without_claims(judge(matched, i, j, name, choices)))
         if last > 2:
             adjusted = adjust_pvalues([c.pvalue for c in of_metric]).tolist()
             of_metric = [replace(c, p_adjusted=p) for c, p in zip(of_metric, adjusted, strict=True)]
@@ -339,8 +335,9 @@ def plan_from_files(
     units: int | None = None,
     level: float = 0.95,
     beta: float = 1.0,
+    paired_runs: bool = False,
     **reading: Unpack[ReadingKeywords],
-) -> Plan:
+) -> Plan | RunsPlan:
     """A `plan` from the inputs of a comparison, which are the pilot.
 
     Parameters
@@ -351,7 +348,7 @@ def plan_from_files(
         What the systems are called.
     metric, by, **reading
         As for `compare`.
-    difference, power, units, level, beta
+    difference, power, units, level, beta, paired_runs
         As for `plan`.
     """
     options = PlanOptions.of(
@@ -363,12 +360,18 @@ def plan_from_files(
             "units": units,
             "level": level,
             "beta": beta,
+            "paired_runs": paired_runs,
             **reading,
         },
         beside=("names",),
     )
     given, names = by_name(list(systems), names)
     matched = match_inputs(gold, given, names=names, reading=options)
+    if any(len(group.places) > 1 for group in matched.runs):
+        return plan_groups(matched, options)
+    if paired_runs:
+        raise InputError("paired_runs: means nothing without runs; expected several of each system")
+    matched = unpooled(matched) if matched.runs else matched
     if len(matched.names) != 2:
         raise InputError(f"systems: {len(matched.names)} of them; expected two")
     unit = unit_of(matched, by)
@@ -450,13 +453,6 @@ def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices
         by_label=_by_label(matched, i, j, label_metric(metric), choices),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
     )
-
-
-def _without_claims(c: Comparison) -> Comparison:
-    """No probabilities where there is no evidence: a prior alone would seem to know something."""
-    if no_verdict(c) is None:
-        return c
-    return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
 
 
 def _by_label(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
@@ -11,11 +12,15 @@ from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.planning import plan as plan_from_cases
 from probative.options import PlanOptions
+from probative.runs.planning import plan_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probative._types import Input, Systems
+    from probative.counts import Counts
     from probative.options import ReadingKeywords
-    from probative.results import Plan
+    from probative.results import Plan, RunsPlan
 
 __all__ = ["plan"]
 
@@ -37,6 +42,24 @@ def plan(
 
 
 @overload
+def plan(  # type: ignore[overload-overlap]  # a mapping may hold one output each
+    pilot: Input,
+    runs: Mapping[str, Sequence[Input]],
+    /,
+    *,
+    metric: str | None = None,
+    by: str | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    paired_runs: bool = False,
+    **reading: Unpack[ReadingKeywords],
+) -> Plan | RunsPlan: ...
+
+
+@overload
 def plan(
     pilot: Input | PairedCounts,
     *systems: Systems,
@@ -51,7 +74,26 @@ def plan(
 ) -> Plan: ...
 
 
-def plan(pilot: Input | PairedCounts, *systems: Systems, **how: Any) -> Plan:
+@overload
+def plan(
+    pilot: Mapping[str, Sequence[Counts]],
+    /,
+    *,
+    metric: str = "f1",
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    paired_runs: bool = False,
+) -> RunsPlan: ...
+
+
+def plan(
+    pilot: Input | PairedCounts | Mapping[str, Sequence[Counts]],
+    *systems: Systems | Mapping[str, Sequence[Input]],
+    **how: Any,
+) -> Plan | RunsPlan:
     """Sample size, power or smallest detectable difference for a comparison of two systems.
 
     A pilot tells how much the difference varies from unit to unit (sentence to sentence). Given
@@ -62,7 +104,9 @@ def plan(pilot: Input | PairedCounts, *systems: Systems, **how: Any) -> Plan:
     ----------
     pilot, systems
         The answer and the outputs of two systems, as for `compare`; or their `PairedCounts`, with
-        one row per unit where items are not independent. Then the metric may come second.
+        one row per unit where items are not independent. Then the metric may come second. With
+        several runs, ``{name: [run, ...], name: [run, ...]}``, as for `compare`, or the `Counts`
+        of each run by system.
     metric
         The score; by default as for `compare`, and f1 for `PairedCounts`.
     by
@@ -79,6 +123,8 @@ def plan(pilot: Input | PairedCounts, *systems: Systems, **how: Any) -> Plan:
         1 minus the level of significance.
     beta
         The weight of recall in F-beta.
+    paired_runs
+        Whether run i of either system belongs to run i of the other, as for `compare`.
     **reading
         How to read and match, as for `score`; not for `PairedCounts`.
 
@@ -88,6 +134,9 @@ def plan(pilot: Input | PairedCounts, *systems: Systems, **how: Any) -> Plan:
         With `difference`, `power`, `units`, and `observed_units` of the pilot. What no number
         would do for is None: `units` for a difference of 0, `difference` where even one of 1
         would not show. A `note` says why.
+    RunsPlan
+        With several runs: the length of the interval for procedures and the power for other
+        numbers of runs and units, and what another run would do compared with more units.
 
     Notes
     -----
@@ -113,6 +162,10 @@ def plan(pilot: Input | PairedCounts, *systems: Systems, **how: Any) -> Plan:
     >>> round(pv.plan(pilot, "f1", difference=0.02, units=1000).power, 2)
     0.64
     """
+    if isinstance(pilot, Mapping):
+        if systems:
+            raise InputError("systems: the counts hold them already; expected none beside them")
+        return plan_counts(pilot, PlanOptions.of(how))
     if not isinstance(pilot, PairedCounts):
         return plan_from_files(pilot, *systems, **how)
     options = PlanOptions.of(how)  # complains about names that nobody knows

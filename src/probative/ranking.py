@@ -42,13 +42,13 @@ from probative.matching.pooled import counts_of_runs
 from probative.metrics import METRICS
 from probative.options import CompareOptions, RankOptions, ScoreOptions
 from probative.results import RankedPair, RankedSystem, Ranking, Scores, SystemScores
-from probative.runs import (
+from probative.runs.counting import (
     counts_by_system,
-    hints_of_runs,
     pooled_counts,
     refuse_all_but,
     scores_of_counts,
 )
+from probative.runs.hints import hints_of_runs
 from probative.wording.ranking import ranking_summary
 from probative.wording.verdict import verdict
 from probative.workers import check_jobs, in_processes

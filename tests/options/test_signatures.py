@@ -235,6 +235,13 @@ CALLS = {
         "units": ["--units", "99"],
         "labels": ["--labels", "PER,LOC"],
     }),
+    "plan:runs": (RUNS, OF_RUNS | {
+        "difference": ["--difference", "0.05"],
+        "power": ["--power", "0.9"],
+        "units": ["--units", "99"],
+        "paired_runs": ["--paired-runs"],
+    }),
+    "plan:seeds": (SEEDS, OTHER_RUNS),
     "plan:one file": (["both.conll", "--columns", "3,4"],
         {"gold_column": ["--gold-column", "2"], "columns": ["--columns", "4,3"]}),
     "plan:labels": (TABLE, IN_TABLES),

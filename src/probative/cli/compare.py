@@ -50,10 +50,7 @@ def compare(
             all_pairs=Option(
                 "--all-pairs", help="Compare every pair, not only each with the baseline."
             ),
-            paired_runs=Option(
-                "--paired-runs",
-                help="Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
-            ),
+            paired_runs=options.PAIRED_RUNS,
             train=Option(
                 "--train",
                 metavar="FILE",

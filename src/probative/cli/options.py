@@ -15,6 +15,7 @@ from probative.cli.parameters import Group, Option
 __all__ = [
     "CORPUS",
     "OF_AN_ANSWER",
+    "PAIRED_RUNS",
     "RANKING",
     "READING",
     "RUN_COLUMN",
@@ -387,6 +388,10 @@ RUN_COLUMN = Option(
     "--run-column",
     metavar="NAME",
     help="The column of a table that says which run a row belongs to.",
+)
+PAIRED_RUNS = Option(
+    "--paired-runs",
+    help="Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
 )
 Runs = Annotated[
     list[str] | None,

@@ -7,9 +7,8 @@ from typing import Annotated
 import click
 
 from probative.cli import options
-from probative.cli.files import name_files
 from probative.cli.parameters import Argument, Option
-from probative.errors import ONE_POINT
+from probative.errors import ONE_POINT, InputError
 from probative.options import PlanOptions
 
 __all__ = ["plan"]
@@ -29,7 +28,7 @@ def plan(
     files: Annotated[
         list[str],
         Argument(
-            metavar="GOLD A B",
+            metavar="GOLD [A B]",
             help="The answer, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
             "one file that holds them in columns.",
         ),
@@ -38,7 +37,11 @@ def plan(
     given: Annotated[
         PlanOptions,
         options.choose(
-            *("difference", "power", "units", "metric", "by", "beta", "level", *options.READING),
+            *("difference", "power", "units", "metric", "by", "paired_runs", "beta", "level"),
+            *options.READING,
+            "run_column",
+            run_column=options.RUN_COLUMN,
+            paired_runs=options.PAIRED_RUNS,
             difference=Option(
                 metavar="D",
                 parser=_difference,
@@ -57,16 +60,28 @@ def plan(
         ),
     ],
     names: options.Names = None,
-    out: options.Output,
+    runs: options.Runs = None,
+    out: options.Drawn,
 ) -> None:
     """How much data would settle it? Sample size, power or smallest detectable difference.
 
     Example: probative plan gold.conll old.conll new.conll --difference 0.01
+
+    Several runs: probative plan gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
     """
+    from probative.cli.inputs import inputs_of
     from probative.comparison import plan_from_files
     from probative.reporting.plan_report import plan_document
+    from probative.reporting.runs_plan_figure import runs_plan_figure
+    from probative.reporting.runs_plan_report import runs_plan_document
+    from probative.results import RunsPlan
 
-    inputs, called, remarks = name_files(files, names)
+    inputs, called, remarks = inputs_of(files, runs, names)
     result = plan_from_files(*inputs, names=called, **vars(given))
     out.remark(*remarks, *result.notes)
+    if isinstance(result, RunsPlan):
+        out.emit(runs_plan_document(result), lambda: runs_plan_figure(result))
+        return
+    if out.figure:
+        raise InputError("--figure: there is one of several runs only; expected --runs")
     out.emit(plan_document(result))

@@ -8,7 +8,6 @@ answers lessen the second part alone; more samples lessen both.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["pass_rate", "score_repeats"]
 
+_NOTHING = 1e-28  # a variance that is rounding
 _ONCE = "no sample was answered twice: what other answers would have scored is not known"
 
 
@@ -152,15 +152,17 @@ def _share_of_answers(
         return None
     f = float(np.sum(top)) / total
     moves, typical = np.asarray((x - f * y) / total), np.asarray((top - f * bottom) / total)
-    there = bottom > 0
-    n = int(np.count_nonzero(there))
-    variance = float(n / max(n - 1, 1) * np.sum(typical**2))
-    if not variance > 0:
+    n = int(np.count_nonzero(bottom > 0))
+    if n < 2:
         return None
+    variance = float(n / (n - 1) * np.sum(typical**2))
     # samples answered once have an unknown spread: that of the others, on average
     twice = answers > 1
     around = np.bincount(sample, (moves - typical[sample]) ** 2, minlength=len(answers))
     spread = around[twice] / (answers[twice] - 1)
     within = np.full(len(answers), float(spread.mean()))
     within[twice] = spread
-    return min(1.0, float(np.sum(within / answers)) / variance) if math.isfinite(variance) else None
+    removable = float(np.sum(within / answers))
+    if max(removable, variance) < _NOTHING:
+        return None
+    return min(1.0, removable / variance) if removable < variance else 1.0

@@ -391,7 +391,7 @@ class Spread:
 
 def add_squares(squares: list[tuple[Array, Any]]) -> tuple[Any, Any]:
     """The sum of independent variances, and Satterthwaite's degrees of freedom for it."""
-    total = sum(v for v, _ in squares)
+    total = np.asarray(sum(v for v, _ in squares))
     with np.errstate(invalid="ignore", divide="ignore"):
         freedom = 1 / sum((v / total) ** 2 / f for v, f in squares)
     return total, np.where(total > 0, freedom, np.inf)

@@ -198,9 +198,16 @@ class RunsDesign:
             shift = difference / np.sqrt(true)
             threshold = student_quantile(level, freedom) * np.sqrt(estimated / true)
             many = np.minimum(freedom, 1e6)  # as good as normal
-            above = 1 - special.nctdtr(many, np.minimum(shift, 37.0), threshold)
-            below = special.nctdtr(many, np.minimum(shift, 37.0), -threshold)
-        return np.where(true > 0, np.clip(above + below, 0.0, 1.0), float(difference > 0))
+            inside = special.nctdtr(many, shift, threshold) - special.nctdtr(
+                many, shift, -threshold
+            )
+            # where SciPy gives up, far in a tail: the normal approximation
+            middle = 1 - 1 / (4 * many)
+            tail = special.ndtr(
+                (threshold * middle - shift) / np.sqrt(1 + threshold**2 / (2 * many))
+            )
+        power = 1 - np.where(np.isnan(inside), tail, inside)
+        return np.where(true > 0, np.clip(power, 0.0, 1.0), float(difference > 0))
 
     def units_for(self, difference: float, power: float, runs: int, level: float) -> int | None:
         """The least number of units with that power; None where no number has it."""

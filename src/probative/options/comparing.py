@@ -47,6 +47,7 @@ class PlanOptions(ReadingOptions):
     units: int | None = None
     level: float = field(default=0.95, metadata=ALWAYS)
     beta: float = 1.0
+    paired_runs: bool = False
 
     told = ReadingOptions.told | {"metric", "by"}
 

@@ -118,7 +118,7 @@ def variance_of_a_unit(f1: float) -> float:
     """The variance of the difference of two runs from test set to test set, times the units."""
     rng = np.random.default_rng(1)
     population = Population(f1, 20_000, 0.0)
-    a, b = next(_draws(rng, population, 2, 1))
+    a, b = next(_draws(rng, population, 1, 1))
     return float(population.units * Spread.of(a.runs(), b.runs()).by_unit[0])
 
 
