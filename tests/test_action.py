@@ -183,3 +183,21 @@ def test_hostile_inputs_are_refused_and_run_nothing(runner, inputs, words):
     assert not (runner.work / "pwned").exists()
     assert words in done.stdout + done.stderr
     assert output.get("passed", "") == ""
+
+
+def test_the_page_on_gates_shows_every_input(action):
+    yaml = pytest.importorskip("yaml")
+    page = (ROOT / "docs" / "gates.md").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+    (step,) = [
+        step
+        for step in workflow["jobs"]["compare"]["steps"]
+        if step.get("uses", "").startswith("probative/")
+    ]
+    assert set(step["with"]) <= set(action["inputs"])
+    table = page[page.index("| input | meaning") :].partition("\n\n")[0]
+    assert set(re.findall(r"`([a-z]+)`", "".join(re.findall(r"^\| (.*?) \|", table, re.M)))) == set(
+        action["inputs"]
+    )
+    for name in action["outputs"]:
+        assert f"`{name}`" in page

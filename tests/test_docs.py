@@ -64,7 +64,8 @@ def test_python_scripts(page, line, code, tmp_path, monkeypatch):
         if module in ELSEWHERE:
             pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "mlruns").as_uri())
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("WANDB_MODE", "offline")
     with warnings.catch_warnings():
         if set(needed) & set(ELSEWHERE):
