@@ -191,6 +191,8 @@ class Sides:
         there = [n for n in self.cells.columns if n != name and _ID.fullmatch(plain_name(n))]
         for column in there:
             codes, values = self.cells.columns[column]
+            if set(map(type, values)) == {str}:
+                return RowIds(column, codes, tuple(values))
             try:
                 return RowIds(column, codes, tuple(map(str, map(label_text, values))))
             except (TypeError, ValueError, ArithmeticError):
