@@ -19,8 +19,8 @@ settles each.
   `LabelSets`.
 
 `probative.matching.check` then says what is in it from these annotations. All files of one
-comparison are read as the answer's format (`Options.like`) if they make any claim to it and are not
-surely something else.
+comparison are read as the answer's format (`Options.like`) if they are likely of it, or if no other
+claim is stronger.
 """
 
 from __future__ import annotations
@@ -232,10 +232,9 @@ def recognise(source: Source, options: Options) -> Recognised:
     fitting = fitting or claims
     strength = max(claim.strength for _, claim in fitting)
     best = [(f, claim) for f, claim in fitting if claim.strength == strength]
-    if strength < SURE and options.like is not None:
-        alike = [(f, claim) for f, claim in fitting if f.name == options.like]
-        if alike:
-            return Recognised(options.like, options.task or _task(*alike[0]), "the answer is, too")
+    alike = [(f, claim) for f, claim in fitting if f.name == options.like]
+    if alike and alike[0][1].strength >= min(strength, LIKELY):
+        return Recognised(alike[0][0].name, options.task or _task(*alike[0]), "the answer is, too")
     if len(best) > 1:
         raise _undecided(source, best, options)
     (found, claim), *_ = best
@@ -309,7 +308,9 @@ def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: 
         return Claim(reason, SURE if typed and share == 1 else unlikely)
     holds = "holds" if share == 1 else "mostly holds"
     reason = f"column {column} {holds} tags such as {some[0]!r}"
-    return Claim(reason, POSSIBLE if glance.is_ragged and not typed else SURE)
+    if typed or (shape is not None and column == shape.width):
+        return Claim(reason)
+    return Claim(reason, POSSIBLE if glance.is_ragged else LIKELY)
 
 
 def _is_segmented(glance: Glance) -> Claim | None:
@@ -419,8 +420,22 @@ def _listed(names: list[str]) -> str:
 def _read_columns(opened: Input) -> Annotations:
     if opened.task == "segmentation":
         return read_forms(opened.layout)
-    tags = read_tags(opened.layout, opened.options.tag_column, any_values=opened.task == "labels")
+    column = opened.options.tag_column
+    if column is None and opened.options.column is not None:
+        column = _number_of(opened)
+    tags = read_tags(opened.layout, column, any_values=opened.task == "labels")
     return tags if opened.task == "entities" else tags.as_labels()
+
+
+def _number_of(opened: Input) -> int:
+    """The number of the column that is asked for; it has no name here."""
+    column = str(opened.options.column)
+    if not is_number(column):
+        raise opened.source.error(
+            f"there is no column {column!r}: columns have no names here; expected a number "
+            f"(or input_format='table')"
+        )
+    return int(column)
 
 
 _COLUMN_TASKS = ("entities", "segmentation", "labels")
