@@ -203,6 +203,15 @@ TRAPS = [
         ways="write `B-PER`",
     ),
     Trap(
+        "the same in a file",
+        "refused: tags in another writing, or text?",
+        {"g.conll": "Ann b-per\nran o\n"},
+        "score g.conll g.conll",
+        error="could be columns ('b-per' looks like a tag such as B-PER in another writing) or "
+        "segmented text (its lines are 2 words each)",
+        ways="write `B-PER`",
+    ),
+    Trap(
         "tags with their type in front (`PER-B`)",
         "refused: no tags, but they look like some",
         python=lambda: pv.score([["PER-B", "O"]], [["PER-B", "O"]]),
@@ -364,6 +373,18 @@ TRAPS = [
         ),
     ),
     Trap(
+        "a CSV with lists written as text (`to_csv` of a data frame)",
+        "refused: sets of labels, or labels of tokens?",
+        {"t.csv": "gold,pred\n\"['a', 'b']\",['a']\n[],['b']\n"},
+        "score t.csv",
+        error="column 'gold' holds lists written as text, such as \"['a', 'b']\": sets of labels, "
+        "or labels of tokens? expected --multilabel lists (sets), --multilabel none (text)",
+        settled=(
+            ("--multilabel lists", "labels", (1, 1, 1)),
+            ("--multilabel none", "labels", (0, 2, 2)),
+        ),
+    ),
+    Trap(
         "JSON lines with a list of labels per text",
         "labels, any number per item: lists of texts",
         {"t.jsonl": '{"text": "x", "gold": ["a", "b"], "pred": ["a"]}\n'
@@ -477,6 +498,15 @@ TRAPS = [
         "score t.txt",
         task="labels",
         tp_fp_fn=(1, 1, 1),
+    ),
+    Trap(
+        "a table with TABs between its cells, called .txt",
+        "a table: its first line names columns",
+        {"t.txt": "id\tGold\tPred\n1\tpos\tpos\n2\tneg\tpos\n"},
+        "score t.txt",
+        task="labels",
+        tp_fp_fn=(1, 1, 1),
+        says="labels in column 'Gold'",
     ),
     Trap(
         "lines with a comma each, and no names",

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.columns import TAG, column_of, layout, read_tags
+from probative.reading.columns import ODD_TAG, TAG, column_of, layout, read_tags
 from probative.reading.fields import split
 from probative.reading.jsonlines import SPAN_KEYS, read_spans
 from probative.reading.labels import read_labels
@@ -291,11 +291,24 @@ def _is_columns(glance: Glance) -> Claim | None:
     if shape is None or shape.width == 1:
         return None
     reason = f"every line has {shape.width} columns, none of tags"
+    odd = _odd_tag(shape)
+    if odd is not None:
+        return Claim(f"{odd!r} looks like a tag such as B-PER in another writing", LIKELY)
+    if header_of(glance.head) is not None:
+        return Claim(reason, POSSIBLE, "labels")
     if shape.table.tabs and glance.suffix != ".tsv":
         return Claim(f"{reason}, between TABs", LIKELY, "labels")
     if glance.has_breaks:
         return Claim(f"{reason}, and empty lines stand between", LIKELY, "labels")
     return Claim(reason, POSSIBLE, "labels")
+
+
+def _odd_tag(shape: Layout) -> str | None:
+    """A value of the last column that looks like a tag written otherwise, beside an O."""
+    _, values = column_of(shape, -1)
+    names = [value[:100].decode("utf-8", "replace") for value in values]
+    odd = next((name for name in names if ODD_TAG.fullmatch(name)), None)
+    return odd if {"O", "o"} & set(names) else None
 
 
 def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: float) -> Claim:

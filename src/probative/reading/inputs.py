@@ -119,7 +119,8 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         if not _is_nested(sentence):
             raise InputError(f"{name}: sentence {number} is {shown(sentence)}; expected a list")
     if options.multilabel or any(_is_set_of_labels(sentence) for sentence in sentences):
-        return _sets(sentences, name)
+        given = task == "labels" or options.multilabel is not None
+        return _sets(sentences, name, given=given)
     if task == "labels":
         return labels_from_lists(name, sentences)
     example = next((item for sentence in sentences for item in sentence), None)
@@ -157,8 +158,8 @@ def _is_set_of_labels(sentence: Any) -> bool:
     return isinstance(sentence, Set) and any(isinstance(label, str) for label in sentence)
 
 
-def _sets(items: list[Any], name: str) -> LabelSets:
-    """Sets of labels from Python; lists will do where they are asked for."""
+def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
+    """Sets of labels from Python; lists, and what looks like tags, only if they are `given` so."""
     sets = []
     for number, labels in enumerate(items, start=1):
         texts = []
@@ -170,7 +171,12 @@ def _sets(items: list[Any], name: str) -> LabelSets:
         if None in texts or isinstance(labels, Mapping):
             raise InputError(f"{name}: item {number} is {shown(labels)}; expected a set of labels")
         sets.append([text for text in texts if text is not None])
-    return replace(label_sets(name, sets), notes=(f"{name}: any number of labels per item",))
+    found = label_sets(name, sets)
+    if tags_reason(found.names) is not None and not given:
+        raise InputError(
+            f"{name}: {shown(items[0])} has no order; expected a list of tags a sentence"
+        )
+    return replace(found, notes=(f"{name}: any number of labels per item",))
 
 
 def settled(sides: Sequence[Any], options: Options) -> Options:
@@ -191,7 +197,8 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
         return options
     lists = [list(side) for side in sides if isinstance(side, (list, tuple)) and len(side)]
     nested = [side for side in lists if all(map(_is_nested, side))]
-    if any(_is_set_of_labels(item) for side in nested for item in side):
+    sets = [item for side in nested for item in side if _is_set_of_labels(item)]
+    if sets and tags_reason(list(set().union(*sets))) is None:
         return replace(options, multilabel=True)
     if not nested:
         _refuse_sentences(lists)
