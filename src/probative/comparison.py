@@ -328,7 +328,8 @@ def plan_from_files(
         beta=beta,
     )
     signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
-    return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature)
+    a, b = matched.names
+    return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature, a=a, b=b)
 
 
 def _cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:

@@ -21,6 +21,7 @@ from probative.matching.spans import overlaps
 from probative.matching.tag_rules import UNTYPED
 from probative.metrics import METRICS, NEEDS_TN, PRF, TABLE
 from probative.options import ScoreOptions
+from probative.reading.annotations import LabelSets
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def score(
     ----------
     gold
         The right answer: the path of a file; a list of tags (or of words) per sentence; a set of
-        ``(start, end, label)`` per sentence; or a label per item, as a list or an array.
+        ``(start, end, label)`` per sentence; a label per item, as a list or an array; or a set of
+        labels per item.
     pred, more
         The outputs, in the same form or another one of the same task; or one dictionary of them
         by name. Without any, `gold` is a file or a data frame that holds the answer and the
@@ -123,7 +125,8 @@ def score(
     **reading
         How to read and match, where it should not be recognised: `task` (entities,
         segmentation, labels), `input_format`, `encoding`, `tag_column`, `gold_column`,
-        `columns`, `unit_column`, `comments`, `align_by`, `scheme`, `repair`, `ignore_type`,
+        `columns`, `unit_column`, `comments`, `header`, `multilabel`, `probability_columns`,
+        `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`, `repair`, `ignore_type`,
         `only`, `positive`, `labels`, `train_words`; see `probative.options.ReadingOptions`.
 
     Returns
@@ -248,6 +251,8 @@ def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
 
 def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
     """What a signature says first: the task, and how tags were read."""
+    if isinstance(matched.gold, LabelSets):
+        return matched.task, "sets"
     if matched.scheme is None:
         return (matched.task,)
     return matched.task, matched.scheme, options.repair

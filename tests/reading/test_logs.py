@@ -165,8 +165,9 @@ def test_the_conclusion_of_a_tool_is_taken_and_said():
     result = pv.score(log("deepeval_old.json"))
     (note,) = result.notes
     assert note == (
-        f"{log('deepeval_old.json')}: log of DeepEval, score 'pass'; there are also 'Exact Match', "
-        f"'Pattern Match' (score_name=)"
+        f"{log('deepeval_old.json')}: log of DeepEval, because it has the keys 'testCases' and "
+        f"'metricsData', as DeepEval's have; score 'pass'; there are also 'Exact Match', 'Pattern "
+        f"Match' (score_name=)"
     )
     pattern = pv.score(log("deepeval_old.json"), score_name="Pattern Match")
     assert pattern[0].counts.tp == 8

@@ -156,8 +156,10 @@ def label_map(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((old.strip(), new.strip()) for old, _, new in pairs)
 
 
-def separator(text: str) -> str:
-    """Read what stands between labels; a TAB may be written as such."""
+def separator(text: str) -> str | bool:
+    """Read what stands between labels (a TAB as such), or none for one label each."""
+    if text == "none":
+        return False
     if not text:
         raise click.BadParameter("'' separates nothing; expected a text such as ','")
     return text.replace("\\t", "\t")
@@ -285,7 +287,8 @@ READING = {
         "--multilabel",
         metavar="SEPARATOR",
         parser=separator,
-        help="Items have any number of labels; in a table, this stands between them (',').",
+        help="Items have any number of labels; in a table, this stands between them: , or ; and so "
+        "on. none: one label each.",
     ),
     "probability_columns": Option(
         "--probability-columns",

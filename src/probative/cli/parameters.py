@@ -193,7 +193,7 @@ class _Command(click.Command):
 
 # a keyword and its value; or what a message quotes, which is left as it is
 _KEYWORD = re.compile(
-    r"(?<!\w)(?:(?P<name>[a-z]\w*)=(?P<quote>'?)(?P<value>[\w-]*)(?P=quote)|'[^']*'|\"[^\"]*\")"
+    r"(?<!\w)(?:(?P<name>[a-z]\w*)=(?P<quote>'?)(?P<value>[\w-]*|(?<=')[,;|])(?P=quote)|'[^']*'|\"[^\"]*\")"
 )
 
 
@@ -206,11 +206,12 @@ def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError
     def flag(match: re.Match[str]) -> str:
         if match["name"] not in flags:
             return match[0]
-        flag = flags[match["name"]]
-        if match["value"] == "False" and match["name"] in opposites:
-            flag = opposites[match["name"]]
-        value = "" if match["value"] in ("True", "False") else match["value"]
-        return f"{flag} {value}".rstrip()
+        flag, value = flags[match["name"]], match["value"]
+        if value == "False":
+            return opposites.get(match["name"], f"{flag} none")
+        if value and not re.search(r"\w", value):
+            value = f"'{value}'"  # a sign is seen in quotes only
+        return f"{flag} {'' if value == 'True' else value}".rstrip()
 
     keywords, colon, rest = error.message.partition(":")
     names = keywords.split(", ")

@@ -11,7 +11,7 @@ import numpy as np
 from probative.crossval.blocks import number_of_blocks
 from probative.errors import InputError, suggestion
 from probative.matching.schemes import decode
-from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import column_of, read_tags
 from probative.reading.logs import Samples
 from probative.reading.opening import Input, Options, open_input
@@ -209,6 +209,10 @@ def read_corpus(
     annotations = read(opened)
     if isinstance(annotations, Samples):
         raise source.error("is a log, which holds no texts to learn from; expected a corpus")
+    if isinstance(annotations, LabelSets):
+        raise source.error("has sets of labels; expected one label per row")
+    if isinstance(annotations, Tagged) and form == "table":
+        raise source.error("has tags in a table; expected a column file, one token per line")
     if scheme is not None and isinstance(annotations, (Segmented, Labels)):
         raise source.error(f"scheme: applies to tags, not to {form}")
     if isinstance(annotations, Segmented):

@@ -201,7 +201,11 @@ def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any, score: 
 
 
 def _table(opened: Input, scheme: str | None) -> FileCheck:
-    side: Any = read(opened)
+    try:
+        side: Any = read(opened)
+    except InputError as error:
+        message = error.message.replace("gold_column=, columns=", "column=")
+        raise InputError(message, error.path, error.line) from None
     if isinstance(side, Tagged):
         facts: dict[str, Any] = {"sentences": side.text.n_sentences, "tokens": side.text.n_tokens}
         if side.text.document is not None:

@@ -25,6 +25,7 @@ from probative.matching.relabel import (
     by_threshold,
     check_names,
     differ_in_writing,
+    parted_alike,
     relabel,
     written_alike,
 )
@@ -42,6 +43,7 @@ from probative.reading.annotations import (
     Tagged,
     Text,
 )
+from probative.reading.formats import FORMATS
 from probative.reading.inputs import annotations_of, both_of, is_path, settled, task_of
 from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
 from probative.reading.logs import Samples
@@ -198,7 +200,11 @@ def match_inputs(
         return _averaging(_samples([answer, *outputs], names), None)
     named = _name_systems(names, usual_names)
     answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
-    notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
+    notes = [
+        *_reason(answer),
+        *answer.notes,
+        *(note for output in outputs for note in output.notes),
+    ]
     if isinstance(answer, (Labels, LabelSets)):
         matched = _labels(answer, outputs, named, choices, notes, find_positive=find_positive)
         return _averaging(matched, labels)
@@ -216,7 +222,16 @@ def match_inputs(
             kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
         return _averaging(matched, None)
-    return _averaging(_entities(answer, outputs, named, choices), labels)
+    matched = _entities(answer, outputs, named, choices)
+    return _averaging(replace(matched, notes=(*_reason(answer), *matched.notes)), labels)
+
+
+def _reason(answer: Annotations) -> tuple[str, ...]:
+    """What the answer was taken for, and why, where that was not asked for."""
+    if answer.origin is None or not answer.origin.reason:
+        return ()
+    form, reason = answer.origin
+    return (f"{_name(answer)}: {FORMATS[form].title} for {task_of(answer)}, because {reason}",)
 
 
 def _over_the_answer(gold: Segmented, systems: Sequence[Any]) -> tuple[list[Segmented], list[str]]:
@@ -272,7 +287,7 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
         options = replace(
             options,
             task=task_of(answer),
-            like=answer.form,
+            like=None if answer.origin is None else answer.origin.form,
             probability_columns=tuple(reading.probability_columns),
             multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
             predicted=True,
@@ -441,7 +456,7 @@ def _separate(
     same_task = replace(
         options,
         task=task_of(answer),
-        like=answer.form,
+        like=None if answer.origin is None else answer.origin.form,
         predicted=True,
         probability_columns=tuple(choices.probability_columns),
         multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
@@ -531,12 +546,14 @@ def _labels(
         notes += _align_items(gold, system, name, options.align_by)
     if isinstance(gold, Labels):
         systems = [
-            s if s is gold else by_threshold(gold, s, n, options)
+            s if s is gold else by_threshold(gold, s, n, options, names)
             for s, n in zip(systems, names, strict=True)
         ]
         notes += [s.notes[-1] for s in systems if options.threshold is not None and s is not gold]
     for name, system in zip(names, systems, strict=True):
+        _refuse_strange_classes(gold, system, name, options)
         notes += differ_in_writing(gold.names, system.names, name)
+        notes += parted_alike(gold, system, name, options)
     if isinstance(gold, Labels) and positive is None and not only and find_positive:
         positive = positive_class(gold)
         if positive is not None:
@@ -562,12 +579,24 @@ def _labels(
     )
 
 
+def _refuse_strange_classes(gold: Any, system: Any, name: str, options: ReadingOptions) -> None:
+    """The columns of probabilities are called as the classes are, or mapped to them."""
+    if options.probability_columns and not set(gold.names) & set(system.names):
+        raise InputError(
+            f"{name}: the columns {', '.join(options.probability_columns)} are not called as the "
+            f"classes of the answer are ({', '.join(gold.names[:4])}); expected mapping="
+        )
+
+
 def _align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
     """Make sure that the items of both sides are the same, where anything tells them."""
     if isinstance(gold.aligned, Text) and isinstance(system.aligned, Text):
         return align(gold.aligned, system.aligned, by=by)
     if isinstance(gold.aligned, RowIds) and isinstance(system.aligned, RowIds):
         return align_rows(gold, system, name, by=by)
+    if isinstance(gold.aligned, RowIds) and system is not gold:
+        column = gold.aligned.column
+        return (f"{name}: has no {column!r}; its items are paired with the rows by their places",)
     return ()
 
 
@@ -590,6 +619,8 @@ def _entities(
     own = recognise(answer) if scheme is None and isinstance(answer, Tagged) else scheme
     spans = [_spans(side, scheme, own, options.repair) for side in sides]
     gold, *systems = spans
+    for name, system in zip(names, systems, strict=True):
+        notes += differ_in_writing(gold.labels, system.labels, name)
     items = match_spans(gold, *systems, ignore_type=options.ignore_type, only=options.only)
     notes_of_tags = dict.fromkeys(note for side in spans for note in side.notes)
     return Matched(

@@ -20,9 +20,17 @@ if TYPE_CHECKING:
 
     from probative.options import ReadingOptions
 
-__all__ = ["by_threshold", "check_names", "differ_in_writing", "relabel", "written_alike"]
+__all__ = [
+    "by_threshold",
+    "check_names",
+    "differ_in_writing",
+    "parted_alike",
+    "relabel",
+    "written_alike",
+]
 
 _OUTSIDE = "O"
+_SEPARATORS = (",", ";", "|")
 
 
 def check_names(mapping: Any, *, ignore_case: Any) -> dict[str, str]:
@@ -60,7 +68,7 @@ def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = Tru
     strict
         Whether a label that is mapped must occur.
     """
-    mapping: Mapping[str, str] = options.mapping or {}
+    mapping: Mapping[str, str] = dict(options.mapping or {})
     if not mapping and not options.ignore_case:
         return list(sides)
     if any(isinstance(side, Segmented) for side in sides):
@@ -130,7 +138,9 @@ def _without_doubles(spans: Spans) -> Spans:
 # --- probabilities ----------------------------------------------------------------------------
 
 
-def by_threshold(gold: Labels, system: Labels, name: str, options: ReadingOptions) -> Labels:
+def by_threshold(
+    gold: Labels, system: Labels, name: str, options: ReadingOptions, names: Sequence[str] = ()
+) -> Labels:
     """Labels of what may be probabilities: never the numbers themselves.
 
     Parameters
@@ -141,6 +151,8 @@ def by_threshold(gold: Labels, system: Labels, name: str, options: ReadingOption
         What the output is called.
     options
         With `threshold`, if there is one, and `positive`.
+    names
+        What all outputs are called: they may be classes.
     """
     numbers = _scores(system.names)
     threshold = options.threshold
@@ -148,10 +160,11 @@ def by_threshold(gold: Labels, system: Labels, name: str, options: ReadingOption
         if numbers is None or _scores(gold.names) is not None:
             return system
         example = next(n for n, x in zip(system.names, numbers, strict=True) if not x.is_integer())
+        classes = f" ({', '.join(names)})" if set(names) == set(gold.names) else ""
         raise InputError(
             f"{name}: holds numbers such as {example}, but the answer has classes "
             f"({_some(gold.names)}): probabilities are no labels; expected threshold=0.5, or "
-            f"probability_columns= where every class has a column"
+            f"probability_columns={classes} where every class has a column"
         )
     threshold = finite("threshold", threshold)
     values = [_as_number(n) for n in system.names]
@@ -222,7 +235,7 @@ def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> 
         return []
     (there, here), *_ = twins
     cases = there.casefold() == here.casefold()
-    way_out = "ignore_case=True" if cases else f"mapping={{{here!r}: {there!r}, …}}"
+    way_out = "ignore_case=True" if cases else "mapping="
     if not set(system) & set(gold):
         raise InputError(
             f"{name}: no label of the answer occurs, but {here!r} differs from {there!r} by its "
@@ -230,9 +243,45 @@ def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> 
         )
     note = (
         f"{name}: {here!r} differs from {there!r} by its writing alone, and counts as another "
-        f"label ({way_out} makes them one)"
+        f"label ({'ignoring case' if cases else 'a mapping'} would make them one)"
     )
     return [note]
+
+
+def parted_alike(gold: Any, system: Any, name: str, options: ReadingOptions) -> list[str]:
+    """Refuse labels that are sets in disguise: ``a,b`` on one side, ``b,a`` on the other.
+
+    Parameters
+    ----------
+    gold, system
+        The answer and an output, with one label per item.
+    name
+        What the output is called.
+    options
+        With `multilabel`: where that says anything, there is no doubt.
+    """
+    if options.multilabel is not None or not isinstance(gold, Labels):
+        return []
+    for sign in _SEPARATORS:
+        known = {_parts(label, sign): label for label in gold.names if sign in label}
+        for label in system.names:
+            there = known.get(_parts(label, sign)) if sign in label else None
+            if there is not None and there != label:
+                raise InputError(
+                    f"{name}: {label!r} and {there!r} could be one set of labels or two labels; "
+                    f"expected multilabel={sign!r}, or multilabel=False"
+                )
+        parts = {part for label in known.values() for part in _parts(label, sign)}
+        if parts & (set(gold.names) | set(system.names)):
+            example = next(iter(known.values()))
+            return [
+                f"{name}: {example!r} is taken for one label, not for several with {sign!r} between"
+            ]
+    return []
+
+
+def _parts(label: str, sign: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in label.split(sign))
 
 
 def _plain(label: str) -> str:

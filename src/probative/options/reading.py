@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from probative.errors import InputError
 from probative.options.base import Options
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class ReadingOptions(Options):
     multilabel: bool | str | None = None
     probability_columns: Sequence[str] = ()
     threshold: float | None = None
-    mapping: Mapping[str, str] | None = None
+    mapping: Mapping[str, str] | tuple[tuple[str, str], ...] | None = None
     ignore_case: bool = False
     align_by: str = field(default="tokens", metadata={"as": "align"})
     scheme: str | None = None
@@ -113,5 +114,17 @@ class ReadingOptions(Options):
     score_name: str | None = None
     train_words: Any = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.mapping, tuple):  # pairs, as the command line reads them
+            object.__setattr__(self, "mapping", _as_dictionary(self.mapping))
+
     # how tags were repaired is told where there were tags
     told = frozenset({"task", "scheme", "repair"})
+
+
+def _as_dictionary(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Pairs of old and new names by the old ones, each of which stands there once."""
+    twice = next((old for i, (old, _) in enumerate(pairs) if old in dict(pairs[:i])), None)
+    if twice is not None:
+        raise InputError(f"mapping: {twice!r} twice; expected one new name each")
+    return dict(pairs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ __all__ = [
     "TEXT_COLUMNS",
     "LabelSets",
     "Labels",
+    "Origin",
     "RowIds",
     "Segmented",
     "Spans",
@@ -29,6 +30,13 @@ __all__ = [
 ]
 
 TEXT_COLUMNS = ("text", "sentence", "content")  # what the column of a table's texts is called
+
+
+class Origin(NamedTuple):
+    """What a file was recognised as: its format, and why."""
+
+    form: str
+    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +170,8 @@ class Tagged:
         What was recognised.
     column
         The column of the file, where it holds several sides.
-    form
-        The format of the file they came from; None for what came from Python.
+    origin
+        The format of the file they came from, and why; None for what came from Python.
     """
 
     text: Text
@@ -171,7 +179,7 @@ class Tagged:
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     column: int | str | None = None
-    form: str | None = None
+    origin: Origin | None = None
 
     @property
     def name(self) -> str:
@@ -209,8 +217,8 @@ class Spans:
     shape, shapes
         For spans of several pieces, the code of what the pieces are and what every code stands
         for, the empty text for one piece; None where all spans are of one piece.
-    form
-        The format of the file they came from; None for what came from Python.
+    origin
+        The format of the file they came from, and why; None for what came from Python.
     """
 
     sentence: Ints
@@ -224,7 +232,7 @@ class Spans:
     repaired: int = 0
     shape: Ints | None = None
     shapes: tuple[str, ...] = ()
-    form: str | None = None
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -264,8 +272,8 @@ class Segmented:
         The line where every sentence begins in the file, from 1, or None.
     notes
         What was recognised.
-    form
-        The format of the file they came from; None for what came from Python.
+    origin
+        The format of the file they came from, and why; None for what came from Python.
     """
 
     name: str
@@ -280,7 +288,7 @@ class Segmented:
     notes: tuple[str, ...] = ()
     source: Source | None = field(default=None, repr=False)
     block: Ints | None = None
-    form: str | None = None
+    origin: Origin | None = None
 
     @property
     def n_sentences(self) -> int:
@@ -361,8 +369,8 @@ class Labels:
     aligned
         The sentences of which the items are tokens, or the rows of a table that names them: both
         sides must tell the same ones. None where items have nothing but their places.
-    form
-        The format of the file they came from; None for what came from Python.
+    origin
+        The format of the file they came from, and why; None for what came from Python.
     """
 
     name: str
@@ -372,7 +380,7 @@ class Labels:
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
-    form: str | None = None
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -384,7 +392,7 @@ class LabelSets:
 
     Attributes
     ----------
-    name, names, units, notes, texts, aligned, form
+    name, names, units, notes, texts, aligned, origin
         As `Labels` has them.
     item, codes
         One entry per label of an item: which item (from 0), and the code of the label.
@@ -401,7 +409,7 @@ class LabelSets:
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
-    form: str | None = None
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return self.n_items

@@ -41,7 +41,14 @@ from probative.reading.labels import read_labels
 from probative.reading.segmented import read_forms, read_segmented
 from probative.reading.source import Source
 from probative.reading.table_sides import read_one_table
-from probative.reading.tables import header_of, number_of_commas, single_name
+from probative.reading.tables import (
+    PREDICTED_NAMES,
+    header_of,
+    is_number,
+    number_of_commas,
+    plain_name,
+    single_name,
+)
 from probative.reading.tool_formats import (
     read_chosen,
     read_docs,
@@ -232,7 +239,7 @@ def recognise(source: Source, options: Options) -> Recognised:
     """
     if options.input_format is not None:
         kind = options.input_format
-        return Recognised(kind, options.task or _usual_task(kind), "it was asked for")
+        return Recognised(kind, options.task or _usual_task(kind), "")
     glance = Glance(source, options)
     claims = [(f, claim) for f in FORMATS.values() if (claim := f.recognise(glance)) is not None]
     if not claims:
@@ -248,6 +255,8 @@ def recognise(source: Source, options: Options) -> Recognised:
     if len(best) > 1:
         raise _undecided(source, best, options)
     (found, claim), *_ = best
+    if strength == POSSIBLE and options.task is not None:
+        return Recognised(found.name, options.task, f"{options.task} is asked for")
     return Recognised(found.name, options.task or _task(found, claim), claim.reason)
 
 
@@ -288,8 +297,8 @@ def _is_columns(glance: Glance) -> Claim | None:
     options, shape, tags = glance.options, glance.shape, glance.tags
     numbered = isinstance(options.tag_column, int)
     if numbered or options.comments:
-        what = "tag_column=" if numbered else "comments=True"
-        return Claim(f"{what} speaks of columns")
+        what = "a tag column is" if numbered else "comments are"
+        return Claim(f"{what} asked for")
     if shape is not None and shape.numbered:
         return Claim("the first column numbers the tokens")
     if tags is not None and not _has_header(glance):
@@ -313,7 +322,8 @@ def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: 
     typed = any("-" in tag for tag in some)
     if shape is not None and shape.width == 1:
         reason = f"its lines are tags such as {some[0]!r}"
-        return Claim(reason, SURE if typed and share == 1 else LIKELY)
+        unlikely = POSSIBLE if glance.options.task == "labels" else LIKELY
+        return Claim(reason, SURE if typed and share == 1 else unlikely)
     holds = "holds" if share == 1 else "mostly holds"
     reason = f"column {column} {holds} tags such as {some[0]!r}"
     return Claim(reason, POSSIBLE if glance.is_ragged and not typed else SURE)
@@ -322,6 +332,9 @@ def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: 
 def _is_segmented(glance: Glance) -> Claim | None:
     if not glance.is_text:
         return None
+    is_table = glance.suffix == ".tsv" or header_of(glance.head) is not None
+    if is_table:
+        return Claim("it has lines", POSSIBLE)
     if glance.is_ragged:
         return Claim("its lines have different numbers of words", LIKELY)
     shape = glance.shape
@@ -350,8 +363,13 @@ def _is_jsonl(glance: Glance) -> Claim | None:
     under = next((key for key in SPAN_KEYS if isinstance(record.get(key), list)), None)
     if not has_text or (under is None and set(SPAN_KEYS) & set(record)):
         return None
-    spans = f"a list under {under!r}" if under else "no label"
-    return Claim(f"its first object has a text and {spans}")
+    if under is not None:
+        texts = [isinstance(entry, str) for entry in record[under]]
+        if texts and all(texts) and "text" in record:
+            return None  # labels of the text, not spans in it
+        return Claim(f"its first object has a text and a list under {under!r}")
+    named = set(map(plain_name, record)) & set(PREDICTED_NAMES)
+    return Claim("its first object has a text and no label", POSSIBLE if named else SURE)
 
 
 def _is_table(glance: Glance) -> Claim | None:
@@ -360,12 +378,13 @@ def _is_table(glance: Glance) -> Claim | None:
     if glance.source.is_parquet:
         return Claim("it begins as Parquet files do")
     if glance.record is not None:
-        if _is_jsonl(glance):
+        spans = _is_jsonl(glance)
+        if spans is not None and spans.strength == SURE:
             return None
         keys = _listed(list(glance.record))
         return Claim(f"its first line is a JSON object with {keys}", LIKELY)
     if _asks_for_table(glance):
-        return Claim("header= speaks of a table")
+        return Claim("a header or the name of a column speaks of a table")
     if glance.suffix == ".csv":
         return Claim("its name ends in .csv")
     if _has_header(glance):
@@ -387,11 +406,15 @@ def _is_table(glance: Glance) -> Claim | None:
 
 
 def _asks_for_table(glance: Glance) -> bool:
-    """Whether the caller speaks of a header, and the first line has what separates cells."""
+    """Whether the caller speaks of a header or names a column, and the text could have some."""
+    options = glance.options
+    names = [name for name in (options.column, options.unit) if name is not None]
+    if options.header is None and not any(not is_number(name) for name in names):
+        return False
     first = glance.head.data.lstrip().split(b"\n", 1)[0]
     alone = glance.shape is not None and glance.shape.width == 1
     separated = alone or any(sign in first for sign in (b"\t", b",", b";"))
-    return glance.options.header is not None and glance.is_text and separated
+    return glance.is_text and separated
 
 
 def _has_header(glance: Glance) -> bool:

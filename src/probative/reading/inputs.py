@@ -210,7 +210,7 @@ def _sets(items: list[Any], name: str) -> LabelSets:
         if None in texts or isinstance(labels, Mapping):
             raise InputError(f"{name}: item {number} is {shown(labels)}; expected a set of labels")
         sets.append([text for text in texts if text is not None])
-    return label_sets(name, sets)
+    return replace(label_sets(name, sets), notes=(f"{name}: any number of labels per item",))
 
 
 def settled(sides: Sequence[Any], options: Options) -> Options:
@@ -356,7 +356,8 @@ def both_of(
         return answer, [system], ["predicted"]
     if not _is_frame(data):
         raise InputError("pred: missing; expected a second input beside gold")
-    if gold is None or not columns:
+    if gold is None or not (columns or options.probability_columns):
         raise InputError("gold_column, columns: expected the columns of the data frame by name")
-    side, *systems = sides_from_frame("gold", data, [gold, *columns], options)
-    return side, list(systems), [str(column) for column in columns]
+    asked = [gold, *columns] if columns else [gold, None]
+    side, *systems = sides_from_frame("gold", data, asked, options)
+    return side, list(systems), [str(column) for column in columns] or ["pred"]

@@ -108,8 +108,8 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
     return None
 
 
-def records_of(source: Source) -> tuple[str, list[Record]]:
-    """The tool that wrote a log, and its records."""
+def records_of(source: Source) -> tuple[str, str, list[Record]]:
+    """The tool that wrote a log, what shows that, and its records."""
     known = tool_of(source)
     if known is None:
         raise source.error(
@@ -123,8 +123,8 @@ def records_of(source: Source) -> tuple[str, list[Record]]:
         "DeepEval": _deepeval,
         "plain JSON lines": _plain,
     }
-    tool = known[0]
-    return tool, list(readers[tool](source))
+    tool, reason = known
+    return tool, reason, list(readers[tool](source))
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -390,6 +390,10 @@ def _promptfoo_rows(source: Source) -> list[tuple[int | None, dict[str, Any]]]:
     return [(None, row) for row in rows]
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _get(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
@@ -401,12 +405,12 @@ def _get(value: Any, *keys: str) -> Any:
 
 def _deepeval(source: Source) -> Iterator[Record]:
     document = source.document
-    cases = [*document["testCases"], *(document.get("conversationalTestCases") or ())]
+    cases = [*document["testCases"], *_list(document.get("conversationalTestCases"))]
     for number, case in enumerate(cases, start=1):
         if not isinstance(case, dict):
             raise source.error(f"test case {number} is {_shown(case)}; expected an object")
         scores: dict[str, Any] = {"pass": case.get("success")}
-        for metric in case.get("metricsData") or ():
+        for metric in _list(case.get("metricsData")):
             if isinstance(metric, dict) and isinstance(metric.get("name"), str):
                 scores[metric["name"]] = metric.get("success")
         asked = case.get("input")

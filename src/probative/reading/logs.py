@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative.reading.annotations import Origin
     from probative.reading.source import Source
 
 __all__ = ["Log", "Samples", "join_logs", "read_logs", "tool_of"]
@@ -127,14 +128,14 @@ class Samples:
         The log of every system.
     notes
         What was recognised.
-    form
-        The format of the file.
+    origin
+        The format of the file, and why.
     """
 
     name: str
     logs: tuple[Log, ...]
     notes: tuple[str, ...] = ()
-    form: str | None = None
+    origin: Origin | None = None
 
 
 def read_logs(
@@ -151,7 +152,7 @@ def read_logs(
     threshold
         From where on a score that is no yes or no counts as right.
     """
-    tool, records = records_of(source)
+    tool, reason, records = records_of(source)
     if not records:
         raise source.error(f"the log of {tool} holds no samples; expected at least one")
     variants = dict.fromkeys(record.variant for record in records)
@@ -164,7 +165,7 @@ def read_logs(
         systems.setdefault(record.system, []).append(record)
     others = [name for name in names if name != chosen]
     also = f"; there are also {', '.join(map(repr, others))} (score_name=)" if others else ""
-    note = f"{source.name}: log of {tool}, score {chosen!r}{also}"
+    note = f"{source.name}: log of {tool}, because {reason}; score {chosen!r}{also}"
     return [
         _log(source, own, system, (chosen, key), threshold, note) for system, own in systems.items()
     ]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Origin, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
+from probative.reading.formats import Glance
 from probative.reading.logs import Samples
 from probative.reading.opening import FORMATS, TASKS, Input, Options, format_of, open_input
 from probative.reading.table_sides import read_table
+from probative.reading.tables import is_number
 from probative.reading.tool_sides import PAIRS
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def read(path: str | Path | Input, options: Options | None = None) -> Annotation
         raise opened.source.error(
             f"read as {opened.kind}, it has nothing for the task {opened.task!r}"
         )
-    return replace(found.read(opened), form=opened.kind)
+    return replace(found.read(opened), origin=Origin(opened.kind, opened.reason))
 
 
 def read_pair(
@@ -77,14 +78,10 @@ def read_pair(
     The answer, the systems and their names.
     """
     options = options or Options()
-    opened = open_input(path, options)
+    opened = _opened_pair(path, options, [gold, *columns])
+    source = opened.source
     if opened.kind in PAIRS:
         return PAIRS[opened.kind](opened, gold, columns)
-    if any(isinstance(c, str) and not _is_number(c) for c in (gold, *columns)):
-        opened = replace(opened, kind="table", options=replace(options, input_format="table"))
-        if options.task is None:
-            opened = replace(opened, task="labels")
-    source = opened.source
     if opened.kind == "table":
         return _table_pair(opened, gold, columns)
     if opened.kind not in ("columns", "conllu"):
@@ -123,8 +120,17 @@ def read_pair(
     return answer, list(systems), names
 
 
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"-?[0-9]{1,9}", text) is not None
+def _opened_pair(path: str | Path, options: Options, columns: Sequence[int | str | None]) -> Input:
+    """The file; columns that have names are those of a table, unless another tool wrote it."""
+    if all(c is None or isinstance(c, int) or is_number(c) for c in columns):
+        return open_input(path, options)
+    opened = open_input(path, replace(options, input_format="table"))
+    tool = Glance(opened.source, options).tool
+    if tool is None or tool[0] not in PAIRS or options.input_format is not None:
+        return opened
+    kind, reason = tool
+    task = options.task or FORMATS[kind].tasks[0]
+    return replace(opened, kind=kind, task=task, reason=reason, options=options)
 
 
 def _table_pair(

@@ -276,7 +276,7 @@ class Sides:
         reason = tags_reason(values)
         if reason is None or self.options.task == "entities" or "O" in values:
             return reason is not None
-        if self._sentence_column(name) is not None:
+        if self._sentence_column(name) is not None or self.cells.breaks:
             return True
         raise self.error(
             f"column {name!r} could hold tags or labels ({reason}, but none is 'O'); expected "

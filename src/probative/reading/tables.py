@@ -37,6 +37,7 @@ __all__ = [
     "choose_columns",
     "connected",
     "header_of",
+    "is_number",
     "listed",
     "number_of_commas",
     "plain_name",
@@ -125,6 +126,11 @@ def read_cells(source: Source, wanted: Wanted) -> Cells:
     if not len(cells):
         raise source.error("the table has no rows; expected at least one")
     return cells
+
+
+def is_number(column: str) -> bool:
+    """Whether a column is asked for by what may be its number."""
+    return _NUMBER.fullmatch(column) is not None
 
 
 def plain_name(name: str) -> str:
@@ -311,7 +317,7 @@ def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
 
 def _place(source: Source, header: bool | None, first: list[str], column: str | None) -> int | None:
     """The place (from 0) of a column that is asked for by its number; None for a name."""
-    if column is None or not _NUMBER.fullmatch(column):
+    if column is None or not is_number(column):
         return None
     place = int(column) - 1 if int(column) > 0 else len(first) + int(column)
     there = 0 <= place < len(first)
@@ -389,8 +395,10 @@ def _rows(
         if empty:
             breaks[number], empty = empty, 0
         if len(cells) != width:
+            comment = " (or comments=True, if # starts a comment)" if cells[0][:1] == "#" else ""
             raise source.error(
-                f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}, as in the header",
+                f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}, as in the header"
+                f"{comment}",
                 place.line_num,
             )
         yield cells

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative.errors import InputError
 from probative.reading.annotation_tools import (
     chosen_labels,
     is_choices,
@@ -76,7 +77,10 @@ def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
     from probative.reading.parquet_rows import list_columns
     from probative.reading.rows import TOKENS, is_tag_column
 
-    columns = list_columns(source)
+    try:
+        columns = list_columns(source)
+    except InputError:  # which the reader of tables will say
+        return None
     tokens = next((name for name in TOKENS if name in columns), None)
     tags = next((name for name in columns if is_tag_column(name)), None)
     if tags is None or tokens is None:

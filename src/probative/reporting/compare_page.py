@@ -47,7 +47,7 @@ def page_content(
     return {
         "verdicts": result.verdicts[:_PAIRS],
         "more_verdicts": result.verdicts[_PAIRS:],
-        "gates": [str(gate).capitalize() + "." for gate in gates],
+        "gates": [f"{gate}."[:1].upper() + f"{gate}."[1:] for gate in gates],
         "facts": _facts(result),
         "recognised": result.notes,
         "score_table": scores,
