@@ -84,6 +84,8 @@ def test_what_needs_an_answer_or_texts_refuses_logs(run, tmp_path):
         ("split", OLD, "-o", tmp_path / "folds"),
         ("crossval", OLD, "--a", "crf:iob2", "--b", "crf:iobes"),
         ("sweep", OLD, OLD),
+        ("split", ROOT / "tests" / "data" / "rows" / "gold.parquet", "-o", tmp_path / "folds"),
+        ("split", ROOT / "tests" / "data" / "docs" / "gold.spacy", "-o", tmp_path / "folds"),
         ("compare", OLD, NEW, "--train", OLD),
         ("compare", OLD),
     ):

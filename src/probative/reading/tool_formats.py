@@ -15,7 +15,7 @@ from probative.reading.annotation_tools import (
 from probative.reading.brat import read_brat
 from probative.reading.docs import read_docbin
 from probative.reading.hipe import is_hipe, read_hipe
-from probative.reading.log_formats import tool_of
+from probative.reading.log_formats import tool_of, whole_document
 from probative.reading.logs import Samples, read_logs
 from probative.reading.rows import choose_column, is_row, read_rows, tagged_rows
 from probative.reading.table_sides import label_sets
@@ -92,7 +92,7 @@ def _of_a_list(source: Source) -> tuple[str, str] | None:
     """What a JSON document is that is a list: most text that begins with a bracket is none."""
     if b'"annotations"' not in source.data and b'"labels"' not in source.data:
         return None
-    reason = is_label_studio(source.document)
+    reason = is_label_studio(whole_document(source))
     return None if reason is None else ("labelstudio", reason)
 
 
