@@ -124,10 +124,11 @@ def score(
         Whether to count partial overlaps of spans, too.
     **reading
         How to read and match, where it should not be recognised: `task` (entities,
-        segmentation, labels), `input_format`, `encoding`, `tag_column`, `gold_column`,
+        segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
         `columns`, `unit_column`, `comments`, `header`, `multilabel`, `probability_columns`,
         `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`, `repair`, `ignore_type`,
-        `only`, `positive`, `labels`, `train_words`; see `probative.options.ReadingOptions`.
+        `only`, `positive`, `labels`, `label_names`, `score_name`, `train_words`; see
+        `probative.options.ReadingOptions`.
 
     Returns
     -------
@@ -278,6 +279,11 @@ def metrics_of(
     names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
     for name in names:
         one_of("metric", name, METRICS)
+        if _is_right_or_wrong(matched) and name != "accuracy":
+            raise InputError(
+                f"metric: {name!r} is not defined for answers that are right or wrong; expected "
+                f"'accuracy'"
+            )
         if matched.all_classes and average == "micro" and name not in _ALL_CLASSES:
             raise InputError(
                 f"metric: {name!r} is not defined over all classes at once; expected one of "
@@ -286,10 +292,17 @@ def metrics_of(
     return tuple(dict.fromkeys(names))
 
 
+def _is_right_or_wrong(matched: Matched) -> bool:
+    """Whether there is nothing to be found, only answers that are right or wrong."""
+    return matched.task == "samples" and matched.all_classes
+
+
 def compared_metrics(
     matched: Matched, metric: str | Sequence[str] | None, average: str
 ) -> tuple[str, ...]:
     """The metrics that systems are compared by: those asked for, or the usual one of the task."""
+    if matched.task == "samples" and average != "micro":
+        raise InputError(f"average: {average!r} means nothing for logs; expected 'micro'")
     asked = () if metric is None else metrics_of(matched, metric, average=average)
     if asked:
         return asked
@@ -334,7 +347,8 @@ def _scores(
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
         accuracy = _interval(matched, right, "recall", choices)
         nameless = replace(accuracy, signature="")
-        scores = tuple(replace(nameless, metric=name) for name in choices.among(_ALL_CLASSES))
+        usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
+        scores = tuple(replace(nameless, metric=name) for name in choices.among(usual))
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
         scores = tuple(_interval(matched, units, metric, choices) for metric in metrics)

@@ -79,12 +79,28 @@ FILES = {
     "cut.txt": "to beor\nnot to be\n" * 5,
     "lexicon.txt": "to be\n",
     "p.jsonl": "[0.1, 0.9, 0.2, 0.8, 0.3]\n[0.2, 0.1, 0.8, 0.1, 0.7, 0.6]\n" * 5,
+    "old.jsonl": "".join(
+        f'{{"doc_id": {i}, "resps": [], "filter": "x", "metrics": ["acc", "norm"], '
+        f'"acc": {i % 3 / 2}, "norm": {i % 2}}}\n'
+        for i in range(12)
+    ),
+    "new.jsonl": "".join(
+        f'{{"doc_id": {i}, "resps": [], "filter": "x", "metrics": ["acc", "norm"], '
+        f'"acc": {i % 4 / 3}, "norm": {i % 5 // 4}}}\n'
+        for i in range(12)
+    ),
+    "rows.jsonl": "".join(
+        f'{{"tokens": ["a", "b"], "ner_tags": [1, {i % 2}], "old": 1, "predictions": [1, 0], '
+        f'"new_predictions": [{i % 3 % 2}, 1]}}\n'
+        for i in range(12)
+    ),
     "a.csv": "tp,fp,fn\n30,5,9\n28,7,11\n33,4,6\n29,6,10\n",
     "b.csv": "tp,fp,fn\n32,4,7\n29,6,10\n35,4,4\n30,5,9\n",
 }
 FOLDERS = {
     "submissions": ["old.conll", "new.conll"],
     "tables": ["labels.csv"],
+    "rows": ["rows.jsonl"],
     "scores": ["scores.csv"],
     "classes": ["classes.csv", "others.csv"],
     "segmented": ["cut.txt", "words.txt"],
@@ -114,6 +130,12 @@ IN_TABLES = {
     "header": ["--header"],
     "multilabel": ["--multilabel", "e"],
 }
+LOGS = (["old.jsonl", "new.jsonl", "--score-name", "norm"], {
+    "score_name": ["--score-name", "acc", "--threshold", "0.5"],
+    "threshold": ["--score-name", "acc", "--threshold", "0.4"],
+})  # fmt: skip
+ROWS = (["rows.jsonl", "--gold-column", "ner_tags", "--columns", "predictions,new_predictions",
+         "--label-names", "O,B-A"], {"label_names": ["--label-names", "O,B-B"]})  # fmt: skip
 TABLE = ["labels.csv", "--gold-column", "gold", "--columns", "old,new"]
 SCORES = ["scores.csv", "--gold-column", "gold", "--columns", "old,new"]
 CLASSES = ["classes.csv", "classes.csv", "others.csv", "--gold-column", "gold"]
@@ -123,6 +145,12 @@ CALLS = {
         "method": ["--method", "bayes"],
         "overlap": ["--overlap"],
     }),
+    **{f"{command}:logs": LOGS for command in ("score", "compare", "rank", "plan")},
+    **{f"{command}:rows": ROWS for command in ("score", "compare", "rank", "plan")},
+    "board:rows": (["rows.jsonl", "rows", *ROWS[0][1:3], "--columns", "predictions",
+                    *ROWS[0][5:]], ROWS[1]),
+    "check:log": (["old.jsonl", *LOGS[0][2:]], LOGS[1]),
+    "check:rows": (["rows.jsonl", *ROWS[0][5:]], ROWS[1]),
     "score:one file": (["both.conll"], {"gold_column": ["--gold-column", "3"],
         "columns": ["--columns", "3"]}),
     "score:labels": (TABLE, IN_TABLES),

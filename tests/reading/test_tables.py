@@ -260,7 +260,7 @@ def test_the_database_reads_this_file_only(parquet, tmp_path):
     secret = tmp_path / "secret.csv"
     secret.write_text("gold\nx\n")
     path = parquet("SELECT 1 AS gold")
-    with tables._connected(path) as database:
+    with tables.connected(path) as database:
         assert database.execute("SELECT gold FROM source").fetchall() == [(1,)]
         for query in ("INSTALL httpfs", "LOAD httpfs"):
             with pytest.raises(duckdb.Error):

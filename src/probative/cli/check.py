@@ -18,6 +18,7 @@ def check(
         CheckOptions,
         options.choose(
             *(*options.CORPUS, "column", "unit_column", "header", "multilabel"),
+            *("label_names", "score_name", "threshold"),
             column=Option(
                 metavar="NAME", help="The column of the labels in a table: its name or number."
             ),

@@ -23,7 +23,8 @@ def compare(
         Argument(
             metavar="GOLD [A B...]",
             help="The answer, the baseline and one or more challengers (FILE or NAME=FILE); or one "
-            "file that holds them in columns. - is standard input.",
+            "file that holds them in columns; or logs of evaluations, and no answer. - is standard "
+            "input.",
         ),
     ],
     *,

@@ -20,16 +20,18 @@ def name_files(
     Parameters
     ----------
     files
-        The answer, then each system as ``FILE`` or ``NAME=FILE``.
+        The answer, then each system as ``FILE`` or ``NAME=FILE``; or logs alone.
     names
         The names of ``--names``, which cannot be combined with others.
     """
     from probative.matching.matched import short_name
     from probative.reading.systems import named_file, taken_for_file
 
-    gold, *words = files
+    # logs need no answer: the first of them may have a name, as a system has
+    is_log = named_file(files[0]).name is not None
+    gold, words = ([], files) if is_log else (files[:1], files[1:])
     systems = [named_file(word) for word in words]
-    inputs = [gold, *(system.path for system in systems)]
+    inputs = [*gold, *(system.path for system in systems)]
     remarks = [remark for word in words if (remark := taken_for_file(word))]
     if not any(system.name for system in systems):
         return inputs, None if names is None else list(names), remarks

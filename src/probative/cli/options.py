@@ -14,6 +14,7 @@ from probative.cli.parameters import Group, Option
 
 __all__ = [
     "CORPUS",
+    "OF_AN_ANSWER",
     "READING",
     "STATISTICS",
     "Drawn",
@@ -25,6 +26,7 @@ __all__ = [
     "Resume",
     "averaged_labels",
     "choose",
+    "column",
     "column_numbers",
     "fold_weight",
     "integer",
@@ -126,6 +128,11 @@ def number_list(text: str) -> tuple[float, ...]:
 def _shorten(text: object) -> str:
     shown = str(text)
     return repr(shown if len(shown) <= 40 else f"{shown[:40]}…")
+
+
+def column(text: str | int) -> int | str:
+    """Read a column: its number, or its name."""
+    return int(text) if _INTEGER.fullmatch(str(text)) else str(text)
 
 
 def word_list(text: str) -> tuple[str, ...]:
@@ -237,21 +244,24 @@ STATISTICS = {
 # How to read and match files; what is not given is recognised.
 READING = {
     "task": Option(
-        "--task", metavar="TASK", help="What is scored: entities, segmentation or labels."
+        "--task",
+        metavar="TASK",
+        help="What is scored: entities, segmentation, labels or samples (logs).",
     ),
     "input_format": Option(
         "--input-format",
         metavar="NAME",
-        help="The format of files: columns, conllu, segmented, labels, jsonl or table.",
+        help="The format of files: columns, conllu, segmented, labels, jsonl, table, rows, "
+        "choices, labelstudio, brat, docbin, hipe or log.",
     ),
     "encoding": Option(
         "--encoding", metavar="NAME", help="The encoding of files: utf-8, latin-1, gb18030, …"
     ),
     "tag_column": Option(
         "--tag-column",
-        metavar="N",
-        parser=integer,
-        help="The column of the tags, from 1, or from -1 backwards.",
+        metavar="COLUMN",
+        parser=column,
+        help="The column of the tags, from 1, or from -1 backwards; or its name.",
     ),
     "gold_column": Option(
         "--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."
@@ -291,7 +301,8 @@ READING = {
         "--threshold",
         metavar="NUMBER",
         parser=number,
-        help="Predictions are probabilities of the positive class: from here on they mean yes.",
+        help="Predictions are probabilities of the positive class: from here on they mean yes. "
+        "Scores of logs: from here on right.",
     ),
     "mapping": Option(
         "--map",
@@ -304,8 +315,8 @@ READING = {
     "align_by": Option(
         "--align",
         metavar="HOW",
-        help="How outputs are matched with the answer: by tokens, which must be equal, or by "
-        "position alone.",
+        help="How outputs are matched with the answer: by tokens, which must be equal, by "
+        "position alone, or (segmentation) by the characters that they share.",
     ),
     "scheme": Option(
         "--scheme",
@@ -331,12 +342,23 @@ READING = {
         help="The labels of macro averages, instead of those of the answer; or union: those of the "
         "answer and of the system itself.",
     ),
+    "label_names": Option(
+        "--label-names",
+        metavar="A,B",
+        parser=name_list,
+        help="What the numbers of labels stand for, from 0 on: O,B-PER,I-PER,…",
+    ),
+    "score_name": Option(
+        "--score-name", metavar="NAME", help="Which score of a log to take: acc, exact_match, …"
+    ),
     "train_words": Option(
         "--train-words",
         metavar="FILE",
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
 }
+# Those that a board knows: a log is no answer to anything.
+OF_AN_ANSWER = tuple(name for name in READING if name != "score_name")
 # Those of a single corpus.
 _CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
 CORPUS = {name: READING[name] for name in _CORPUS}

@@ -30,7 +30,7 @@ def score(
         Argument(
             metavar="GOLD [PRED...]",
             help="The answer and the outputs (FILE or NAME=FILE); or one file with gold and "
-            "predicted columns. - is standard input.",
+            "predicted columns; or logs of evaluations. - is standard input.",
         ),
     ],
     *,

@@ -66,6 +66,8 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[Bucketing, ...]:
     """
     items = matched.items
     bucketings = []
+    if matched.task == "samples":
+        return ()
     if matched.task != "labels" and items.start is not None and items.end is not None:
         what = "word length" if matched.task == "segmentation" else "entity length"
         bucketings.append(_lengths(what, items, items.end - items.start))

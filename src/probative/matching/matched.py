@@ -19,6 +19,8 @@ from probative.matching.labels import (
     only_in_a_system,
     positive_class,
 )
+from probative.matching.logs import match_logs, sides_of
+from probative.matching.other_text import carried_over
 from probative.matching.relabel import (
     by_threshold,
     check_names,
@@ -43,7 +45,10 @@ from probative.reading.annotations import (
 )
 from probative.reading.formats import FORMATS
 from probative.reading.inputs import annotations_of, both_of, is_path, settled, task_of
+from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
+from probative.reading.logs import Samples
 from probative.reading.recognise import Options
+from probative.reading.rows import BY_ROW
 from probative.reading.source import refuse_repeats
 
 if TYPE_CHECKING:
@@ -56,14 +61,26 @@ __all__ = ["Matched", "match_inputs", "match_training", "read_side", "short_name
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
-    "entities": ("positive", "train_words", "threshold", "probability_columns", "multilabel"),
-    "segmentation": (
-        *("tag_column", "unit_column", "align_by", "scheme", "repair", "ignore_type", "only"),
-        *("positive", "threshold", "probability_columns", "multilabel"),
+    "entities": (
+        *("positive", "train_words", "threshold", "probability_columns", "multilabel"),
+        "score_name",
     ),
-    "labels": ("scheme", "repair", "ignore_type", "train_words"),
+    "segmentation": (
+        *("tag_column", "unit_column", "scheme", "repair", "ignore_type", "only"),
+        *("positive", "threshold", "probability_columns", "multilabel"),
+        *("label_names", "score_name"),
+    ),
+    "labels": ("scheme", "repair", "ignore_type", "train_words", "score_name"),
+    "samples": (
+        *("tag_column", "unit_column", "gold_column", "columns", "comments", "align_by", "scheme"),
+        *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
+        *("probability_columns", "multilabel", "header", "mapping", "ignore_case"),
+    ),
 }
-_ENDINGS = {".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"}
+_ENDINGS = {
+    *(".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"),
+    *(".eval", ".parquet", ".spacy"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +132,9 @@ class Matched:
     @property
     def unit(self) -> str:
         """What the units are called."""
-        if self.task != "labels":
+        if isinstance(self.gold, Spans) and self.gold.text.names is not None:
+            return "document"
+        if self.task not in ("labels", "samples"):
             return "sentence"
         return "item" if self.gold.units is None else "unit"
 
@@ -177,9 +196,11 @@ def match_inputs(
     else:
         together = replace(options, probability_columns=tuple(choices.probability_columns))
         answer, outputs, usual_names = both_of(gold, together, choices.gold_column, columns)
-    named = _name_systems(names, usual_names)
     kind = task_of(answer)
     _refuse_unused(choices, answer, separate=bool(systems))
+    if isinstance(answer, Samples):
+        return _averaging(_samples([answer, *outputs], names), None)
+    named = _name_systems(names, usual_names)
     answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
     notes = [
         *_reason(answer),
@@ -195,6 +216,9 @@ def match_inputs(
         lexicon = None
         if train_words is not None:
             lexicon = _lexicon(train_words, choices.encoding)
+        if choices.align_by == "characters":
+            outputs, of_texts = _over_the_answer(answer, outputs)
+            notes += of_texts
         items = match_words(answer, *outputs)
         matched = Matched(
             kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
@@ -210,6 +234,41 @@ def _reason(answer: Annotations) -> tuple[str, ...]:
         return ()
     form, reason = answer.origin
     return (f"{_name(answer)}: {FORMATS[form].title} for {task_of(answer)}, because {reason}",)
+
+
+def _over_the_answer(gold: Segmented, systems: Sequence[Any]) -> tuple[list[Segmented], list[str]]:
+    """The words of systems over the characters of the answer, and what could not be aligned."""
+    moved = [carried_over(gold, system) for system in systems]
+    return [words for words, _ in moved], [note for _, notes in moved for note in notes]
+
+
+def _samples(files: Sequence[Any], names: Sequence[str] | None) -> Matched:
+    """The systems of logs, on the samples of the first."""
+    logs = [log for file in files for log in file.logs]
+    named = _name_systems(names, _names_of_logs(files))
+    items, joined = match_logs(logs)
+    answer, systems = sides_of(joined, items)
+    return Matched(
+        "samples",
+        named,
+        items,
+        answer,
+        systems,
+        all_classes=not joined[0].counted,
+        notes=tuple(note for file in files for note in file.notes),
+    )
+
+
+def _names_of_logs(files: Sequence[Any]) -> list[str]:
+    """What logs call their systems, where that tells them apart; else after their files."""
+    systems = [log.system for file in files for log in file.logs]
+    if None not in systems and len(set(systems)) == len(systems):
+        return [str(system) for system in systems]
+    names = []
+    for file in files:
+        own = short_name(file.name)
+        names += [own if len(file.logs) == 1 else f"{own}, {log.system}" for log in file.logs]
+    return names
 
 
 def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = None) -> Annotations:
@@ -233,6 +292,7 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
             like=None if answer.origin is None else answer.origin.form,
             probability_columns=tuple(reading.probability_columns),
             multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
+            predicted=True,
         )
         column = next(iter(reading.columns), None)
     options = replace(options, column=None if column is None else str(column))
@@ -249,6 +309,9 @@ def _how_to_read(chosen: ReadingOptions) -> Options:
         unit=None if chosen.unit_column is None else str(chosen.unit_column),
         header=chosen.header,
         multilabel=chosen.multilabel,
+        label_names=tuple(chosen.label_names),
+        score_name=chosen.score_name,
+        threshold=chosen.threshold,
     )
 
 
@@ -266,6 +329,8 @@ def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spa
     """
     if matched.task == "segmentation":
         raise InputError("train: means nothing for segmentation; expected train_words")
+    if matched.task == "samples":
+        raise InputError("train: means nothing for logs; expected it left out")
     options = Options(matched.task, None, reading.encoding, reading.tag_column, reading.comments)
     column = None if reading.gold_column is None else str(reading.gold_column)
     data = annotations_of(
@@ -283,6 +348,9 @@ def _check_reading(reading: ReadingOptions) -> ReadingOptions:
     columns_of("columns", reading.columns)
     columns_of("gold_column, unit_column", [reading.gold_column, reading.unit_column])
     one_of("align_by", reading.align_by, ALIGNMENTS)
+    names_of("label_names", reading.label_names)
+    if reading.score_name is not None and not isinstance(reading.score_name, str):
+        raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
     one_of("repair", reading.repair, REPAIRS)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)
@@ -338,14 +406,19 @@ def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bo
     """
     task = task_of(answer)
     usual = ReadingOptions()
+    other = {"entities": "characters", "segmentation": "position"}.get(task)
+    if options.align_by == other:
+        raise InputError(f"align_by: {other!r} means nothing for {task}; expected another way")
     for name in _UNUSED[task]:
-        if getattr(options, name) not in (None, getattr(usual, name)):
+        if getattr(options, name) not in (None, {}, getattr(usual, name)):
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
-    in_table = isinstance(answer, Tagged) and answer.text.parted_by is not None
+    parted_by = answer.text.parted_by if isinstance(answer, Tagged) else None
+    in_table = parted_by is not None
     is_named = options.columns or options.gold_column is not None
-    if task == "entities" and options.unit_column is not None and not in_table:
+    by_column = in_table and parted_by != BY_ROW
+    if task == "entities" and options.unit_column is not None and not by_column:
         raise InputError("unit_column: means nothing for entities; expected it left out")
     if separate and task != "labels" and is_named and not in_table:
         raise InputError(
@@ -386,6 +459,7 @@ def _separate(
         options,
         task=task_of(answer),
         like=None if answer.origin is None else answer.origin.form,
+        predicted=True,
         probability_columns=tuple(choices.probability_columns),
         multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
     )
@@ -535,8 +609,12 @@ def _entities(
     options: ReadingOptions,
 ) -> Matched:
     scheme = options.scheme
-    sides = (answer, *outputs)
+    answer, *outputs = _without_what_is_left_out(answer, outputs)
     notes: list[str] = []
+    if all(isinstance(side, Spans) for side in (answer, *outputs)):
+        (answer, *outputs), left_out = without_left_out_texts([answer, *outputs])
+        notes += left_out
+    sides = (answer, *outputs)
     for output in outputs:
         notes += align(answer.text, output.text, by=options.align_by)
     tagged = sides if all(isinstance(side, Tagged) for side in sides) else ()
@@ -557,6 +635,13 @@ def _entities(
         scheme=gold.scheme,
         notes=(*notes_of_tags, *notes),
     )
+
+
+def _without_what_is_left_out(answer: Any, outputs: Sequence[Any]) -> list[Any]:
+    """The sides without tokens that have no tag, where tokens are tagged."""
+    if all(isinstance(side, Tagged) for side in (answer, *outputs)):
+        return [*without_ignored_tokens(answer, outputs)]
+    return [answer, *outputs]
 
 
 def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, repair: str) -> Spans:

@@ -64,7 +64,7 @@ class CorpusOptions(Options):
     task: str | None = None
     input_format: str | None = None
     encoding: str | None = None
-    tag_column: int | None = None
+    tag_column: int | str | None = None
     comments: bool = False
     scheme: str | None = None
 
@@ -124,5 +124,8 @@ class CheckOptions(CorpusOptions):
     unit_column: str | None = None
     header: bool | None = None
     multilabel: bool | str | None = None
+    label_names: Sequence[str] = ()
+    score_name: str | None = None
+    threshold: float | None = None
 
     told = frozenset({"task", "input_format"})

@@ -20,7 +20,7 @@ class ReadingKeywords(TypedDict, total=False):
     task: str | None
     input_format: str | None
     encoding: str | None
-    tag_column: int | None
+    tag_column: int | str | None
     gold_column: int | str | None
     columns: Sequence[int | str]
     unit_column: str | None
@@ -38,6 +38,8 @@ class ReadingKeywords(TypedDict, total=False):
     only: Sequence[str]
     positive: Any
     labels: Sequence[str] | str | None
+    label_names: Sequence[str]
+    score_name: str | None
     train_words: Any
 
 
@@ -64,10 +66,13 @@ class ReadingOptions(Options):
         classes are: the likeliest class is the label.
     threshold
         For predictions that are probabilities (or scores) of the positive class: from here on yes.
+        For scores of logs: from here on right.
     mapping, ignore_case
         Other names for labels, or for the types of tags; whether capitals make a difference.
     align_by
         ``tokens``: files must tell the same tokens. ``position``: as many will do.
+        ``characters``: words of a text that is not quite the answer's are looked up where their
+        characters are.
     scheme, repair
         The tag scheme, and what to do where tags break its rules.
     ignore_type, only
@@ -76,6 +81,10 @@ class ReadingOptions(Options):
         The class that counts as "yes", for labels.
     labels
         The labels of macro averages: by default the answer's; ``union`` adds those of the system.
+    label_names
+        What the numbers of labels stand for, from 0 on, in rows of tokens and tags.
+    score_name
+        Of logs: the score to take.
     train_words
         For word segmentation: a file or list of training sentences, or a lexicon.
     """
@@ -83,7 +92,7 @@ class ReadingOptions(Options):
     task: str | None = None
     input_format: str | None = None
     encoding: str | None = None
-    tag_column: int | None = None
+    tag_column: int | str | None = None
     gold_column: int | str | None = None
     columns: Sequence[int | str] = ()
     unit_column: str | None = None
@@ -101,6 +110,8 @@ class ReadingOptions(Options):
     only: Sequence[str] = ()
     positive: Any = None
     labels: Sequence[str] | str | None = None
+    label_names: Sequence[str] = ()
+    score_name: str | None = None
     train_words: Any = None
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ALIGNMENTS", "align", "align_rows"]
 
-ALIGNMENTS = ("tokens", "position")
+ALIGNMENTS = ("tokens", "position", "characters")
 
 
 def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
@@ -36,6 +36,7 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
     """
     if gold is other:
         return ()
+    _same_documents(gold, other)
     _same_shape(gold, other)
     if gold.sentences is not None and other.sentences is not None:
         return _same_sentences(gold, other, by)
@@ -54,6 +55,27 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
             differ,
         )
     return ()
+
+
+def _same_documents(gold: Text, other: Text) -> None:
+    """Refuse other documents, where these have names."""
+    if gold.names is None or other.names is None or gold.names == other.names:
+        return
+    missing = [name for name in gold.names if name not in set(other.names)]
+    extra = [name for name in other.names if name not in set(gold.names)]
+    parts = []
+    if missing:
+        parts.append(
+            f"{len(missing)} of the {len(gold.names)} documents of {gold.name} are missing "
+            f"({_listed(missing)})"
+        )
+    if extra:
+        parts.append(f"{len(extra)} are not in {gold.name} ({_listed(extra)})")
+    raise InputError(" and ".join(parts) + "; expected the same documents", other.name)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
 
 
 def _same_shape(gold: Text, other: Text) -> None:

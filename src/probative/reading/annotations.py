@@ -62,6 +62,10 @@ class Text:
         The sentences themselves, where they came as Python objects or JSON.
     block
         The bytes of every sentence in the file with its comments, as an array of (begin, end).
+    names
+        What the sentences are called, where they are documents with names.
+    left_out
+        Which sentences are not to be looked at; None where all are.
     parted_by
         In a table, what tells sentences apart.
     """
@@ -76,6 +80,8 @@ class Text:
     end: Ints | None = None
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     block: Ints | None = None
+    names: tuple[str, ...] | None = field(default=None, repr=False)
+    left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
     parted_by: str | None = None
 
     @property
@@ -208,6 +214,9 @@ class Spans:
     scheme, repaired
         The tag scheme they were written in, and how many tags stood out of place; None and 0
         for spans that were no tags.
+    shape, shapes
+        For spans of several pieces, the code of what the pieces are and what every code stands
+        for, the empty text for one piece; None where all spans are of one piece.
     origin
         The format of the file they came from, and why; None for what came from Python.
     """
@@ -221,6 +230,8 @@ class Spans:
     notes: tuple[str, ...] = ()
     scheme: str | None = None
     repaired: int = 0
+    shape: Ints | None = None
+    shapes: tuple[str, ...] = ()
     origin: Origin | None = None
 
     def __len__(self) -> int:

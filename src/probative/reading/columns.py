@@ -283,7 +283,9 @@ def _is_tag(value: bytes) -> bool:
     return len(value) <= 1000 and TAG.fullmatch(value.decode("utf-8", "replace")) is not None
 
 
-def read_tags(shape: Layout, column: int | None = None, *, any_values: bool = False) -> Tagged:
+def read_tags(
+    shape: Layout, column: int | str | None = None, *, any_values: bool = False
+) -> Tagged:
     """Read the tags of a column file.
 
     Parameters
@@ -297,6 +299,11 @@ def read_tags(shape: Layout, column: int | None = None, *, any_values: bool = Fa
         Whether other values than tags will do; the column is then the last one by default.
     """
     source = shape.table.source
+    if isinstance(column, str):
+        raise source.error(
+            f"{column[:60]!r} is the name of a column, but these have none; expected its number "
+            f"(tag_column=)"
+        )
     if column is None:
         at = shape.width - 1 if any_values else _recognise_tag_column(shape)
     else:

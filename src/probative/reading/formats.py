@@ -49,15 +49,26 @@ from probative.reading.tables import (
     plain_name,
     single_name,
 )
+from probative.reading.tool_formats import (
+    read_chosen,
+    read_docs,
+    read_folder,
+    read_hipe_column,
+    read_label_studio_side,
+    read_samples,
+    read_tagged_rows,
+    tool_of_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
     from probative.reading.columns import Layout
+    from probative.reading.logs import Samples
     from probative.reading.opening import Input, Options
 
-    Annotations = Tagged | Spans | Segmented | Labels | LabelSets
+    Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples
 
 __all__ = ["FORMATS", "LIKELY", "POSSIBLE", "SURE", "Claim", "Format", "Glance", "recognise"]
 
@@ -116,13 +127,18 @@ class Glance:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether it is neither binary nor JSON."""
-        return not self.source.is_parquet and self.record is None
+        """Whether it is neither binary nor JSON, nor what another tool writes."""
+        return self.source.is_text and self.record is None and self.tool is None
+
+    @cached_property
+    def tool(self) -> tuple[str, str] | None:
+        """The format of another tool that it has, and why."""
+        return tool_of_file(self.source, self.record)
 
     @cached_property
     def record(self) -> dict[str, Any] | None:
         """The JSON object of the first line; None if there is none."""
-        if self.source.data.lstrip()[:1] != b"{":
+        if not self.source.is_text or self.source.data.lstrip()[:1] != b"{":
             return None
         try:
             record = json.loads(self.source.data.lstrip().split(b"\n", 1)[0])
@@ -278,8 +294,9 @@ def _is_columns(glance: Glance) -> Claim | None:
     if not glance.is_text or _is_conllu(glance) or _asks_for_table(glance):
         return None
     options, shape, tags = glance.options, glance.shape, glance.tags
-    if options.tag_column is not None or options.comments:
-        what = "a tag column is" if options.tag_column is not None else "comments are"
+    numbered = isinstance(options.tag_column, int)
+    if numbered or options.comments:
+        what = "a tag column is" if numbered else "comments are"
         return Claim(f"{what} asked for")
     if shape is not None and shape.numbered:
         return Claim("the first column numbers the tokens")
@@ -351,6 +368,8 @@ def _is_labels(glance: Glance) -> Claim | None:
 
 def _is_jsonl(glance: Glance) -> Claim | None:
     record = glance.record
+    if glance.tool is not None:
+        return None
     if record is None:
         ending = glance.suffix in (".jsonl", ".json", ".ndjson") and glance.is_text
         return Claim(f"its name ends in {glance.suffix}") if ending else None
@@ -368,6 +387,8 @@ def _is_jsonl(glance: Glance) -> Claim | None:
 
 
 def _is_table(glance: Glance) -> Claim | None:
+    if glance.tool is not None:
+        return None
     if glance.source.is_parquet:
         return Claim("it begins as Parquet files do")
     if glance.record is not None:
@@ -427,6 +448,16 @@ def _listed(names: list[str]) -> str:
     return ", ".join(repr(name[:40]) for name in names[:4]) + (", …" if len(names) > 4 else "")
 
 
+def _by_tool(name: str) -> Callable[[Glance], Claim | None]:
+    """What speaks for a format that another tool writes: nothing else looks like it."""
+
+    def recognise_tool(glance: Glance) -> Claim | None:
+        tool = glance.tool
+        return Claim(tool[1]) if tool is not None and tool[0] == name else None
+
+    return recognise_tool
+
+
 # --- the readers ------------------------------------------------------------------------------
 
 
@@ -481,5 +512,22 @@ FORMATS: dict[str, Format] = {
             lambda opened: read_spans(opened.source),
         ),
         Format("table", "a table", ("labels", "entities"), _is_table, read_one_table),
+        *(
+            Format(name, title, tasks, _by_tool(name), reader)
+            for name, title, tasks, reader in (
+                ("rows", "rows of tokens and tags", ("entities", "labels"), read_tagged_rows),
+                ("choices", "labels chosen for texts", ("labels",), read_chosen),
+                (
+                    "labelstudio",
+                    "an export of Label Studio",
+                    ("entities", "labels"),
+                    read_label_studio_side,
+                ),
+                ("brat", "a folder of brat", ("entities",), read_folder),
+                ("docbin", "documents of spaCy", ("entities",), read_docs),
+                ("hipe", "a file of HIPE", ("entities", "labels"), read_hipe_column),
+                ("log", "a log of an evaluation", ("samples",), read_samples),
+            )
+        ),
     )
 }

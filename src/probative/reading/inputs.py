@@ -15,7 +15,18 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import ODD_TAG, TAG
+from probative.reading.docs import are_docs, are_examples, sides_of_examples, spans_from_docs
+from probative.reading.logs import Samples
 from probative.reading.recognise import Options, read, read_pair
+from probative.reading.rows import (
+    are_rows,
+    choose_column,
+    is_dataset,
+    label_names_of_features,
+    labels_of_dataset,
+    rows_of,
+    tagged_rows,
+)
 from probative.reading.segmented import segmented_from_lists
 from probative.reading.sequences import (
     labels_from_array,
@@ -25,11 +36,13 @@ from probative.reading.sequences import (
     tagged_from_lists,
 )
 from probative.reading.table_sides import label_sets, tags_reason
+from probative.reading.tool_sides import pair_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reading.recognise import Annotations
+    from probative.reading.rows import Rows
 
 __all__ = ["annotations_of", "both_of", "is_path", "settled", "task_of"]
 
@@ -43,6 +56,8 @@ def task_of(annotations: Annotations) -> str:
     """The task that annotations of this kind serve."""
     if isinstance(annotations, (Tagged, Spans)):
         return "entities"
+    if isinstance(annotations, Samples):
+        return "samples"
     return "segmentation" if isinstance(annotations, Segmented) else "labels"
 
 
@@ -59,10 +74,12 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     options
         How to read it.
     """
-    if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets)):
+    if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets, Samples)):
         return data
     if is_path(data):
         return read(data, options)
+    if is_dataset(data):
+        return _of_dataset(data, name, options)
     if _is_frame(data):
         if options.column is None:
             raise InputError(f"{name}: is a data frame; expected its column to be named")
@@ -82,7 +99,30 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
             f"{name}: {type(data).__name__} is no input; expected a path, a sequence of "
             f"sentences or of labels, an array or a data frame"
         )
-    return _from_sequence(list(data), name, options)
+    items = list(data)
+    if are_docs(items):
+        return spans_from_docs(name, items)
+    if are_rows(items):
+        rows = rows_of(name, items, label_names=options.label_names)
+        return _side_of_rows(rows, options)
+    return _from_sequence(items, name, options)
+
+
+def _of_dataset(data: Any, name: str, options: Options) -> Annotations:
+    """A dataset of rows of tokens, or of one label per row."""
+    names = label_names_of_features(data.features)
+    items = [dict(row) for row in data]
+    if are_rows(items):
+        return _side_of_rows(rows_of(name, items, None, names, options.label_names), options)
+    return labels_of_dataset(name, items, names, options)
+
+
+def _side_of_rows(rows: Rows, options: Options) -> Annotations:
+    column = choose_column(
+        rows.name, list(rows.columns), options.named_column, predicted=options.predicted
+    )
+    tags = tagged_rows(rows, column)
+    return tags.as_labels() if options.task == "labels" else tags
 
 
 def _from_matrix(values: Any, name: str) -> LabelSets:
@@ -325,10 +365,17 @@ def both_of(
     """
     if is_path(data):
         return read_pair(data, options, gold=gold, columns=columns)
+    if is_dataset(data) or (isinstance(data, (list, tuple)) and are_rows(data)):
+        names = label_names_of_features(getattr(data, "features", None))
+        rows = rows_of("gold", [dict(row) for row in data], None, names, options.label_names)
+        return pair_of_rows(rows, gold, columns, options.task)
+    if isinstance(data, (list, tuple)) and are_examples(data):
+        answer, system = sides_of_examples("gold", data)
+        return answer, [system], ["predicted"]
     if not _is_frame(data):
         raise InputError("pred: missing; expected a second input beside gold")
     if gold is None or not (columns or options.probability_columns):
         raise InputError("gold_column, columns: expected the columns of the data frame by name")
     asked = [gold, *columns] if columns else [gold, None]
-    answer, *systems = sides_from_frame("gold", data, asked, options)
-    return answer, list(systems), [str(column) for column in columns] or ["pred"]
+    side, *systems = sides_from_frame("gold", data, asked, options)
+    return side, list(systems), [str(column) for column in columns] or ["pred"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "TASKS", "Input", "Options", "format_of", "open_input"]
 
-TASKS = ("entities", "segmentation", "labels")
+TASKS = ("entities", "segmentation", "labels", "samples")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class Options:
     encoding
         The file's encoding.
     tag_column
-        The column of the tags in a column file, from 1 or from -1 backwards.
+        The column of the tags in a column file, from 1 or from -1 backwards; or its name in a
+        file that names its columns.
     comments
         Whether ``#`` starts a comment in a column file that does not number its tokens.
     column, unit
@@ -47,12 +48,18 @@ class Options:
         likeliest one is the label.
     like
         The format of the answer: an output that could be of that format is taken to be.
+    label_names
+        What the numbers of labels stand for, from 0 on.
+    score_name, threshold
+        The score of a log, and from where on it counts as right.
+    predicted
+        Whether this is the output of a system: of several columns, one of predictions is meant.
     """
 
     task: str | None = None
     input_format: str | None = None
     encoding: str | None = None
-    tag_column: int | None = None
+    tag_column: int | str | None = None
     comments: bool = False
     column: str | None = None
     unit: str | None = None
@@ -60,6 +67,16 @@ class Options:
     multilabel: bool | str | None = None
     probability_columns: tuple[str, ...] = ()
     like: str | None = None
+    label_names: tuple[str, ...] = ()
+    score_name: str | None = None
+    threshold: float | None = None
+    predicted: bool = False
+
+    @property
+    def named_column(self) -> str | None:
+        """The column that was asked for by name."""
+        by_name = self.tag_column if isinstance(self.tag_column, str) else None
+        return self.column if self.column is not None else by_name
 
     def __post_init__(self) -> None:
         if self.task is not None:
@@ -115,7 +132,23 @@ def open_input(path: str | Path, options: Options | None = None) -> Input:
     options = options or Options()
     source = load(path, encoding=options.encoding)
     kind, task, reason = recognise(source, options)
+    _refuse_binary(source, kind)
     return Input(source, kind, task, options, reason)
+
+
+def _refuse_binary(source: Source, kind: str) -> None:
+    """Refuse to read as text what is none."""
+    fitting = {
+        "a folder": (source.is_folder, ("brat",)),
+        "a file of spaCy": (source.is_docbin, ("docbin",)),
+        "a zip archive": (source.is_zip, ("log",)),
+        "Parquet": (source.is_parquet, ("table", "rows")),
+    }
+    for what, (is_this, kinds) in fitting.items():
+        if is_this and kind not in kinds:
+            raise source.error(f"is {what}; expected input_format={kinds[0]!r}, or {kind}")
+    if (kind == "brat" and not source.is_folder) or (kind == "docbin" and not source.is_docbin):
+        raise source.error(f"is something else; expected {FORMATS[kind].title}")
 
 
 def format_of(source: Source, task: str | None = None) -> str:

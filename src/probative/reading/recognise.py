@@ -10,9 +10,12 @@ import numpy as np
 
 from probative.reading.annotations import Labels, LabelSets, Origin, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
+from probative.reading.formats import Glance
+from probative.reading.logs import Samples
 from probative.reading.opening import FORMATS, TASKS, Input, Options, format_of, open_input
 from probative.reading.table_sides import read_table
 from probative.reading.tables import is_number
+from probative.reading.tool_sides import PAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +31,7 @@ __all__ = [
     "read_pair",
 ]
 
-Annotations = Tagged | Spans | Segmented | Labels | LabelSets
+Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples
 
 
 def read(path: str | Path | Input, options: Options | None = None) -> Annotations:
@@ -75,10 +78,10 @@ def read_pair(
     The answer, the systems and their names.
     """
     options = options or Options()
-    if any(isinstance(c, str) and not is_number(c) for c in (gold, *columns)):
-        options = replace(options, input_format="table")  # names of columns, not numbers
-    opened = open_input(path, options)
+    opened = _opened_pair(path, options, [gold, *columns])
     source = opened.source
+    if opened.kind in PAIRS:
+        return PAIRS[opened.kind](opened, gold, columns)
     if opened.kind == "table":
         return _table_pair(opened, gold, columns)
     if opened.kind not in ("columns", "conllu"):
@@ -115,6 +118,19 @@ def read_pair(
                 int(shape.rows[0]) + 1,
             )
     return answer, list(systems), names
+
+
+def _opened_pair(path: str | Path, options: Options, columns: Sequence[int | str | None]) -> Input:
+    """The file; columns that have names are those of a table, unless another tool wrote it."""
+    if all(c is None or isinstance(c, int) or is_number(c) for c in columns):
+        return open_input(path, options)
+    opened = open_input(path, replace(options, input_format="table"))
+    tool = Glance(opened.source, options).tool
+    if tool is None or tool[0] not in PAIRS or options.input_format is not None:
+        return opened
+    kind, reason = tool
+    task = options.task or FORMATS[kind].tasks[0]
+    return replace(opened, kind=kind, task=task, reason=reason, options=options)
 
 
 def _table_pair(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from probative.errors import InputError
+from probative.reading.source import is_brat_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +70,9 @@ def taken_for_file(word: str) -> str | None:
 def folders_passed_over(words: Sequence[str]) -> list[str]:
     """A remark on each folder among the words in which there are others: these are not read."""
     remarks = []
-    for word in filter(_is_folder, words):
+    for word in words:
+        if not _is_folder(word) or is_brat_folder(word):
+            continue
         inside = sorted(p.name for p in Path(word).iterdir() if p.is_dir() and p.name[0] != ".")
         if inside:
             remarks.append(f"{word}: folders in it are passed over: {', '.join(inside)}")
@@ -81,7 +84,7 @@ def _is_folder(word: str) -> bool:
 
 
 def _files_of(word: str) -> Iterator[SystemFile]:
-    if word == "-" or Path(word).is_file():
+    if word == "-" or Path(word).is_file() or is_brat_folder(word):
         yield SystemFile(word)
     elif _is_folder(word):
         inside = sorted(p for p in Path(word).iterdir() if p.is_file() and p.name[0] != ".")

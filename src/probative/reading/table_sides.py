@@ -47,7 +47,7 @@ def _is_beside_or_id(name: str) -> bool:
 
 def read_one_table(opened: Input) -> Side:
     """Read one side from a table, with what tells its rows from others."""
-    (side,) = read_table(opened.source, [opened.options.column], opened.options, ids=True)
+    (side,) = read_table(opened.source, [opened.options.named_column], opened.options, ids=True)
     return side
 
 

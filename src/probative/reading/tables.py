@@ -35,6 +35,7 @@ __all__ = [
     "Cells",
     "Wanted",
     "choose_columns",
+    "connected",
     "header_of",
     "is_number",
     "listed",
@@ -45,7 +46,7 @@ __all__ = [
 ]
 
 # What columns are called, in small letters.
-GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer")
+GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer", "tag", "tags", "ner")
 PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *GOLD_NAMES)
 _LINES = 4096  # of JSON that are read at once
 _BETWEEN = ",\n"  # no text goes on over the end of a line
@@ -210,9 +211,8 @@ def _usual(
     usual: tuple[str, ...] = PREDICTED_NAMES if place else GOLD_NAMES
     if number == 1:
         usual = GOLD_NAMES + PREDICTED_NAMES
-    free = [name for name in there if name not in taken]
-    candidates = [name for name in usual if name in free]
-    candidates = candidates or [name for u in usual for name in free if plain_name(name) == u]
+    named = {plain_name(name): name for name in reversed(there) if name not in taken}
+    candidates = [named[name] for name in usual if name in named]
     if not candidates and len(there) == 1:
         candidates = there
     if not candidates:
@@ -545,7 +545,7 @@ def _parquet(source: Source, wanted: Wanted) -> Cells:
         else:
             place.symlink_to(source.path.resolve())
         try:
-            with _connected(place) as database:
+            with connected(place) as database:
                 _refuse_twins(source, _parquet_names(database, place))
                 there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
                 names, unit, asked = choose_columns(wanted, there[:-1], source.error)
@@ -584,7 +584,7 @@ def _numbered(database: duckdb.DuckDBPyConnection, name: str) -> tuple[Ints, lis
     return np.asarray(codes, dtype=np.int32), values
 
 
-def _connected(place: Path) -> duckdb.DuckDBPyConnection:
+def connected(place: Path) -> duckdb.DuckDBPyConnection:
     """A database that reads this file, and has no other way out of its memory."""
     import duckdb
 

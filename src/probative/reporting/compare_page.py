@@ -42,7 +42,7 @@ def page_content(
         for c in first
         if not c.identical and no_verdict(c) is None
     ]
-    kind = "labels" if result.task == "labels" else "spans"
+    kind = "labels" if result.task in ("labels", "samples") else "spans"
     by_label = [label_differences(c) for c in first if c.by_label]
     return {
         "verdicts": result.verdicts[:_PAIRS],
