@@ -199,6 +199,37 @@ def carriage_returns(data, rng):
     return data.replace(b"\n", rng.choice((b"\r\n", b"\r", b"\n\n", b" \n", b"\n\r")))
 
 
+VALUES = (
+    None, True, False, 0, -1, -100, 7, 1.5, 10**30, float("inf"), float("nan"), "", "x", "C", "O",
+    "\ud800", [], {}, [[]], [None], {"a": 1}, ["x"], [1], {"tp": 1, "fp": 0, "fn": 0},
+)  # fmt: skip
+
+
+def other_values(data, rng):
+    """JSON that is whole, but holds something else in one or two places."""
+    lines = data.split(b"\n")
+    try:
+        whole = [json.loads(data)]
+    except ValueError:
+        try:
+            whole = [json.loads(line) for line in lines if line.strip()]
+        except ValueError:
+            return data
+    for _ in range(rng.randint(1, 2)):
+        node = rng.choice(whole)
+        while isinstance(node, (dict, list)) and node:
+            key = rng.choice(list(node) if isinstance(node, dict) else range(len(node)))
+            inner = node[key]
+            if not isinstance(inner, (dict, list)) or not inner or rng.random() < 0.25:
+                if rng.random() < 0.2:
+                    del node[key]
+                else:
+                    node[key] = rng.choice(VALUES)
+                break
+            node = inner
+    return b"\n".join(json.dumps(value).encode() for value in whole)
+
+
 def nothing(data, _rng):
     return data
 
@@ -210,6 +241,8 @@ DAMAGES = (
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
+    if data[:1] in (b"{", b"[") and rng.random() < 0.5:
+        return other_values(data, rng)
     if rng.random() < 0.01:  # costly, so seldom
         data = on_lines(huge_line)(data, rng)
     for _ in range(rng.choice((1, 1, 2, 3))):

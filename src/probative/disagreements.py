@@ -143,7 +143,9 @@ def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str]
 
 def confusions_of(matched: Matched) -> tuple[Any, ...]:
     """For each system the pairs of labels that it takes for each other."""
-    if matched.task in ("segmentation", "samples") or isinstance(matched.gold, LabelSets):
+    if matched.task in ("segmentation", "samples"):
+        return ()
+    if isinstance(matched.gold, LabelSets):
         return ()  # of sets, nobody knows which label was given instead of which
     find: Any = label_confusions if matched.task == "labels" else span_confusions
     return tuple(find(matched.gold, system) for system in matched.systems)

@@ -132,10 +132,11 @@ def score(
         Whether to count partial overlaps of spans, too.
     **reading
         How to read and match, where it should not be recognised: `task` (entities,
-        segmentation, labels), `input_format`, `encoding`, `tag_column`, `gold_column`,
+        segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
         `columns`, `unit_column`, `comments`, `header`, `multilabel`, `probability_columns`,
         `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`, `repair`, `ignore_type`,
-        `only`, `positive`, `labels`, `train_words`; see `probative.options.ReadingOptions`.
+        `only`, `positive`, `labels`, `label_names`, `score_name`, `train_words`; see
+        `probative.options.ReadingOptions`.
 
     Returns
     -------

@@ -175,7 +175,7 @@ def test_what_was_not_accepted_is_left_out_of_both_sides(write):
     result = pv.score(gold, system)
     assert result[0].counts == pv.Counts(2, 1, 1)
     assert result.units == 2
-    assert "answers that are not 'accept' are left out: 1 'reject'" in result.notes[1]
+    assert any("that are not 'accept' are left out: 1 'reject'" in note for note in result.notes)
     assert result.notes[-1] == "1 of 3 texts are left out, as they were not accepted"
     # a system that has an output for the accepted texts only says the same
     fewer = write("fewer.jsonl", [r for i, r in enumerate(prodigy(SYSTEM)) if i != 1])
@@ -229,8 +229,5 @@ def test_doccano_spans(write):
 def test_doccano_labels(write):
     gold = write("gold.jsonl", [{"id": i, "text": "x", "label": [c]} for i, c in enumerate("aba")])
     system = write("s.jsonl", [{"id": i, "text": "x", "label": [c]} for i, c in enumerate("abb")])
-    result = pv.score(gold, system)
-    assert (result.task, result[0].counts.tp) == ("labels", 2)
-    wrong = write("wrong.jsonl", [{"text": "x", "label": ["a"]}, {"text": "x", "label": [1]}])
-    with pytest.raises(InputError, match=r"wrong.jsonl:2: 'label' is \[1\]; expected a list of"):
-        pv.score(wrong, system)
+    result = pv.score(gold, system)  # any number of labels per text: sets
+    assert (result.task, result[0].counts) == ("labels", pv.Counts(2, 1, 1))

@@ -54,7 +54,10 @@ def test_pieces_and_nesting_are_compared_as_sets(folder):
     )
     scores = pv.score(gold, pred)
     assert scores[0].counts == pv.Counts(2, 3, 2)
-    assert scores.units == 2
+    assert (scores.units, scores.unit, scores.by) == (2, "document", "document")
+    assert pv.compare(gold, pred, gold).comparisons[0].by == "document"
+    assert pv.rank(gold, pred, gold).units == 2
+    assert pv.score(gold, pred, by="item")[0].counts == scores[0].counts
 
 
 def test_missing_annotations_are_counted(folder):

@@ -114,7 +114,7 @@ FILES = {
         ENTITIES,
         "jsonl",
     ),
-    "choices of Prodigy, labels of Doccano": (
+    "choices of Prodigy": (
         "jsonl",
         (lines(choice("yes", "no", "yes")), lines(choice("yes", "no", "no"))),
         pv.Counts(1, 0, 1, 1),

@@ -165,8 +165,9 @@ def test_the_conclusion_of_a_tool_is_taken_and_said():
     result = pv.score(log("deepeval_old.json"))
     (note,) = result.notes
     assert note == (
-        f"{log('deepeval_old.json')}: log of DeepEval, score 'pass'; there are also 'Exact Match', "
-        f"'Pattern Match' (score_name=)"
+        f"{log('deepeval_old.json')}: log of DeepEval, because it has the key 'testCases', as "
+        f"those of DeepEval have; score 'pass'; there are also 'Exact Match', 'Pattern Match' "
+        f"(score_name=)"
     )
     pattern = pv.score(log("deepeval_old.json"), score_name="Pattern Match")
     assert pattern[0].counts.tp == 8
@@ -343,6 +344,29 @@ def test_check_says_what_a_log_is():
     (problem,) = pv.check(log("samples_choices_old.jsonl")).problems
     assert "which score?" in problem
     assert pv.check(log("samples_choices_old.jsonl"), score_name="acc").problems == ()
+
+
+def test_rows_with_an_answer_and_a_prediction_are_a_table(tmp_path):
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"id": 1, "gold": "a", "pred": "b", "correct": false}\n' * 2)
+    assert pv.check(path).input_format == "table"
+    path.write_text('{"id": 1, "answer": "a", "correct": false}\n')
+    assert pv.check(path).input_format == "log"
+
+
+def test_lines_that_speak_of_the_same_things_are_no_log(tmp_path):
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"gold": "a", "pred": "b", "status": 1, "eval": 2, "results": 3}\n' * 2)
+    assert pv.check(path).input_format == "table"
+    path.write_text('{ "status" "eval" }\nand more\n')
+    assert pv.check(path, task="segmentation").input_format == "segmented"
+
+
+def test_documents_of_one_line(tmp_path):
+    for name, right in (("inspect_old.json", 26), ("promptfoo_old.json", 8)):
+        path = tmp_path / name
+        path.write_text(json.dumps(json.loads(log(name).read_text())))
+        assert pv.score(path)[0].counts.tp == right
 
 
 def test_a_log_through_a_pipe_has_no_name_to_tell(tmp_path):

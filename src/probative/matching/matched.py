@@ -171,6 +171,8 @@ class Matched:
     @property
     def unit(self) -> str:
         """What the units are called."""
+        if isinstance(self.gold, Spans) and self.gold.text.names is not None:
+            return "document"
         if self.task not in ("labels", "samples"):
             return "sentence"
         return "item" if self.gold.units is None else "unit"

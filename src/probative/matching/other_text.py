@@ -70,9 +70,9 @@ def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[s
         missing += len(expected) - (len(given) - place.count(_NOWHERE))
     order = np.lexsort((start, system.sentence))  # what lies behind the end comes last
     note = (
-        f"{system.name}: {len(different)} of {gold.n_sentences} sentences have another text than "
-        f"in {gold.name}: {missing} characters are missing and {extra} are not in the answer; "
-        f"{lost} words cannot be aligned and count as wrong"
+        f"{system.name}: sentences with another text than in {gold.name}: {len(different)} of "
+        f"{gold.n_sentences}; characters that are missing: {missing}, that are not in the answer: "
+        f"{extra}; words that cannot be aligned and count as wrong: {lost}"
     )
     moved = replace(
         system,

@@ -48,11 +48,12 @@ def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputE
     where = f"sentence {sentence + 1}: " if system.line is None else ""
     line = None if system.line is None else int(system.line[sentence])
     there = gold.name if gold.line is None else f"{gold.name}:{int(gold.line[sentence])}"
-    other = ", or task='labels' if these are labels" if place == 0 else ""
+    other = " (align_by='characters' accepts others)"
+    if place == 0:
+        other = ", or task='labels' if these are labels"
     return InputError(
         f"{where}character {place + 1} differs: {given[window]!r} here, {expected[window]!r} at "
-        f"{there}; expected the same text but for spaces (align_by='characters' accepts others)"
-        f"{other}",
+        f"{there}; expected the same text but for spaces{other}",
         system.name,
         line,
     )

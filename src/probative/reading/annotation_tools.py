@@ -1,4 +1,4 @@
-"""Exports of annotation tools that are more than spans in lines: Label Studio, Prodigy, Doccano."""
+"""Exports of annotation tools that are more than spans in lines: Label Studio, Prodigy."""
 
 from __future__ import annotations
 
@@ -32,18 +32,14 @@ _EXAMPLES = 3
 ACCEPTED = "accept"  # what Prodigy calls an answer that holds
 
 
-# --- choices in lines: Prodigy's `accept`, Doccano's `label` of texts -------------------------
+# --- choices in lines: Prodigy's `accept` -----------------------------------------------------
 
 
 def is_choices(record: Mapping[str, Any]) -> str | None:
     """What shows that an object holds labels of a text that somebody chose, or None."""
-    if "text" not in record:
-        return None
-    if "accept" in record and isinstance(record["accept"], list) and "options" in record:
+    if isinstance(record.get("accept"), list) and "options" in record:
         return "its first object has options and what was accepted of them"
-    labels = record.get("label")
-    texts = isinstance(labels, list) and bool(labels) and all(isinstance(x, str) for x in labels)
-    return "its first object has a text and a list of labels under 'label'" if texts else None
+    return None
 
 
 def read_choices(source: Source) -> list[tuple[str, list[str]]]:
@@ -53,10 +49,9 @@ def read_choices(source: Source) -> list[tuple[str, list[str]]]:
     """
     chosen, refused = [], []
     for number, record in _objects(source):
-        key = "accept" if "accept" in record else "label"
-        labels = record.get(key)
+        labels = record.get("accept")
         if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
-            raise source.error(f"{key!r} is {shown(labels)}; expected a list of labels", number)
+            raise source.error(f"'accept' is {shown(labels)}; expected a list of labels", number)
         text = record.get("text")
         if record.get("answer", ACCEPTED) != ACCEPTED:
             refused.append((number, record["answer"]))

@@ -16,6 +16,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from probative.errors import InputError
 from probative.reading.source import LARGEST, snippet
 
 if TYPE_CHECKING:
@@ -23,11 +24,16 @@ if TYPE_CHECKING:
 
     from probative.reading.source import Source
 
-__all__ = ["Record", "records_of", "tool_of"]
+__all__ = ["Record", "records_of", "tool_of", "whole_document"]
 
 _COUNTS = ("tp", "fp", "fn")
 _IDS = ("id", "sample_id", "sample")
 _EPOCHS = ("epoch", "repeat")
+# an answer and a prediction in one record are for us to compare, whatever else it says
+_GOLD = ("gold", "label", "y_true", "target", "answer")
+_PREDICTED = ("pred", "prediction", "predicted", "y_pred")
+# what the documents of Inspect, promptfoo and DeepEval hold
+_MARKS = ((b'"eval"', b'"status"'), (b'"results"', b'"testIdx"'), (b'"testCases"',))
 _ZSTANDARD = 93  # the number of this compression in zip files
 # what lm-evaluation-harness writes beside the metrics, which older versions do not list
 _NO_METRICS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
@@ -77,21 +83,32 @@ def tool_of(source: Source) -> tuple[str, str] | None:
     if data[:1] != b"{":
         return None
     first = _object(data.split(b"\n", 1)[0])
-    if first is not None and _tool_of_line(first) is not None:
-        return _tool_of_line(first)
-    # a document is parsed whole, so only if it has the keys
-    if all(f'"{key}"'.encode() in data for key in ("status", "eval", "version")):
-        document = source.document
-        if isinstance(document, dict) and isinstance(document.get("eval"), dict):
-            return "Inspect", "it has the keys 'eval' and 'status', as logs of Inspect have"
-    if b'"results"' in data and b'"testIdx"' in data:
-        document = source.document
-        if isinstance(document, dict) and isinstance(document.get("results"), dict):
-            return "promptfoo", "it has the keys 'results' and 'testIdx', as promptfoo's have"
-    if b'"testCases"' in data and b'"metricsData"' in data:
-        document = source.document
-        if isinstance(document, dict) and isinstance(document.get("testCases"), list):
-            return "DeepEval", "it has the keys 'testCases' and 'metricsData', as DeepEval's have"
+    if first is not None:
+        return _tool_of_line(first) or _tool_of_document(first)
+    # a document of several lines is parsed whole, so only if it has the keys
+    if not any(all(key in data for key in keys) for keys in _MARKS):
+        return None
+    document = whole_document(source)
+    return _tool_of_document(document) if isinstance(document, dict) else None
+
+
+def whole_document(source: Source) -> Any:
+    """The content as one JSON value; None if it is none, unless the file's name says that it is."""
+    try:
+        return source.document
+    except InputError:
+        if source.name.endswith(".json"):
+            raise
+        return None
+
+
+def _tool_of_document(document: dict[str, Any]) -> tuple[str, str] | None:
+    if isinstance(document.get("eval"), dict) and "status" in document:
+        return "Inspect", "it has the keys 'eval' and 'status', as logs of Inspect have"
+    if isinstance(_get(document, "results", "results"), list):
+        return "promptfoo", "it has 'results' within 'results', as those of promptfoo have"
+    if isinstance(document.get("testCases"), list):
+        return "DeepEval", "it has the key 'testCases', as those of DeepEval have"
     return None
 
 
@@ -102,14 +119,15 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
     if "testIdx" in record and "success" in record:
         return "promptfoo", "its first record has 'testIdx' and 'success', as promptfoo's have"
     judged = record.keys() >= set(_COUNTS) or "correct" in record
-    if judged and any(key in record for key in _IDS):
+    compared = any(key in record for key in _PREDICTED) and any(key in record for key in _GOLD)
+    if judged and not compared and any(key in record for key in _IDS):
         what = "'tp', 'fp' and 'fn'" if "correct" not in record else "'correct'"
         return "plain JSON lines", f"its first record has an id and {what}"
     return None
 
 
-def records_of(source: Source) -> tuple[str, list[Record]]:
-    """The tool that wrote a log, and its records."""
+def records_of(source: Source) -> tuple[str, str, list[Record]]:
+    """The tool that wrote a log, what shows that, and its records."""
     known = tool_of(source)
     if known is None:
         raise source.error(
@@ -123,8 +141,8 @@ def records_of(source: Source) -> tuple[str, list[Record]]:
         "DeepEval": _deepeval,
         "plain JSON lines": _plain,
     }
-    tool = known[0]
-    return tool, list(readers[tool](source))
+    tool, reason = known
+    return tool, reason, list(readers[tool](source))
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -390,6 +408,10 @@ def _promptfoo_rows(source: Source) -> list[tuple[int | None, dict[str, Any]]]:
     return [(None, row) for row in rows]
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _get(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
@@ -401,12 +423,12 @@ def _get(value: Any, *keys: str) -> Any:
 
 def _deepeval(source: Source) -> Iterator[Record]:
     document = source.document
-    cases = [*document["testCases"], *(document.get("conversationalTestCases") or ())]
+    cases = [*document["testCases"], *_list(document.get("conversationalTestCases"))]
     for number, case in enumerate(cases, start=1):
         if not isinstance(case, dict):
             raise source.error(f"test case {number} is {_shown(case)}; expected an object")
         scores: dict[str, Any] = {"pass": case.get("success")}
-        for metric in case.get("metricsData") or ():
+        for metric in _list(case.get("metricsData")):
             if isinstance(metric, dict) and isinstance(metric.get("name"), str):
                 scores[metric["name"]] = metric.get("success")
         asked = case.get("input")

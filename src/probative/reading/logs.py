@@ -129,7 +129,7 @@ class Samples:
     notes
         What was recognised.
     origin
-        The format of the file, and why it was recognised; None for what came from Python.
+        The format of the file, and why.
     """
 
     name: str
@@ -152,7 +152,7 @@ def read_logs(
     threshold
         From where on a score that is no yes or no counts as right.
     """
-    tool, records = records_of(source)
+    tool, reason, records = records_of(source)
     if not records:
         raise source.error(f"the log of {tool} holds no samples; expected at least one")
     variants = dict.fromkeys(record.variant for record in records)
@@ -165,7 +165,7 @@ def read_logs(
         systems.setdefault(record.system, []).append(record)
     others = [name for name in names if name != chosen]
     also = f"; there are also {', '.join(map(repr, others))} (score_name=)" if others else ""
-    note = f"{source.name}: log of {tool}, score {chosen!r}{also}"
+    note = f"{source.name}: log of {tool}, because {reason}; score {chosen!r}{also}"
     return [
         _log(source, own, system, (chosen, key), threshold, note) for system, own in systems.items()
     ]

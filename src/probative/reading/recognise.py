@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative.errors import InputError
 from probative.reading.annotations import Labels, LabelSets, Origin, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
+from probative.reading.formats import Glance
 from probative.reading.logs import Samples
 from probative.reading.opening import FORMATS, TASKS, Input, Options, format_of, open_input
 from probative.reading.table_sides import read_table
@@ -78,11 +78,10 @@ def read_pair(
     The answer, the systems and their names.
     """
     options = options or Options()
-    named = any(isinstance(c, str) and not is_number(c) for c in (gold, *columns))
-    opened = _with_named_columns(path, options) if named else open_input(path, options)
+    opened = _opened_pair(path, options, [gold, *columns])
+    source = opened.source
     if opened.kind in PAIRS:
         return PAIRS[opened.kind](opened, gold, columns)
-    source = opened.source
     if opened.kind == "table":
         return _table_pair(opened, gold, columns)
     if opened.kind not in ("columns", "conllu"):
@@ -121,17 +120,17 @@ def read_pair(
     return answer, list(systems), names
 
 
-def _with_named_columns(path: str | Path, options: Options) -> Input:
-    """A file whose columns have names: of another tool if it looks like that, else a table."""
-    if str(path) != "-":
-        try:
-            opened = open_input(path, options)
-        except InputError:
-            pass  # what it may be besides a table does not matter
-        else:
-            if opened.kind in PAIRS:
-                return opened
-    return open_input(path, replace(options, input_format="table"))
+def _opened_pair(path: str | Path, options: Options, columns: Sequence[int | str | None]) -> Input:
+    """The file; columns that have names are those of a table, unless another tool wrote it."""
+    if all(c is None or isinstance(c, int) or is_number(c) for c in columns):
+        return open_input(path, options)
+    opened = open_input(path, replace(options, input_format="table"))
+    tool = Glance(opened.source, options).tool
+    if tool is None or tool[0] not in PAIRS or options.input_format is not None:
+        return opened
+    kind, reason = tool
+    task = options.task or FORMATS[kind].tasks[0]
+    return replace(opened, kind=kind, task=task, reason=reason, options=options)
 
 
 def _table_pair(

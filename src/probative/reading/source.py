@@ -81,7 +81,7 @@ class Source:
     @property
     def is_docbin(self) -> bool:
         """Whether this is a file of spaCy."""
-        return self.data == _DOCBIN
+        return self.path is not None and self.data == _DOCBIN
 
     @property
     def is_text(self) -> bool:
@@ -134,7 +134,7 @@ def load(
     if is_brat_folder(path):
         return Source(name, b"", path=Path(path))
     data, place = _raw(path, name, limit)
-    if data == _DOCBIN:
+    if place is not None and data == _DOCBIN:
         return Source(name, data, path=place)
     data = _unpack(name, data, limit)
     if data.startswith(_PARQUET):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative.errors import InputError
 from probative.reading.annotation_tools import (
     chosen_labels,
     is_choices,
@@ -14,7 +15,7 @@ from probative.reading.annotation_tools import (
 from probative.reading.brat import read_brat
 from probative.reading.docs import read_docbin
 from probative.reading.hipe import is_hipe, read_hipe
-from probative.reading.log_formats import tool_of
+from probative.reading.log_formats import tool_of, whole_document
 from probative.reading.logs import Samples, read_logs
 from probative.reading.rows import choose_column, is_row, read_rows, tagged_rows
 from probative.reading.table_sides import label_sets
@@ -76,7 +77,10 @@ def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
     from probative.reading.parquet_rows import list_columns
     from probative.reading.rows import TOKENS, is_tag_column
 
-    columns = list_columns(source)
+    try:
+        columns = list_columns(source)
+    except InputError:  # which the reader of tables will say
+        return None
     tokens = next((name for name in TOKENS if name in columns), None)
     tags = next((name for name in columns if is_tag_column(name)), None)
     if tags is None or tokens is None:
@@ -88,7 +92,7 @@ def _of_a_list(source: Source) -> tuple[str, str] | None:
     """What a JSON document is that is a list: most text that begins with a bracket is none."""
     if b'"annotations"' not in source.data and b'"labels"' not in source.data:
         return None
-    reason = is_label_studio(source.document)
+    reason = is_label_studio(whole_document(source))
     return None if reason is None else ("labelstudio", reason)
 
 
