@@ -406,9 +406,15 @@ def test_what_has_no_order_is_refused(gold):
 @pytest.mark.parametrize("gold", [[{"B-PER", "O"}], [{"to", "be"}]])
 def test_sets_of_words_or_tags_are_refused(gold):
     with pytest.raises(InputError, match="no order; expected a list"):
-        pv.score(gold, gold)
-    with pytest.raises(InputError, match="no order; expected a list"):
         pv.score(gold, gold, task="segmentation")
+
+
+def test_sets_of_tags_are_refused_and_sets_of_labels_are_not():
+    gold = [{"B-PER", "O"}]
+    with pytest.raises(InputError, match="no order; expected a list"):
+        pv.score(gold, gold)
+    assert pv.score(gold, gold, multilabel=True)[0].counts == pv.Counts(tp=2, fp=0, fn=0)
+    assert pv.score([{"to", "be"}], [{"to"}])[0].counts == pv.Counts(tp=1, fp=0, fn=1)
 
 
 def test_a_source_that_was_read_is_not_read_again():

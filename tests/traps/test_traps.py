@@ -203,6 +203,15 @@ TRAPS = [
         ways="write `B-PER`",
     ),
     Trap(
+        "the same in a file",
+        "refused: tags in another writing, or text?",
+        {"g.conll": "Ann b-per\nran o\n"},
+        "score g.conll g.conll",
+        error="could be columns ('b-per' looks like a tag such as B-PER in another writing) or "
+        "segmented text (its lines are 2 words each)",
+        ways="write `B-PER`",
+    ),
+    Trap(
         "tags with their type in front (`PER-B`)",
         "refused: no tags, but they look like some",
         python=lambda: pv.score([["PER-B", "O"]], [["PER-B", "O"]]),
@@ -364,6 +373,18 @@ TRAPS = [
         ),
     ),
     Trap(
+        "a CSV with lists written as text (`to_csv` of a data frame)",
+        "refused: sets of labels, or labels of tokens?",
+        {"t.csv": "gold,pred\n\"['a', 'b']\",['a']\n[],['b']\n"},
+        "score t.csv",
+        error="column 'gold' holds lists written as text, such as \"['a', 'b']\": sets of labels, "
+        "or labels of tokens? expected --multilabel lists (sets), --multilabel none (text)",
+        settled=(
+            ("--multilabel lists", "labels", (1, 1, 1)),
+            ("--multilabel none", "labels", (0, 2, 2)),
+        ),
+    ),
+    Trap(
         "JSON lines with a list of labels per text",
         "labels, any number per item: lists of texts",
         {"t.jsonl": '{"text": "x", "gold": ["a", "b"], "pred": ["a"]}\n'
@@ -381,6 +402,30 @@ TRAPS = [
         "score g.txt p.txt",
         task="segmentation",
         tp_fp_fn=(2, 13, 3),
+    ),
+    Trap(
+        "the same with an `O` in a place of its own",
+        "read as the answer is: `O` is no tag",
+        {"g.txt": "TOM saw\n", "p.txt": "T O M s a w\n"},
+        "score g.txt p.txt",
+        task="segmentation",
+        tp_fp_fn=(0, 6, 2),
+    ),
+    Trap(
+        "a table of labels (.tsv) against a list of labels",
+        "each as what it is: a line with a TAB is no label",
+        {"g.txt": "pos\nneg\npos\n", "p.tsv": "id\tlabel\n1\tpos\n2\tpos\n3\tpos\n"},
+        "score g.txt p.tsv",
+        task="labels",
+        tp_fp_fn=(2, 1, 1),
+    ),
+    Trap(
+        "two column files of which the second column is asked for",
+        "labels of that column, not of the last",
+        {"g.conll": "the DT 1\ncat NN 2\n", "p.conll": "the DT 2\ncat VB 2\n"},
+        "score g.conll p.conll --task labels --input-format columns --gold-column 2 --columns 2",
+        task="labels",
+        tp_fp_fn=(1, 1, 1),
     ),
     Trap(
         "sentences with a capital I or O in a place of its own",
@@ -453,6 +498,15 @@ TRAPS = [
         "score t.txt",
         task="labels",
         tp_fp_fn=(1, 1, 1),
+    ),
+    Trap(
+        "a table with TABs between its cells, called .txt",
+        "a table: its first line names columns",
+        {"t.txt": "id\tGold\tPred\n1\tpos\tpos\n2\tneg\tpos\n"},
+        "score t.txt",
+        task="labels",
+        tp_fp_fn=(1, 1, 1),
+        says="labels in column 'Gold'",
     ),
     Trap(
         "lines with a comma each, and no names",

@@ -157,9 +157,9 @@ def label_map(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def separator(text: str) -> str | bool:
-    """Read what stands between labels (a TAB as such), or none for one label each."""
-    if text == "none":
-        return False
+    """Read what stands between labels (a TAB as such), or a word: lists, or none."""
+    if text in ("none", "lists"):
+        return text == "lists"
     if not text:
         raise click.BadParameter("'' separates nothing; expected a text such as ','")
     return text.replace("\\t", "\t")
@@ -288,7 +288,7 @@ READING = {
         metavar="SEPARATOR",
         parser=separator,
         help="Items have any number of labels; in a table, this stands between them: , or ; and so "
-        "on. none: one label each.",
+        "on. lists: cells are lists; none: one label each.",
     ),
     "probability_columns": Option(
         "--probability-columns",

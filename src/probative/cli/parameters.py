@@ -197,18 +197,25 @@ _KEYWORD = re.compile(
 )
 
 
+# what an option that takes a text has for the truth values of its keyword
+_WORDS = {"True": "lists", "False": "none"}
+
+
 def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError:
     """The same error, with the flags of the options that the library calls by their keywords."""
     options = [p for p in parameters if isinstance(p, click.Option)]
     flags = {p.name: max(p.opts, key=len) for p in options}
+    switches = {p.name for p in options if p.is_flag}
     opposites = {p.name: p.secondary_opts[0] for p in options if p.secondary_opts}
 
     def flag(match: re.Match[str]) -> str:
         if match["name"] not in flags:
             return match[0]
         flag, value = flags[match["name"]], match["value"]
+        if match["name"] not in switches and value in _WORDS:
+            value = _WORDS[value]
         if value == "False":
-            return opposites.get(match["name"], f"{flag} none")
+            return opposites[match["name"]]
         if value and not re.search(r"\w", value):
             value = f"'{value}'"  # a sign is seen in quotes only
         return f"{flag} {'' if value == 'True' else value}".rstrip()

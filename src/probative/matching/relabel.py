@@ -161,9 +161,10 @@ def by_threshold(
             return system
         example = next(n for n, x in zip(system.names, numbers, strict=True) if not x.is_integer())
         classes = f" ({', '.join(names)})" if set(names) == set(gold.names) else ""
+        cut = "threshold=0.5, or " if len(gold.names) <= 2 else "whole numbers, or "
         raise InputError(
             f"{name}: holds numbers such as {example}, but the answer has classes "
-            f"({_some(gold.names)}): probabilities are no labels; expected threshold=0.5, or "
+            f"({_some(gold.names)}): probabilities are no labels; expected {cut}"
             f"probability_columns={classes} where every class has a column"
         )
     threshold = finite("threshold", threshold)
@@ -174,6 +175,8 @@ def by_threshold(
     yes, no = _two_classes(gold, options)
     names, codes = _merged([yes if x >= threshold else no for x in values])
     note = f"{name}: from {threshold:g} on {yes!r}, below {no!r}"
+    if len(names) == 1:
+        note += f"; all are {names[0]!r}"
     return replace(system, names=names, codes=codes[system.codes], notes=(*system.notes, note))
 
 

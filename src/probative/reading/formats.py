@@ -19,8 +19,8 @@ settles each.
   `LabelSets`.
 
 `probative.matching.check` then says what is in it from these annotations. All files of one
-comparison are read as the answer's format (`Options.like`) if they make any claim to it and are not
-surely something else.
+comparison are read as the answer's format (`Options.like`) if they are likely of it, or if no other
+claim is stronger.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.columns import TAG, column_of, layout, read_tags
+from probative.reading.columns import ODD_TAG, TAG, column_of, layout, read_tags
 from probative.reading.fields import split
 from probative.reading.jsonlines import SPAN_KEYS, read_spans
 from probative.reading.labels import read_labels
@@ -248,10 +248,9 @@ def recognise(source: Source, options: Options) -> Recognised:
     fitting = fitting or claims
     strength = max(claim.strength for _, claim in fitting)
     best = [(f, claim) for f, claim in fitting if claim.strength == strength]
-    if strength < SURE and options.like is not None:
-        alike = [(f, claim) for f, claim in fitting if f.name == options.like]
-        if alike:
-            return Recognised(options.like, options.task or _task(*alike[0]), "the answer is, too")
+    alike = [(f, claim) for f, claim in fitting if f.name == options.like]
+    if alike and alike[0][1].strength >= min(strength, LIKELY):
+        return Recognised(alike[0][0].name, options.task or _task(*alike[0]), "the answer is, too")
     if len(best) > 1:
         raise _undecided(source, best, options)
     (found, claim), *_ = best
@@ -309,11 +308,24 @@ def _is_columns(glance: Glance) -> Claim | None:
     if shape is None or shape.width == 1:
         return None
     reason = f"every line has {shape.width} columns, none of tags"
+    odd = _odd_tag(shape)
+    if odd is not None:
+        return Claim(f"{odd!r} looks like a tag such as B-PER in another writing", LIKELY)
+    if header_of(glance.head) is not None:
+        return Claim(reason, POSSIBLE, "labels")
     if shape.table.tabs and glance.suffix != ".tsv":
         return Claim(f"{reason}, between TABs", LIKELY, "labels")
     if glance.has_breaks:
         return Claim(f"{reason}, and empty lines stand between", LIKELY, "labels")
     return Claim(reason, POSSIBLE, "labels")
+
+
+def _odd_tag(shape: Layout) -> str | None:
+    """A value of the last column that looks like a tag written otherwise, beside an O."""
+    _, values = column_of(shape, -1)
+    names = [value[:100].decode("utf-8", "replace") for value in values]
+    odd = next((name for name in names if ODD_TAG.fullmatch(name)), None)
+    return odd if {"O", "o"} & set(names) else None
 
 
 def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: float) -> Claim:
@@ -326,7 +338,9 @@ def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: 
         return Claim(reason, SURE if typed and share == 1 else unlikely)
     holds = "holds" if share == 1 else "mostly holds"
     reason = f"column {column} {holds} tags such as {some[0]!r}"
-    return Claim(reason, POSSIBLE if glance.is_ragged and not typed else SURE)
+    if typed or (shape is not None and column == shape.width):
+        return Claim(reason)
+    return Claim(reason, POSSIBLE if glance.is_ragged else LIKELY)
 
 
 def _is_segmented(glance: Glance) -> Claim | None:
@@ -450,8 +464,22 @@ def _by_tool(name: str) -> Callable[[Glance], Claim | None]:
 def _read_columns(opened: Input) -> Annotations:
     if opened.task == "segmentation":
         return read_forms(opened.layout)
-    tags = read_tags(opened.layout, opened.options.tag_column, any_values=opened.task == "labels")
+    column = opened.options.tag_column
+    if column is None and opened.options.column is not None:
+        column = _number_of(opened)
+    tags = read_tags(opened.layout, column, any_values=opened.task == "labels")
     return tags if opened.task == "entities" else tags.as_labels()
+
+
+def _number_of(opened: Input) -> int:
+    """The number of the column that is asked for; it has no name here."""
+    column = str(opened.options.column)
+    if not is_number(column):
+        raise opened.source.error(
+            f"there is no column {column!r}: columns have no names here; expected a number "
+            f"(or input_format='table')"
+        )
+    return int(column)
 
 
 _COLUMN_TASKS = ("entities", "segmentation", "labels")

@@ -159,7 +159,8 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         if not _is_nested(sentence):
             raise InputError(f"{name}: sentence {number} is {shown(sentence)}; expected a list")
     if options.multilabel or any(_is_set_of_labels(sentence) for sentence in sentences):
-        return _sets(sentences, name)
+        given = task == "labels" or options.multilabel is not None
+        return _sets(sentences, name, given=given)
     if task == "labels":
         return labels_from_lists(name, sentences)
     example = next((item for sentence in sentences for item in sentence), None)
@@ -197,8 +198,8 @@ def _is_set_of_labels(sentence: Any) -> bool:
     return isinstance(sentence, Set) and any(isinstance(label, str) for label in sentence)
 
 
-def _sets(items: list[Any], name: str) -> LabelSets:
-    """Sets of labels from Python; lists will do where they are asked for."""
+def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
+    """Sets of labels from Python; lists, and what looks like tags, only if they are `given` so."""
     sets = []
     for number, labels in enumerate(items, start=1):
         texts = []
@@ -210,7 +211,12 @@ def _sets(items: list[Any], name: str) -> LabelSets:
         if None in texts or isinstance(labels, Mapping):
             raise InputError(f"{name}: item {number} is {shown(labels)}; expected a set of labels")
         sets.append([text for text in texts if text is not None])
-    return replace(label_sets(name, sets), notes=(f"{name}: any number of labels per item",))
+    found = label_sets(name, sets)
+    if tags_reason(found.names) is not None and not given:
+        raise InputError(
+            f"{name}: {shown(items[0])} has no order; expected a list of tags a sentence"
+        )
+    return replace(found, notes=(f"{name}: any number of labels per item",))
 
 
 def settled(sides: Sequence[Any], options: Options) -> Options:
@@ -231,14 +237,16 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
         return options
     lists = [list(side) for side in sides if isinstance(side, (list, tuple)) and len(side)]
     nested = [side for side in lists if all(map(_is_nested, side))]
-    if any(_is_set_of_labels(item) for side in nested for item in side):
+    sets = [item for side in nested for item in side if _is_set_of_labels(item)]
+    if sets and tags_reason(list(set().union(*sets))) is None:
         return replace(options, multilabel=True)
     if not nested:
         _refuse_sentences(lists)
         return options
-    texts = [side for side in nested if all(map(_is_of_texts, side))]
-    tags = [all(TAG.fullmatch(text) for s in side for text in s) for side in texts]
-    _refuse_odd_tags(texts, tags)
+    found = [(side, values) for side in nested if (values := _texts_of(side)) is not None]
+    texts = [side for side, _ in found]
+    tags = [all(map(TAG.fullmatch, values)) for _, values in found]
+    _refuse_odd_tags([values for _, values in found], tags)
     if len(texts) < 2 or any(tags):
         return options
     first, *others = ([list(sentence) for sentence in side] for side in texts)
@@ -256,6 +264,17 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
         f"{why}; expected task='segmentation' (words), task='labels' (one label per token) or "
         f"multilabel=True (any number of labels per item)"
     )
+
+
+def _texts_of(side: list[Any]) -> set[str] | None:
+    """The distinct texts of lists of texts; None if they are something else."""
+    if any(isinstance(sentence, (Set, Mapping)) for sentence in side):
+        return None
+    try:
+        values: set[Any] = set().union(*side)
+    except TypeError:  # something has no hash
+        return None
+    return values if all(isinstance(value, str) for value in values) else None
 
 
 def _is_of_texts(sentence: Any) -> bool:
@@ -281,22 +300,21 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
         )
 
 
-def _refuse_odd_tags(sides: list[list[Any]], are_tags: list[bool]) -> None:
+def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
     """Tags in another writing, or with something among them that is none."""
-    for side, is_tagged in zip(sides, are_tags, strict=True):
-        values = list(dict.fromkeys(text for sentence in side for text in sentence))
-        odd = next((text for text in values if ODD_TAG.fullmatch(text)), None)
-        if odd is not None and not is_tagged and {"O", "o"} & set(values):
+    for values, is_tagged in zip(sides, are_tags, strict=True):
+        odd = next((text for text in sorted(values) if ODD_TAG.fullmatch(text)), None)
+        if odd is not None and not is_tagged and {"O", "o"} & values:
             raise InputError(
                 f"gold, pred: {shown(odd)} looks like a tag in another writing; expected tags such "
                 f"as B-PER, I-PER, O (or task='labels')"
             )
     typed = any(
-        is_tagged and any("-" in text for sentence in side for text in sentence)
-        for side, is_tagged in zip(sides, are_tags, strict=True)
+        is_tagged and any("-" in text for text in values)
+        for values, is_tagged in zip(sides, are_tags, strict=True)
     )
     if typed and not are_tags[0]:  # of an answer with tags, each side tells its own wrong ones
-        wrong = next(text for s in sides[0] for text in s if not TAG.fullmatch(text))
+        wrong = next(text for text in sorted(sides[0]) if not TAG.fullmatch(text))
         raise InputError(
             f"gold, pred: {shown(wrong)} is no tag, but a side has tags; expected tags such as "
             f"B-PER, I-PER, O (or task='labels')"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,7 +33,7 @@ _SENTENCE = re.compile(r"(sent|sentence)(_?(id|idx|no|nr|num|number|index|#))?|s
 _DOCUMENT = re.compile(r"(doc|document)(_?(id|no|name))?")
 _TOKEN = re.compile(r"tokens?|words?|forms?")
 _ID = re.compile(r"|(.*_)?(id|ids|idx|index|uid|uuid|guid)|key|unnamed:_0")
-_SOME = 5
+_WRITTEN = re.compile(r"\s*(\[.*\]|\{.*\}|set\(\))\s*", re.DOTALL)
 
 
 def is_beside(name: str) -> bool:
@@ -116,6 +117,7 @@ class Sides:
             answer = names[: len(names) - len(classes)]
             sides: list[Side] = [self._labels(name) for name in answer]
             return [*sides, self._likeliest(names[len(answer) :])]
+        self._refuse_written_lists(names[0])
         if self.options.multilabel or self._are_lists(names[0]):
             return [self._sets(name) for name in names]
         if self.options.task != "labels" and self._are_tags(names[0]):
@@ -191,6 +193,8 @@ class Sides:
         there = [n for n in self.cells.columns if n != name and _ID.fullmatch(plain_name(n))]
         for column in there:
             codes, values = self.cells.columns[column]
+            if set(map(type, values)) == {str}:
+                return RowIds(column, codes, tuple(values))
             try:
                 return RowIds(column, codes, tuple(map(str, map(label_text, values))))
             except (TypeError, ValueError, ArithmeticError):
@@ -204,6 +208,16 @@ class Sides:
         _, values = self.cells.columns[name]
         lists = [value for value in values if isinstance(value, (list, tuple))]
         return bool(lists) and all(isinstance(v, str) for value in lists for v in value)
+
+    def _refuse_written_lists(self, name: str) -> None:
+        """Lists that were written as text, as data frames do it, are no labels unless asked for."""
+        _, values = self.cells.columns[name]
+        if self.options.multilabel is None and values and all(map(_is_written_list, values)):
+            raise self.error(
+                f"column {name!r} holds lists written as text, such as {shown(values[0])}: sets of "
+                f"labels, or labels of tokens? expected multilabel=True (sets), multilabel=False "
+                f"(text), or JSON lines with lists"
+            )
 
     def _sets(self, name: str) -> LabelSets:
         self._refuse_breaks()
@@ -221,6 +235,8 @@ class Sides:
         )
 
     def _parts(self, name: str, codes: Any, code: int, value: Any, separator: Any) -> list[str]:
+        if separator is True and _is_written_list(value):
+            value = _read_list(value)
         if isinstance(value, (list, tuple)):
             parts = list(value)
         elif isinstance(separator, str):
@@ -359,6 +375,20 @@ def label_sets(name: str, sets: Sequence[Sequence[str]]) -> LabelSets:
     pairs = [(i, code[label]) for i, labels in enumerate(sets) for label in sorted(set(labels))]
     table = np.array(pairs, dtype=np.int32).reshape(-1, 2)
     return LabelSets(name, table[:, 0], table[:, 1], names, len(sets))
+
+
+def _is_written_list(value: Any) -> bool:
+    """Whether this is the text of a list or set."""
+    return isinstance(value, str) and _WRITTEN.fullmatch(value) is not None
+
+
+def _read_list(text: str) -> Any:
+    """The list that a text writes down; the text itself if it does not."""
+    try:
+        found = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return sorted(found, key=str) if isinstance(found, set) else found or []
 
 
 def _number(value: Any) -> float:

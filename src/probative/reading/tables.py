@@ -139,7 +139,7 @@ def plain_name(name: str) -> str:
 
 
 def header_of(head: Source) -> list[str] | None:
-    """The names in the first line of what may be a table by its commas; else None.
+    """The names in the first line of what may be a table by its commas or TABs; else None.
 
     That is, if all lines have as many, and a column is called as labels usually are.
     """
@@ -161,10 +161,16 @@ def number_of_commas(head: Source) -> int:
 
 
 def _even_rows(head: Source) -> list[list[str]]:
-    """The first lines parted by commas, if each of several has as many parts, and more than one."""
+    """The first lines in parts, if each of several has as many, and more than one.
+
+    They are parted by TABs if the first has one, else by commas.
+    """
     lines = [line for line in head.data.decode("utf-8", "replace").splitlines() if line]
+    how: dict[str, Any] = {"strict": True}
+    if lines and "\t" in lines[0]:
+        how = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     try:
-        rows = list(csv.reader(lines[:200], strict=True))
+        rows = list(csv.reader(lines[:200], **how))
     except csv.Error:
         return []
     even = len(rows) > 1 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
@@ -205,8 +211,9 @@ def _usual(
     usual: tuple[str, ...] = PREDICTED_NAMES if place else GOLD_NAMES
     if number == 1:
         usual = GOLD_NAMES + PREDICTED_NAMES
-    named = {plain_name(name): name for name in reversed(there) if name not in taken}
-    candidates = [named[name] for name in usual if name in named]
+    free = [name for name in there if name not in taken]
+    candidates = [name for name in usual if name in free]
+    candidates = candidates or [name for u in usual for name in free if plain_name(name) == u]
     if not candidates and len(there) == 1:
         candidates = there
     if not candidates:

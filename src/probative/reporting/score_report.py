@@ -52,7 +52,8 @@ def _remarks(scores: Scores) -> list[str]:
         )
     if _is_clustered(scores):
         remarks.append(
-            f"Intervals allow for items of one {scores.by} that go right or wrong together "
+            f"Intervals allow for {'labels' if scores.by == 'item' else 'items'} of one "
+            f"{scores.by} that go right or wrong together "
             f"(deff: the design effect)."
         )
     return remarks
