@@ -49,8 +49,9 @@ _TOLERANCE = 1e-9
 _STEPS = 1e-9  # error that the points of K may leave
 # error that they may leave while nodes are chosen: of Gauss rules it is smooth, of steps it is not
 _SKETCH = {GaussShare: 1e-4, SteppedShare: 1e-8}
+_DEAR = 500  # points of K, with which nodes are not chosen if fewer are about right
 _DROP = _log_odds.DROP  # exp(-36) of what is integrated over K is left out
-_REFINEMENTS = 8
+_REFINEMENTS = 5
 _LEAST_NODES, _MOST_NODES = 400, 2200
 _MOST_POINTS = 100_000  # of K at all nodes, unless there would be too few of these
 _GOOD_ENOUGH = 5e-4  # error up to which Gauss rules, and a small prior, will do
@@ -320,13 +321,15 @@ class _Shares:
             return self._at(Nodes.single(), size, error)
         sizes = self._sizes(probes, _DROP, _STEPS)
         size = next((one for one, error in sizes if error <= _SKETCH[type(one)]), sizes[-1][0])
+        if size.points > _DEAR:
+            size, _ = self._coarsest(sizes, _SKETCH[GaussShare])
 
         def averages(parts: Sequence[Nodes]) -> Array:
             return self._at(Nodes.joined(parts), size).beyond(probes)
 
         most = min(_MOST_NODES, max(_MOST_POINTS // size.points, _LEAST_NODES))
         nodes = gauss_nodes(self.others, averages, _TOLERANCE, most)
-        if nodes.error > _GOOD_ENOUGH:
+        if nodes.error > _GOOD_ENOUGH and self.prior >= LEAST_PRIOR:
             points = sobol_nodes(self.others, averages)
             nodes = min(nodes, points, key=lambda found: found.error)
         size, error = self._coarsest(sizes, nodes.error / 10)
