@@ -125,9 +125,12 @@ def test_a_file_may_be_called_like_a_command_of_the_runner(runner):
 
 def test_several_candidates_and_options(runner):
     done, summary, _ = runner(
-        gold="gold.conll\n", baseline="new.conll", candidate="old.conll\ngold.conll\n", gate="fail-if-worse",
+        gold="gold.conll\n",
+        baseline="new.conll",
+        candidate="old.conll\ngold.conll\n",
+        gate="fail-if-worse",
         args='--metric recall --names "the old,the new,the gold" --by item',
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout
     assert summary.count("--fail-if-worse passed: ") == 2
     assert "the new against the old, recall" in summary

@@ -33,8 +33,8 @@ def test_scores_are_named_as_in_papers():
 def test_labels_are_there_once_each():
     text = compared().to_latex()
     labels = re.findall(r"\\label\{(.*?)\}", text)
-    assert labels == ["tab:scores-in", "tab:differences-in"]
-    assert re.search(r"\\caption\{.*\}\n\\label\{tab:scores-in\}\n\\end\{table\}", text)
+    assert labels == ["tab:scores", "tab:differences"]
+    assert re.search(r"\\caption\{.*\}\n\\label\{tab:scores\}\n\\end\{table\}", text)
     labels = re.findall(r"\\label\{(.*?)\}", compared().to_latex(label="tab:ner"))
     assert labels == ["tab:ner", "tab:ner-2"]
     several = pv.score(GOLD, OLD, NEW, MID).to_latex()

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from functools import cache
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from probative._validation import one_of
@@ -107,7 +108,9 @@ def _print_table(table: Table, console: Console, width: int) -> list[str]:
             break
         left_out.append(table.full_head(table.droppable[0]))
         table = table.without(table.droppable[0])
-    console.print(grid, width=max(width, needed), crop=False)
+    console.width = max(width, needed)  # Rich takes what is missing from the words, to the last
+    console.print(grid, crop=False)
+    console.width = width
     return left_out
 
 
@@ -191,8 +194,14 @@ def as_latex(document: Document, label: str | None = None) -> str:
         _latex_table(table, name)
         for table, name in zip(document.tables, _labels(document.tables, label), strict=True)
     ]
-    notes = "".join(f"% {escape.plain(note)}\n" for note in document.notes)
+    notes = "".join(_latex_comment(note) for note in document.notes)
     return "\n".join([*tables, notes] if notes else tables)
+
+
+def _latex_comment(note: str) -> str:
+    """A sentence that stands beside the table, in lines that an editor shows whole."""
+    lines = wrap(escape.plain(note), 98, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"% {line}\n" for line in lines)
 
 
 def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
@@ -201,7 +210,8 @@ def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
         raise InputError(f"label: {label!r}; expected letters, digits, colons, dots and hyphens")
     names: list[str] = []
     for table in tables:
-        words = re.findall(r"[a-z0-9]+", table.title.lower())
+        title = re.split(r" (?:and|in|of|with) ", table.title.lower())[0]
+        words = re.findall(r"[a-z0-9]+", title)
         name = label or f"tab:{'-'.join(words[:2]) or 'table'}"
         times = 1
         while (unique := name if times == 1 else f"{name}-{times}") in names:
@@ -211,8 +221,7 @@ def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
 
 
 def _latex_table(table: Table, label: str) -> str:
-    while len(table.columns) > _MOST_COLUMNS and table.droppable:
-        table = table.without(table.droppable[0])
+    table = _fitting(table)
     aligned = ["l" if table.holds_words(i) else "r" for i in range(len(table.columns))]
     room = _room_for_names(table)
     wide = len(table.columns) >= _WIDE or room is not None
@@ -245,6 +254,17 @@ def _latex_table(table: Table, label: str) -> str:
         r"\end{table}",
     ]
     return "\n".join(line for line in lines if line) + "\n"
+
+
+def _fitting(table: Table) -> Table:
+    """The table without columns that a page has no room for; those of one head go together."""
+    left_out: set[str] = set()
+    while table.droppable and (
+        len(table.columns) > _MOST_COLUMNS or table.columns[table.droppable[0]] in left_out
+    ):
+        left_out.add(table.columns[table.droppable[0]])
+        table = table.without(table.droppable[0])
+    return table
 
 
 def _room_for_names(table: Table) -> float | None:
