@@ -269,5 +269,6 @@ def test_results_say_themselves_and_go_into_json():
     assert found["models"]["question"] == "models"
     assert found["procedures"]["question"] == "procedures"
     assert sum(found["procedures"]["parts"]["shares"].values()) == pytest.approx(1)
-    assert str(result).splitlines()[0] == "f1, 3 and 4 runs, level 0.95"
+    assert str(result).startswith("f1, 3 and 4 runs, level 0.95; models, B - A: ")
+    assert "\n" not in str(result)
     assert result.runs_overlap is (max(result.scores_a) >= min(result.scores_b))

@@ -39,7 +39,7 @@ def test_more_of_anything_never_hurts_much(design, runs, units, difference):
         return float(design.power(difference, r, r, n, 0.95))
 
     assert power(runs, units) <= power(runs + 1, units) + 0.01
-    assert power(runs, units) <= power(runs, 2 * units) + 0.02  # fewer degrees of freedom
+    assert power(runs, units) <= power(runs, 2 * units) + 0.06  # fewer degrees of freedom
     width, more = (float(design.half_width(r, r, units, 0.95)) for r in (runs, runs + 1))
     assert more <= width * (1 + 1e-12)
 
