@@ -77,7 +77,7 @@ def random_runs(seed, n_a, n_b, units=12, largest=4):
 several = st.tuples(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 5))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(several, st.sampled_from(["f1", "recall", "precision", "jaccard"]))
 def test_swapping_the_systems_mirrors_everything(drawn, metric):
     a, b = random_runs(*drawn)
@@ -99,7 +99,7 @@ def test_swapping_the_systems_mirrors_everything(drawn, metric):
     assert there.scores_a == back.scores_b
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(several, st.booleans(), st.randoms(use_true_random=False))
 def test_the_order_of_runs_does_not_matter(drawn, paired, shuffle):
     seed, n_a, n_b = drawn
@@ -118,7 +118,7 @@ def test_the_order_of_runs_does_not_matter(drawn, paired, shuffle):
         assert getattr(one.procedures, name) == pytest.approx(getattr(other.procedures, name))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(several)
 def test_limits_are_bounded_and_reach_as_far_as_the_models(drawn):
     result = compare_runs(*random_runs(*drawn, units=4))
@@ -134,7 +134,7 @@ def test_limits_are_bounded_and_reach_as_far_as_the_models(drawn):
     assert math.isnan(total) or total == pytest.approx(1)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_copies_of_one_run_have_no_seed_variance_and_narrow_nothing(seed, copies):
     (a,), (b,) = random_runs(seed, 1, 1)
