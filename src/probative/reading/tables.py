@@ -211,9 +211,8 @@ def _usual(
     usual: tuple[str, ...] = PREDICTED_NAMES if place else GOLD_NAMES
     if number == 1:
         usual = GOLD_NAMES + PREDICTED_NAMES
-    free = [name for name in there if name not in taken]
-    candidates = [name for name in usual if name in free]
-    candidates = candidates or [name for u in usual for name in free if plain_name(name) == u]
+    named = {plain_name(name): name for name in reversed(there) if name not in taken}
+    candidates = [named[name] for name in usual if name in named]
     if not candidates and len(there) == 1:
         candidates = there
     if not candidates:
