@@ -50,23 +50,64 @@ SAMPLES = {
         json.dumps({"text": "Ann", "spans": [[0, 3, "P"], {"start": 1, "end": 2, "label": "X"}]})
         for _ in range(5)
     ),
+    "prodigy": "\n".join(
+        json.dumps({"text": "Ann", "spans": [{"start": 0, "end": 3, "label": "P"}], "answer": a})
+        for a in ("accept", "reject", "ignore")
+    ),
+    "choices": "\n".join(
+        json.dumps({"text": "Ann", "options": [{"id": "a"}], "accept": c, "answer": "accept"})
+        for c in (["a"], ["b"], ["a", "b"])
+    ),
+    "doccano": "\n".join(json.dumps({"text": "Ann", "label": c}) for c in (["a"], ["b"])),
+    "labelstudio": json.dumps(
+        [
+            {
+                "id": 1,
+                "data": {"text": "Ann lives"},
+                "annotations": [{"result": [
+                    {"type": "labels", "from_name": "l",
+                     "value": {"start": 0, "end": 3, "text": "Ann", "labels": ["P"]}}]}],
+                "predictions": [{"model_version": "m", "result": []}],
+            }
+        ] * 3,
+        indent=1,
+    ),
+    "plain log": "\n".join(
+        json.dumps({"id": i, "epoch": 1, "correct": bool(i % 2)}) for i in range(5)
+    ),
+    "findings": "\n".join(json.dumps({"id": i, "tp": i, "fp": 1, "fn": 2}) for i in range(5)),
+    "hipe": "TOKEN\tNE-COARSE-LIT\tMISC\n# document_id = a\nAnn\tB-pers\t_\n"
+    "lives\tO\tEndOfSentence\n\nYork\tB-loc\t_\n",
 }  # fmt: skip
 TABLES = (
     b"gold,pred,doc\n" + b"yes,no,1\nno,no,2\n" * 5,
     b"gold\tpred\n" + b"yes\tno\nno\tno\n" * 5,
     b'{"gold": 1, "pred": 0}\n{"gold": 0, "pred": 0}\n',
 )
-SUFFIXES = ("", ".conll", ".txt", ".tsv", ".jsonl", ".conllu", ".gz")
+TOOLS = sorted(p for p in (ROOT / "tests" / "data").rglob("*") if p.is_file())
+SUFFIXES = ("", ".conll", ".txt", ".tsv", ".jsonl", ".conllu", ".gz", ".json", ".eval", ".spacy")
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
 def starting_points() -> list[bytes]:
     """Pieces of real files, and small files of every format."""
     points = [text.encode() for text in SAMPLES.values()]
+    points += tool_points()
     for path in sorted(SHARED.rglob("*")) if SHARED.is_dir() else ():
         if path.is_file():
             data = path.read_bytes()
             points += [data[i : i + PIECE] for i in (0, len(data) // 2)]
+    return points
+
+
+def tool_points() -> list[bytes]:
+    """Files that other tools have written: logs, rows, documents; large ones cut short."""
+    points = []
+    for path in TOOLS:
+        data = path.read_bytes()
+        if path.suffix == ".jsonl" and len(data) > PIECE:
+            data = data[: data.rfind(b"\n", 0, PIECE)]
+        points.append(data)
     return points
 
 
@@ -158,6 +199,37 @@ def carriage_returns(data, rng):
     return data.replace(b"\n", rng.choice((b"\r\n", b"\r", b"\n\n", b" \n", b"\n\r")))
 
 
+VALUES = (
+    None, True, False, 0, -1, -100, 7, 1.5, 10**30, float("inf"), float("nan"), "", "x", "C", "O",
+    "\ud800", [], {}, [[]], [None], {"a": 1}, ["x"], [1], {"tp": 1, "fp": 0, "fn": 0},
+)  # fmt: skip
+
+
+def other_values(data, rng):
+    """JSON that is whole, but holds something else in one or two places."""
+    lines = data.split(b"\n")
+    try:
+        whole = [json.loads(data)]
+    except ValueError:
+        try:
+            whole = [json.loads(line) for line in lines if line.strip()]
+        except ValueError:
+            return data
+    for _ in range(rng.randint(1, 2)):
+        node = rng.choice(whole)
+        while isinstance(node, (dict, list)) and node:
+            key = rng.choice(list(node) if isinstance(node, dict) else range(len(node)))
+            inner = node[key]
+            if not isinstance(inner, (dict, list)) or not inner or rng.random() < 0.25:
+                if rng.random() < 0.2:
+                    del node[key]
+                else:
+                    node[key] = rng.choice(VALUES)
+                break
+            node = inner
+    return b"\n".join(json.dumps(value).encode() for value in whole)
+
+
 def nothing(data, _rng):
     return data
 
@@ -169,6 +241,8 @@ DAMAGES = (
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
+    if data[:1] in (b"{", b"[") and rng.random() < 0.5:
+        return other_values(data, rng)
     if rng.random() < 0.01:  # costly, so seldom
         data = on_lines(huge_line)(data, rng)
     for _ in range(rng.choice((1, 1, 2, 3))):
@@ -182,7 +256,8 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 def attempts(path: Path, whole: Path, rng: random.Random, *, tables: bool):
     """Everything that can be done with a file, as (what, function)."""
     encoding = rng.choice((None, None, None, "latin-1", "gb18030", "utf-16", "utf-7", "utf-8-sig"))
-    yield "read", lambda: read(path, Options(encoding=encoding))
+    named = {"score_name": rng.choice((None, "acc", "pass")), "label_names": ("O", "B-X")}
+    yield "read", lambda: read(path, Options(encoding=encoding, **named))
     if rng.random() < 0.25:  # what builds on the readers
         yield "check", lambda: check(path)
         yield "both", lambda: match_inputs(path, [])
@@ -234,6 +309,37 @@ def same_through_a_pipe(path: Path, data: bytes, options: Options) -> None:
         raise AssertionError("a pipe gives something else than the file")
 
 
+ANN = "T1\tLOC 0 3;13 18\tLow Haven\nT2\tLOC 8 18\tHigh Haven\nR1\tNear Arg1:T1 Arg2:T2\n"
+TEXT = "Low and High Haven wait.\n"
+
+
+def brat_case(rng: random.Random, folder: Path, tally: Counter) -> list[str]:
+    """Put a folder of brat through its reader, with a damaged file in it."""
+    place = folder / "brat"
+    place.mkdir(exist_ok=True)
+    contents = {"a.txt": TEXT.encode(), "a.ann": ANN.encode(), "b.txt": b"x\n", "b.ann": b""}
+    for name in rng.sample(sorted(contents), rng.randint(1, 2)):
+        contents[name] = damaged(contents[name] or b"T1\tX 0 1\tx\n", rng)
+    for name, data in contents.items():
+        (place / name).write_bytes(data)
+    if rng.random() < 0.2:
+        (place / rng.choice(sorted(contents))).unlink()
+    problems = []
+    for what, attempt in (("brat", lambda: read(place)), ("check", lambda: check(place)),
+                          ("score", lambda: score(place, place))):  # fmt: skip
+        try:
+            with limit(HANG):
+                attempt()
+            tally["result"] += 1
+        except InputError as error:
+            tally["error"] += 1
+            if "\n" in str(error) or not str(error) or len(str(error)) > 5_000:
+                problems.append(f"{what}: not a line: {str(error)[:200]!r}")
+        except (Exception, Hang):
+            problems.append(f"{what}: {traceback.format_exc(limit=-4)}")
+    return problems
+
+
 def run_case(
     data: bytes, whole: bytes, rng: random.Random, folder: Path, tally: Counter, *, tables
 ):
@@ -271,10 +377,15 @@ def peak() -> float:
 
 
 def fuzz(
-    n: int, seed: int, *, start: int = 0, table_share: float = 0.1, say=None
+    n: int, seed: int, *, start: int = 0, table_share: float = 0.1, tools: bool = False, say=None
 ) -> tuple[list[str], Counter]:
-    """Run `n` cases; return what went wrong, and how often there was a result or an error."""
-    points = starting_points()
+    """Run `n` cases; return what went wrong, and how often there was a result or an error.
+
+    With `tools`, only what other tools write is damaged.
+    """
+    first = list(SAMPLES).index("prodigy")
+    own = [text.encode() for text in list(SAMPLES.values())[first:]]
+    points = [*own, *tool_points()] if tools else starting_points()
     tally: Counter = Counter()
     wrong = []
     with tempfile.TemporaryDirectory() as name:
@@ -283,7 +394,10 @@ def fuzz(
             tables = rng.random() < table_share
             whole = rng.choice(TABLES if tables and rng.random() < 0.7 else points)
             data = damaged(whole, rng)
-            found = run_case(data, whole, rng, Path(name), tally, tables=tables)
+            if tools and rng.random() < 0.1:
+                found = brat_case(rng, Path(name), tally)
+            else:
+                found = run_case(data, whole, rng, Path(name), tally, tables=tables)
             wrong += [f"case {seed}/{number}: {problem}" for problem in found]
             if say and (number + 1) % 1000 == 0:
                 say(number + 1, len(wrong))
@@ -296,6 +410,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--start", type=int, default=0, help="the number of the first case")
     parser.add_argument("--table-share", type=float, default=0.1)
+    parser.add_argument("--tools", action="store_true", help="what other tools write only")
     options = parser.parse_args()
     begin, before = time.perf_counter(), peak()
 
@@ -303,7 +418,14 @@ def main() -> int:
         sys.stderr.write(f"{done} cases, {wrong} wrong, {time.perf_counter() - begin:.0f} s\n")
 
     share = options.table_share
-    wrong, tally = fuzz(options.n, options.seed, start=options.start, table_share=share, say=say)
+    wrong, tally = fuzz(
+        options.n,
+        options.seed,
+        start=options.start,
+        table_share=share,
+        tools=options.tools,
+        say=say,
+    )
     for problem in wrong[:20]:
         sys.stdout.write(f"{problem}\n")
     sys.stdout.write(

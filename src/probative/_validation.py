@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LEAST",
     "MOST",
+    "ONE_POINT",
     "amounts",
     "columns_of",
     "factors",
@@ -42,6 +43,7 @@ __all__ = [
 MOST = 2**53
 # The least that a number may be which is not 0.
 LEAST = 1e-150
+ONE_POINT = "0.01 is one point"
 
 
 def shown(value: object) -> str:
@@ -133,8 +135,7 @@ def fraction(parameter: str, value: Any) -> float:
     number = positive(parameter, value, zero=True)
     if number >= 1:
         raise InputError(
-            f"{parameter}: {shown(value)} is not below 1; expected a fraction of 1: 0.01 is one "
-            f"point"
+            f"{parameter}: {shown(value)} is not below 1; expected a fraction of 1: {ONE_POINT}"
         )
     return number
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import fraction, one_of, open_probability, random_generator
+from probative._validation import fraction, one_of, open_probability, random_generator, shown
 from probative.counts import PairedCounts
 from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
@@ -46,7 +46,7 @@ from probative.results import (
 from probative.wording.verdict import no_verdict, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from probative._types import RNG, Input, Systems
     from probative.inference.clustered_posterior import ClusteredPosterior
@@ -96,6 +96,7 @@ def compare(
     examples: bool = True,
     figures: bool = False,
     buckets: bool = False,
+    report: Callable[[int, int], None] | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Comparisons:
     """Compare the outputs of two or more systems on one test set, and judge.
@@ -144,6 +145,8 @@ def compare(
         Whether to score items of different kinds apart: by their length, that of their sentence,
         how frequent their label is, and whether they were seen in training. `train` asks for them,
         too.
+    report
+        Is told how many of the comparisons are done, and how many there are.
     **reading
         How to read and match, as for `score`.
 
@@ -177,15 +180,19 @@ def compare(
             "rng": rng,
             **reading,
         },
-        beside=("names", "examples", "figures", "buckets"),
+        beside=("names", "examples", "figures", "buckets", "report"),
     )
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     given = [system for system in (a, b, *more) if system is not None]
     refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names)
     # a mean over the classes needs both classes of a yes-or-no question
     looking = average != "macro"
     matched = match_inputs(gold, systems, names=names, find_positive=looking, reading=options)
-    return compare_matched(matched, options, examples=examples, figures=figures, buckets=buckets)
+    return compare_matched(
+        matched, options, examples=examples, figures=figures, buckets=buckets, report=report
+    )
 
 
 def compare_matched(
@@ -195,6 +202,7 @@ def compare_matched(
     examples: bool = True,
     figures: bool = False,
     buckets: bool = False,
+    report: Callable[[int, int], None] | None = None,
 ) -> Comparisons:
     """Compare the systems of what has been gathered; the parameters are those of `compare`."""
     level, beta, average = open_probability("level", options.level), options.beta, options.average
@@ -222,9 +230,13 @@ def compare_matched(
         else [(0, j) for j in range(1, last)]
     )
     comparisons: list[Comparison] = []
+    judge = _macro_comparison if average == "macro" else _comparison
     for name in metrics:
-        judge = _macro_comparison if average == "macro" else _comparison
-        of_metric = [_without_claims(judge(matched, i, j, name, choices)) for i, j in pairs]
+        of_metric: list[Comparison] = []
+        for i, j in pairs:
+            if report is not None:
+                report(len(comparisons) + len(of_metric), len(pairs) * len(metrics))
+            of_metric.append(_without_claims(judge(matched, i, j, name, choices)))
         if last > 2:
             adjusted = adjust_pvalues([c.pvalue for c in of_metric]).tolist()
             of_metric = [replace(c, p_adjusted=p) for c, p in zip(of_metric, adjusted, strict=True)]
@@ -264,6 +276,7 @@ def _signature(matched: Matched, options: CompareOptions, comparisons: Sequence[
 def plan_from_files(
     gold: Input,
     *systems: Systems,
+    names: Sequence[str] | None = None,
     metric: str | None = None,
     by: str | None = None,
     difference: float | None = None,
@@ -279,6 +292,8 @@ def plan_from_files(
     ----------
     gold, systems
         The answer and two systems, as for `compare`.
+    names
+        What the systems are called.
     metric, by, **reading
         As for `compare`.
     difference, power, units, level, beta
@@ -294,9 +309,10 @@ def plan_from_files(
             "level": level,
             "beta": beta,
             **reading,
-        }
+        },
+        beside=("names",),
     )
-    given, names = by_name(list(systems), None)
+    given, names = by_name(list(systems), names)
     matched = match_inputs(gold, given, names=names, reading=options)
     if len(matched.names) != 2:
         raise InputError(f"systems: {len(matched.names)} of them; expected two")
@@ -312,7 +328,8 @@ def plan_from_files(
         beta=beta,
     )
     signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
-    return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature)
+    a, b = matched.names
+    return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature, a=a, b=b)
 
 
 def _cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:

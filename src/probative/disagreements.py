@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative.matching.confusion import label_confusions, span_confusions
+from probative.reading.annotations import LabelSets
 from probative.results import Example, LabelExample
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def examples_of(
     """
     if not matched.systems:
         return ()  # nothing to show: figures alone have no text
-    if matched.task == "labels":
+    if matched.task in ("labels", "samples"):
         return _label_examples(matched, pairs)
     examples: list[Example] = []
     for i, j in pairs[:_PAIRS]:
@@ -53,7 +55,7 @@ def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple
     if not len(texts):
         return ()
     everyone = (matched.gold, *matched.systems)
-    gold, *given = (np.array(side.names, dtype=object)[side.codes] for side in everyone)
+    gold, *given = (_labels_of(side) for side in everyone)
     examples = []
     for i, j in pairs[:_PAIRS]:
         right = [given[k] == gold for k in (i, j)]
@@ -71,6 +73,16 @@ def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple
             for k in np.concatenate(chosen).tolist()
         ]
     return tuple(examples)
+
+
+def _labels_of(side: Any) -> Any:
+    """The label of every item, or all of them in one line."""
+    names = np.array(side.names, dtype=object)
+    if not isinstance(side, LabelSets):
+        return names[side.codes]
+    ends = np.searchsorted(side.item, np.arange(len(side) + 1)).tolist()
+    joined = [", ".join(names[side.codes[i:j]]) for i, j in pairwise(ends)]
+    return np.array(joined, dtype=object)
 
 
 def _example(matched: Matched, i: int, j: int, sentence: int, errors: Any) -> Example:
@@ -131,7 +143,9 @@ def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str]
 
 def confusions_of(matched: Matched) -> tuple[Any, ...]:
     """For each system the pairs of labels that it takes for each other."""
-    if matched.task == "segmentation":
+    if matched.task in ("segmentation", "samples"):
         return ()
+    if isinstance(matched.gold, LabelSets):
+        return ()  # of sets, nobody knows which label was given instead of which
     find: Any = label_confusions if matched.task == "labels" else span_confusions
     return tuple(find(matched.gold, system) for system in matched.systems)

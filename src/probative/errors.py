@@ -44,5 +44,6 @@ def suggestion(word: object, options: Iterable[str]) -> str:
     """A closing phrase that names the option nearest to a misspelt word, or nothing."""
     from difflib import get_close_matches
 
-    near = get_close_matches(str(word).lower(), list(options), n=1, cutoff=0.5)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    known = {option.lower(): option for option in options}
+    near = get_close_matches(str(word).lower(), list(known), n=1, cutoff=0.5)
+    return f"; did you mean {known[near[0]]!r}?" if near else ""

@@ -21,6 +21,7 @@ from probative.matching.spans import overlaps
 from probative.matching.tag_rules import UNTYPED
 from probative.metrics import METRICS, NEEDS_TN, PRF, TABLE
 from probative.options import ScoreOptions
+from probative.reading.annotations import LabelSets
 from probative.results import Interval, LabelScores, Scores, SystemScores
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def score(
     ----------
     gold
         The right answer: the path of a file; a list of tags (or of words) per sentence; a set of
-        ``(start, end, label)`` per sentence; or a label per item, as a list or an array.
+        ``(start, end, label)`` per sentence; a label per item, as a list or an array; or a set of
+        labels per item.
     pred, more
         The outputs, in the same form or another one of the same task; or one dictionary of them
         by name. Without any, `gold` is a file or a data frame that holds the answer and the
@@ -122,9 +124,11 @@ def score(
         Whether to count partial overlaps of spans, too.
     **reading
         How to read and match, where it should not be recognised: `task` (entities,
-        segmentation, labels), `input_format`, `encoding`, `tag_column`, `gold_column`,
-        `columns`, `unit_column`, `comments`, `align_by`, `scheme`, `repair`, `ignore_type`,
-        `only`, `positive`, `labels`, `train_words`; see `probative.options.ReadingOptions`.
+        segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
+        `columns`, `unit_column`, `comments`, `header`, `multilabel`, `probability_columns`,
+        `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`, `repair`, `ignore_type`,
+        `only`, `positive`, `labels`, `label_names`, `score_name`, `train_words`; see
+        `probative.options.ReadingOptions`.
 
     Returns
     -------
@@ -248,6 +252,8 @@ def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
 
 def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
     """What a signature says first: the task, and how tags were read."""
+    if isinstance(matched.gold, LabelSets):
+        return matched.task, "sets"
     if matched.scheme is None:
         return (matched.task,)
     return matched.task, matched.scheme, options.repair
@@ -273,6 +279,11 @@ def metrics_of(
     names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
     for name in names:
         one_of("metric", name, METRICS)
+        if _is_right_or_wrong(matched) and name != "accuracy":
+            raise InputError(
+                f"metric: {name!r} is not defined for answers that are right or wrong; expected "
+                f"'accuracy'"
+            )
         if matched.all_classes and average == "micro" and name not in _ALL_CLASSES:
             raise InputError(
                 f"metric: {name!r} is not defined over all classes at once; expected one of "
@@ -281,10 +292,17 @@ def metrics_of(
     return tuple(dict.fromkeys(names))
 
 
+def _is_right_or_wrong(matched: Matched) -> bool:
+    """Whether there is nothing to be found, only answers that are right or wrong."""
+    return matched.task == "samples" and matched.all_classes
+
+
 def compared_metrics(
     matched: Matched, metric: str | Sequence[str] | None, average: str
 ) -> tuple[str, ...]:
     """The metrics that systems are compared by: those asked for, or the usual one of the task."""
+    if matched.task == "samples" and average != "micro":
+        raise InputError(f"average: {average!r} means nothing for logs; expected 'micro'")
     asked = () if metric is None else metrics_of(matched, metric, average=average)
     if asked:
         return asked
@@ -329,7 +347,8 @@ def _scores(
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
         accuracy = _interval(matched, right, "recall", choices)
         nameless = replace(accuracy, signature="")
-        scores = tuple(replace(nameless, metric=name) for name in choices.among(_ALL_CLASSES))
+        usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
+        scores = tuple(replace(nameless, metric=name) for name in choices.among(usual))
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
         scores = tuple(_interval(matched, units, metric, choices) for metric in metrics)

@@ -322,6 +322,7 @@ def test_gates_in_json(run, files):
         "b": "new",
         "metric": "recall",
         "margin": 0.02,
+        "margin_points": 2.0,
         "confidence": 0.9,
         "probability": entry["probability"],
         "passed": True,

@@ -129,7 +129,7 @@ def test_different_characters_are_an_error(write):
         pv.score(gold, pred)
     assert str(caught.value) == (
         f"{pred}:2: character 15 differs: 'attodayof' here, 'attodayor' at {gold}:2; expected "
-        f"the same text but for spaces"
+        f"the same text but for spaces (align_by='characters' accepts others)"
     )
 
 

@@ -73,16 +73,38 @@ FILES = {
     "labels.csv": "gold,old,new,third,doc\n"
     + "yes,yes,yes,no,a\nno,yes,no,no,a\nno,no,maybe,no,b\nyes,no,yes,yes,b\nmaybe,yes,maybe,no,c\n"
     * 6,
+    "scores.csv": "gold,old,new\n" + "yes,0.9,0.6\nno,0.2,0.1\nno,0.6,0.3\nyes,0.6,0.8\n" * 6,
+    "classes.csv": "gold,yes,no,maybe\n"
+    + "yes,0.5,0.3,0.2\nno,0.3,0.6,0.1\nmaybe,0.3,0.1,0.6\nno,0.4,0.3,0.3\n" * 6,
+    "others.csv": "yes,no,maybe\n" + "0.5,0.3,0.2\n0.3,0.6,0.1\n0.3,0.1,0.6\n0.2,0.5,0.3\n" * 6,
     "words.txt": "to be or\nnot to be\n" * 5,
     "cut.txt": "to beor\nnot to be\n" * 5,
     "lexicon.txt": "to be\n",
     "p.jsonl": "[0.1, 0.9, 0.2, 0.8, 0.3]\n[0.2, 0.1, 0.8, 0.1, 0.7, 0.6]\n" * 5,
+    "old.jsonl": "".join(
+        f'{{"doc_id": {i}, "resps": [], "filter": "x", "metrics": ["acc", "norm"], '
+        f'"acc": {i % 3 / 2}, "norm": {i % 2}}}\n'
+        for i in range(12)
+    ),
+    "new.jsonl": "".join(
+        f'{{"doc_id": {i}, "resps": [], "filter": "x", "metrics": ["acc", "norm"], '
+        f'"acc": {i % 4 / 3}, "norm": {i % 5 // 4}}}\n'
+        for i in range(12)
+    ),
+    "rows.jsonl": "".join(
+        f'{{"tokens": ["a", "b"], "ner_tags": [1, {i % 2}], "old": 1, "predictions": [1, 0], '
+        f'"new_predictions": [{i % 3 % 2}, 1]}}\n'
+        for i in range(12)
+    ),
     "a.csv": "tp,fp,fn\n30,5,9\n28,7,11\n33,4,6\n29,6,10\n",
     "b.csv": "tp,fp,fn\n32,4,7\n29,6,10\n35,4,4\n30,5,9\n",
 }
 FOLDERS = {
     "submissions": ["old.conll", "new.conll"],
     "tables": ["labels.csv"],
+    "rows": ["rows.jsonl"],
+    "scores": ["scores.csv"],
+    "classes": ["classes.csv", "others.csv"],
     "segmented": ["cut.txt", "words.txt"],
 }
 SPANS = {
@@ -101,18 +123,42 @@ SPANS = {
     "ignore_type": ["--ignore-type"],
     "only": ["--only", "PER"],
     "labels": ["--labels", "PER,LOC"],
+    "mapping": ["--map", "PER=LOC"],
+    "ignore_case": ["--ignore-case"],
 }
+IN_TABLES = {
+    "positive": ["--positive", "yes"],
+    "unit_column": ["--unit-column", "doc"],
+    "header": ["--header"],
+    "multilabel": ["--multilabel", "e"],
+}
+LOGS = (["old.jsonl", "new.jsonl", "--score-name", "norm"], {
+    "score_name": ["--score-name", "acc", "--threshold", "0.5"],
+    "threshold": ["--score-name", "acc", "--threshold", "0.4"],
+})  # fmt: skip
+ROWS = (["rows.jsonl", "--gold-column", "ner_tags", "--columns", "predictions,new_predictions",
+         "--label-names", "O,B-A"], {"label_names": ["--label-names", "O,B-B"]})  # fmt: skip
 TABLE = ["labels.csv", "--gold-column", "gold", "--columns", "old,new"]
+SCORES = ["scores.csv", "--gold-column", "gold", "--columns", "old,new"]
+CLASSES = ["classes.csv", "classes.csv", "others.csv", "--gold-column", "gold"]
 # a call, and changes of one option each; what stands before ":" parts several calls of a command
 CALLS = {
     "score": (["gold.conll", "new.conll"], SPANS | {
         "method": ["--method", "bayes"],
         "overlap": ["--overlap"],
     }),
+    **{f"{command}:logs": LOGS for command in ("score", "compare", "rank", "plan")},
+    **{f"{command}:rows": ROWS for command in ("score", "compare", "rank", "plan")},
+    "board:rows": (["rows.jsonl", "rows", *ROWS[0][1:3], "--columns", "predictions",
+                    *ROWS[0][5:]], ROWS[1]),
+    "check:log": (["old.jsonl", *LOGS[0][2:]], LOGS[1]),
+    "check:rows": (["rows.jsonl", *ROWS[0][5:]], ROWS[1]),
     "score:one file": (["both.conll"], {"gold_column": ["--gold-column", "3"],
         "columns": ["--columns", "3"]}),
-    "score:labels": (TABLE, {"positive": ["--positive", "yes"],
-        "unit_column": ["--unit-column", "doc"]}),
+    "score:labels": (TABLE, IN_TABLES),
+    "score:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
+    "score:classes": ([*CLASSES, "--probability-columns", "yes,no"],
+        {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
     "score:words": (["words.txt", "cut.txt"], {"train_words": ["--train-words", "lexicon.txt"]}),
     "compare": (["gold.conll", "old.conll", "new.conll"], SPANS | {
         "average": ["--average", "macro"],
@@ -123,8 +169,10 @@ CALLS = {
     }),
     "compare:one file": (["both.conll", "--columns", "3,4"],
         {"gold_column": ["--gold-column", "3"], "columns": ["--columns", "4,3"]}),
-    "compare:labels": (TABLE, {"positive": ["--positive", "yes"],
-        "unit_column": ["--unit-column", "doc"]}),
+    "compare:labels": (TABLE, IN_TABLES),
+    "compare:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
+    "compare:classes": ([*CLASSES, "--probability-columns", "yes,no"],
+        {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
     "compare:words": (["words.txt", "cut.txt", "words.txt"],
         {"train_words": ["--train-words", "lexicon.txt"]}),
     "rank": (["gold.conll", "old.conll", "new.conll"], SPANS | {
@@ -134,8 +182,10 @@ CALLS = {
     }),
     "rank:one file": (["both.conll", "--columns", "3,4"],
         {"gold_column": ["--gold-column", "3"], "columns": ["--columns", "4"]}),
-    "rank:labels": (TABLE, {"positive": ["--positive", "yes"],
-        "unit_column": ["--unit-column", "doc"]}),
+    "rank:labels": (TABLE, IN_TABLES),
+    "rank:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
+    "rank:classes": ([*CLASSES, "--probability-columns", "yes,no"],
+        {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
     "rank:words": (["words.txt", "cut.txt", "words.txt"],
         {"train_words": ["--train-words", "lexicon.txt"]}),
     "board": (["gold.conll", "submissions"], SPANS | {
@@ -148,9 +198,12 @@ CALLS = {
     "board:labels": (["labels.csv", "tables", "--gold-column", "gold", "--columns", "old"], {
         "gold_column": ["--gold-column", "third"],
         "columns": ["--columns", "new"],
-        "positive": ["--positive", "yes"],
-        "unit_column": ["--unit-column", "doc"],
-    }),
+    } | IN_TABLES),
+    "board:scores": (["scores.csv", "scores", "--gold-column", "gold", "--columns", "old",
+                      "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
+    "board:classes": (["classes.csv", "classes", "--gold-column", "gold",
+                       "--probability-columns", "yes,no"],
+        {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
     "board:words": (["words.txt", "segmented"], {"train_words": ["--train-words", "lexicon.txt"]}),
     "plan": (["gold.conll", "old.conll", "new.conll"], SPANS | {
         "difference": ["--difference", "0.05"],
@@ -160,8 +213,10 @@ CALLS = {
     }),
     "plan:one file": (["both.conll", "--columns", "3,4"],
         {"gold_column": ["--gold-column", "2"], "columns": ["--columns", "4,3"]}),
-    "plan:labels": (TABLE, {"positive": ["--positive", "yes"],
-        "unit_column": ["--unit-column", "doc"]}),
+    "plan:labels": (TABLE, IN_TABLES),
+    "plan:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
+    "plan:classes": ([*CLASSES, "--probability-columns", "yes,no"],
+        {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
     "plan:words": (["words.txt", "cut.txt", "words.txt"],
         {"train_words": ["--train-words", "lexicon.txt"]}),
     "interval": (["--tp", "77", "--fp", "44", "--fn", "10"], {
@@ -243,7 +298,12 @@ CALLS = {
         "comments": ["--comments"],
         "scheme": ["--scheme", "io"],
     }),
-    "check:table": (["labels.csv", "--column", "gold"], {"column": ["--column", "old"]}),
+    "check:table": (["labels.csv", "--column", "gold"], {
+        "column": ["--column", "old"],
+        "header": ["--header"],
+        "multilabel": ["--multilabel", "e"],
+        "unit_column": ["--unit-column", "doc"],
+    }),
     "demo": ([], {"level": ["--level", "0.9"]}),
     "study coverage": (["--n", "12", "--cells", "0.5,0.2,0.3"], {
         "sizes": ["--n", "13"],
@@ -323,9 +383,9 @@ def answer(folder, capsys, monkeypatch):
 
 
 def stripped(value):
-    """Results without what tells time and place, and without signatures within."""
+    """Results without what tells time, place or why, and without signatures within."""
     if isinstance(value, dict):
-        left_out = ("seconds", "folder", "signature", "corpus", "sha256", "file")
+        left_out = ("seconds", "folder", "signature", "corpus", "sha256", "file", "reason")
         return {k: stripped(v) for k, v in value.items() if k not in left_out}
     return [stripped(v) for v in value] if isinstance(value, list) else value
 

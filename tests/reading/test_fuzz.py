@@ -16,6 +16,13 @@ def test_damaged_files_give_a_result_or_a_line():
     assert fuzz_readers.peak() - before < 1e9
 
 
+def test_damaged_files_of_other_tools_give_a_result_or_a_line():
+    wrong, tally = fuzz_readers.fuzz(150, seed=21, table_share=0.0, tools=True)
+    assert not wrong, wrong[0]
+    assert tally["result"] > 100
+    assert tally["error"] > 100
+
+
 def test_every_value_of_a_table_is_what_python_reads():
     wrong, tally = fuzz_tables.fuzz(150, seed=5)
     assert not wrong, wrong[0]

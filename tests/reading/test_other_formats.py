@@ -230,7 +230,7 @@ def test_a_table_serves_labels_only(write):
     with pytest.raises(InputError, match="is a table of labels; expected a file for entities"):
         read(path, Options(task="entities"))
     with pytest.raises(InputError, match="is a table of labels; expected a file for entities"):
-        read_pair(path, Options(task="entities"))
+        read_pair(path, Options(task="entities"), columns=["new, one"])
 
 
 def test_a_broken_parquet_file(write):

@@ -21,7 +21,7 @@ from probative.errors import InputError
 from probative.reading import Options, read, read_pair
 from probative.reading.inputs import annotations_of, both_of
 from probative.reading.source import Source
-from probative.reading.tables import read_table
+from probative.reading.table_sides import read_table
 
 
 def labels_of(labels):
@@ -260,7 +260,7 @@ def test_the_database_reads_this_file_only(parquet, tmp_path):
     secret = tmp_path / "secret.csv"
     secret.write_text("gold\nx\n")
     path = parquet("SELECT 1 AS gold")
-    with tables._connected(path) as database:
+    with tables.connected(path) as database:
         assert database.execute("SELECT gold FROM source").fetchall() == [(1,)]
         for query in ("INSTALL httpfs", "LOAD httpfs"):
             with pytest.raises(duckdb.Error):
@@ -406,13 +406,19 @@ def test_what_has_no_order_is_refused(gold):
 @pytest.mark.parametrize("gold", [[{"B-PER", "O"}], [{"to", "be"}]])
 def test_sets_of_words_or_tags_are_refused(gold):
     with pytest.raises(InputError, match="no order; expected a list"):
-        pv.score(gold, gold)
-    with pytest.raises(InputError, match="no order; expected a list"):
         pv.score(gold, gold, task="segmentation")
 
 
+def test_sets_of_tags_are_refused_and_sets_of_labels_are_not():
+    gold = [{"B-PER", "O"}]
+    with pytest.raises(InputError, match="no order; expected a list"):
+        pv.score(gold, gold)
+    assert pv.score(gold, gold, multilabel=True)[0].counts == pv.Counts(tp=2, fp=0, fn=0)
+    assert pv.score([{"to", "be"}], [{"to"}])[0].counts == pv.Counts(tp=1, fp=0, fn=1)
+
+
 def test_a_source_that_was_read_is_not_read_again():
-    (labels,) = read_table(Source("somewhere", b"gold\n#\n1\n"), [None])
+    (labels,) = read_table(Source("somewhere", b"gold\n#\n1\n"), [None], Options())
     assert labels_of(labels) == ["#", "1"]
 
 

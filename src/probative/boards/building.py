@@ -246,6 +246,8 @@ class _Building:
         """Read, reuse, rank."""
         run = self._run()
         answer = read_side(self.places.gold, self.options)
+        if task_of(answer) == "samples":
+            raise InputError("is a log, and no answer; expected `rank` for logs", self.places.gold)
         if self._run() != run:
             raise InputError("was changed while it was read; expected it to stay", self.places.gold)
         # choices that do not fit the answer stop the board; nothing else does
@@ -289,7 +291,12 @@ class _Building:
     ) -> Matched:
         looking = self.options.average != "macro"
         matched = match_inputs(
-            answer, outputs, names=names, find_positive=looking, reading=self.options
+            answer,
+            outputs,
+            names=names,
+            find_positive=looking,
+            all_there=False,
+            reading=self.options,
         )
         # what was noticed in files may quote them
         return matched if self.options.show_gold else replace(matched, notes=())

@@ -49,7 +49,7 @@ def board(
         BoardOptions,
         options.choose(
             *("metric", "average", "by", "beta", "level", "adjust", "rng"),
-            *("show_gold", "max_size", *options.READING),
+            *("show_gold", "max_size", *options.OF_AN_ANSWER),
             metric=Option(
                 metavar="NAME",
                 help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.",

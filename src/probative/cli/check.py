@@ -17,8 +17,11 @@ def check(
     given: Annotated[
         CheckOptions,
         options.choose(
-            *options.CORPUS,
-            column=Option(metavar="NAME", help="The column of the labels in a table."),
+            *(*options.CORPUS, "column", "unit_column", "header", "multilabel"),
+            *("label_names", "score_name", "threshold"),
+            column=Option(
+                metavar="NAME", help="The column of the labels in a table: its name or number."
+            ),
         ),
     ],
     out: options.Output,
@@ -28,10 +31,11 @@ def check(
     Example: probative check gold.conll
     """
     from probative.matching.check import check as find_problems
+    from probative.reading.systems import named_file, taken_for_file
     from probative.reporting.check_report import check_document
 
-    report = find_problems(file, **vars(given))
-    out.remark(*report.notes)
+    report = find_problems(named_file(file).path, **vars(given))
+    out.remark(*filter(None, [taken_for_file(file)]), *report.notes)
     signature = given.signature("check", report.input_format, report.task)
     out.emit(check_document(report, signature=signature))
     return 1 if report.problems else 0

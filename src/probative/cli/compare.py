@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probative.cli import options
-from probative.cli.output import remark
+from probative.cli.files import name_files
+from probative.cli.output import progress, remark
 from probative.cli.parameters import Argument, Option
 from probative.errors import InputError
 from probative.options import CompareOptions
@@ -21,8 +22,9 @@ def compare(
         list[str],
         Argument(
             metavar="GOLD [A B...]",
-            help="The answer, the baseline and one or more challengers; or one file that holds "
-            "them in columns. - is standard input.",
+            help="The answer, the baseline and one or more challengers (FILE or NAME=FILE); or one "
+            "file that holds them in columns; or logs of evaluations, and no answer. - is standard "
+            "input.",
         ),
     ],
     *,
@@ -85,8 +87,8 @@ def compare(
         float | None,
         Option(
             metavar="D",
-            parser=options.number,
-            help="The margin of the gate, a fraction of 1; by default 0.",
+            parser=options.points,
+            help="The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.",
         ),
     ] = None,
     confidence: Annotated[
@@ -114,18 +116,19 @@ def compare(
         "require-better": require_better,
     }
     gate = _check_gate_options([name for name, on in gates.items() if on], margin, confidence)
-    gold, *systems = files
+    inputs, called, remarks = name_files(files, names)
     page = out.html is not None  # it alone shows examples, and draws the tests
-    comparisons = find_comparison(
-        gold,
-        *systems,
-        names=names,
-        examples=page,
-        figures=page,
-        buckets=buckets or page,
-        **vars(given),
-    )
-    out.remark(*comparisons.notes)
+    with progress("comparing", quiet=out.quiet) as report:
+        comparisons = find_comparison(
+            *inputs,
+            names=called,
+            examples=page,
+            figures=page,
+            buckets=buckets or page,
+            report=report,
+            **vars(given),
+        )
+    out.remark(*remarks, *comparisons.notes)
     if (buckets or given.train is not None) and not comparisons.buckets:
         out.remark("no buckets: neither lengths nor labels part these items into groups")
     verdicts = judge(comparisons, **gate) if gate else ()

@@ -14,6 +14,7 @@ from probative.cli.parameters import Group, Option
 
 __all__ = [
     "CORPUS",
+    "OF_AN_ANSWER",
     "READING",
     "STATISTICS",
     "Drawn",
@@ -25,14 +26,19 @@ __all__ = [
     "Resume",
     "averaged_labels",
     "choose",
+    "column",
     "column_numbers",
     "decimals",
     "fold_weight",
     "integer",
+    "is_bare",
+    "label_map",
     "number",
     "number_list",
+    "points",
     "printing",
     "seed",
+    "separator",
     "steps",
     "whole",
     "whole_list",
@@ -43,6 +49,7 @@ __all__ = [
 
 # what the command line takes for a number: no underscores, no digits of other scripts, no "nan"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_POINTS = re.compile(rf"(?P<number>{_NUMBER.pattern})\s*(pts?|points?|pp|%)", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)  # what 64 bits hold
 
 
@@ -52,6 +59,21 @@ def number(text: str | float) -> float:
     if not math.isfinite(value):
         raise click.BadParameter(f"{_shorten(text)} is not a number")
     return value
+
+
+def points(text: str | float) -> float:
+    """Read a difference of scores: a fraction of 1, or points (``1pt``; ``1%`` is one point, too).
+
+    The library refuses 1 and more: who writes 1 means one point, and it would be a hundred.
+    """
+    words = _POINTS.fullmatch(str(text).strip())
+    # to the digits that were written: 0.7 / 100 is not 0.007
+    return number(text) if words is None else float(f"{number(words['number']) / 100:.15g}")
+
+
+def is_bare(text: str) -> bool:
+    """Whether a difference is written without a word for points."""
+    return _POINTS.fullmatch(text.strip()) is None
 
 
 def integer(text: str | int, *, least: int | None = None, most: int | None = None) -> int:
@@ -114,6 +136,11 @@ def _shorten(text: object) -> str:
     return repr(shown if len(shown) <= 40 else f"{shown[:40]}…")
 
 
+def column(text: str | int) -> int | str:
+    """Read a column: its number, or its name."""
+    return int(text) if _INTEGER.fullmatch(str(text)) else str(text)
+
+
 def word_list(text: str) -> tuple[str, ...]:
     """Read words that are separated by commas."""
     return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
@@ -125,6 +152,23 @@ def name_list(text: str) -> tuple[str, ...]:
     if "" in names:
         raise click.BadParameter(f"{_shorten(text)} has an empty name; expected a name each")
     return names
+
+
+def label_map(text: str) -> tuple[tuple[str, str], ...]:
+    """Read other names for labels, OLD=NEW, separated by commas."""
+    pairs = [word.strip().partition("=") for word in text.split(",")]
+    if not all(old.strip() and new.strip() for old, _, new in pairs):
+        raise click.BadParameter(f"{_shorten(text)} is no list of OLD=NEW")
+    return tuple((old.strip(), new.strip()) for old, _, new in pairs)
+
+
+def separator(text: str) -> str | bool:
+    """Read what stands between labels (a TAB as such), or a word: lists, or none."""
+    if text in ("none", "lists"):
+        return text == "lists"
+    if not text:
+        raise click.BadParameter("'' separates nothing; expected a text such as ','")
+    return text.replace("\\t", "\t")
 
 
 def averaged_labels(text: str) -> str | tuple[str, ...]:
@@ -168,9 +212,9 @@ STATISTICS = {
     ),
     "rope": Option(
         "--rope",
-        metavar="NUMBER",
-        parser=number,
-        help="Differences up to this size count as none; a fraction of 1: 0.005 is half a point.",
+        metavar="D",
+        parser=points,
+        help="Differences up to this size count as none: 0.005, 0.5pt or 0.5% is half a point.",
     ),
     "prior": Option(
         "--prior",
@@ -206,21 +250,24 @@ STATISTICS = {
 # How to read and match files; what is not given is recognised.
 READING = {
     "task": Option(
-        "--task", metavar="TASK", help="What is scored: entities, segmentation or labels."
+        "--task",
+        metavar="TASK",
+        help="What is scored: entities, segmentation, labels or samples (logs).",
     ),
     "input_format": Option(
         "--input-format",
         metavar="NAME",
-        help="The format of files: columns, conllu, segmented, labels, jsonl or table.",
+        help="The format of files: columns, conllu, segmented, labels, jsonl, table, rows, "
+        "choices, labelstudio, brat, docbin, hipe or log.",
     ),
     "encoding": Option(
         "--encoding", metavar="NAME", help="The encoding of files: utf-8, latin-1, gb18030, …"
     ),
     "tag_column": Option(
         "--tag-column",
-        metavar="N",
-        parser=integer,
-        help="The column of the tags, from 1, or from -1 backwards.",
+        metavar="COLUMN",
+        parser=column,
+        help="The column of the tags, from 1, or from -1 backwards; or its name.",
     ),
     "gold_column": Option(
         "--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."
@@ -237,11 +284,45 @@ READING = {
         help="The column of a table that says which items belong together.",
     ),
     "comments": Option("--comments", help="Lines that begin with # are comments."),
+    "header": Option(
+        "--header/--no-header",
+        switch=True,
+        help="Whether the first line of a table names its columns; without, they have numbers.",
+    ),
+    "multilabel": Option(
+        "--multilabel",
+        metavar="SEPARATOR",
+        parser=separator,
+        help="Items have any number of labels; in a table, this stands between them: , or ; and so "
+        "on. lists: cells are lists; none: one label each.",
+    ),
+    "probability_columns": Option(
+        "--probability-columns",
+        metavar="A,B",
+        parser=name_list,
+        help="Columns with the probability of a class each, called as the classes are: the "
+        "likeliest one is the label.",
+    ),
+    "threshold": Option(
+        "--threshold",
+        metavar="NUMBER",
+        parser=number,
+        help="Predictions are probabilities of the positive class: from here on they mean yes. "
+        "Scores of logs: from here on right.",
+    ),
+    "mapping": Option(
+        "--map",
+        metavar="OLD=NEW,...",
+        parser=label_map,
+        several=True,
+        help="Other names for labels, or for the types of tags; may be repeated.",
+    ),
+    "ignore_case": Option("--ignore-case", help="Capitals make no difference to labels."),
     "align_by": Option(
         "--align",
         metavar="HOW",
-        help="How outputs are matched with the answer: by tokens, which must be equal, or by "
-        "position alone.",
+        help="How outputs are matched with the answer: by tokens, which must be equal, by "
+        "position alone, or (segmentation) by the characters that they share.",
     ),
     "scheme": Option(
         "--scheme",
@@ -267,12 +348,23 @@ READING = {
         help="The labels of macro averages, instead of those of the answer; or union: those of the "
         "answer and of the system itself.",
     ),
+    "label_names": Option(
+        "--label-names",
+        metavar="A,B",
+        parser=name_list,
+        help="What the numbers of labels stand for, from 0 on: O,B-PER,I-PER,…",
+    ),
+    "score_name": Option(
+        "--score-name", metavar="NAME", help="Which score of a log to take: acc, exact_match, …"
+    ),
     "train_words": Option(
         "--train-words",
         metavar="FILE",
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
 }
+# Those that a board knows: a log is no answer to anything.
+OF_AN_ANSWER = tuple(name for name in READING if name != "score_name")
 # Those of a single corpus.
 _CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
 CORPUS = {name: READING[name] for name in _CORPUS}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Union, cast, get_args, get_origin, get_ty
 import click
 from click.core import ParameterSource
 
+from probative._validation import ONE_POINT
 from probative.cli.completion import completer
 from probative.cli.needs import check_needs
 from probative.cli.paths import check_paths
@@ -32,7 +33,8 @@ class Option:
     """An option: its flags (by default the parameter's name), how to read and describe it.
 
     `several` lets it be given several times; what is given becomes a tuple. `required` is for
-    options of a group, which have a default there.
+    options of a group, which have a default there. A `switch` has two flags, and is None if neither
+    is given.
     """
 
     flags: tuple[str, ...]
@@ -41,6 +43,7 @@ class Option:
     parser: Callable[[str], Any] | None
     several: bool
     required: bool
+    switch: bool
 
     def __init__(
         self,
@@ -50,8 +53,9 @@ class Option:
         parser: Callable[[str], Any] | None = None,
         several: bool = False,
         required: bool = False,
+        switch: bool = False,
     ):
-        values = (flags, metavar, help, parser, several, required)
+        values = (flags, metavar, help, parser, several, required, switch)
         for entry, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, entry.name, value)
 
@@ -190,19 +194,32 @@ class _Command(click.Command):
 
 # a keyword and its value; or what a message quotes, which is left as it is
 _KEYWORD = re.compile(
-    r"(?<!\w)(?:(?P<name>[a-z]\w*)=(?P<quote>'?)(?P<value>[\w-]*)(?P=quote)|'[^']*'|\"[^\"]*\")"
+    r"(?<!\w)(?:(?P<name>[a-z]\w*)=(?P<quote>'?)(?P<value>[\w-]*|(?<=')[,;|])(?P=quote)|'[^']*'|\"[^\"]*\")"
 )
+
+
+# what an option that takes a text has for the truth values of its keyword
+_WORDS = {"True": "lists", "False": "none"}
 
 
 def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError:
     """The same error, with the flags of the options that the library calls by their keywords."""
-    flags = {p.name: max(p.opts, key=len) for p in parameters if isinstance(p, click.Option)}
+    options = [p for p in parameters if isinstance(p, click.Option)]
+    flags = {p.name: max(p.opts, key=len) for p in options}
+    switches = {p.name for p in options if p.is_flag}
+    opposites = {p.name: p.secondary_opts[0] for p in options if p.secondary_opts}
 
     def flag(match: re.Match[str]) -> str:
         if match["name"] not in flags:
             return match[0]
-        value = "" if match["value"] == "True" else match["value"]
-        return f"{flags[match['name']]} {value}".rstrip()
+        flag, value = flags[match["name"]], match["value"]
+        if match["name"] not in switches and value in _WORDS:
+            value = _WORDS[value]
+        if value == "False":
+            return opposites[match["name"]]
+        if value and not re.search(r"\w", value):
+            value = f"'{value}'"  # a sign is seen in quotes only
+        return f"{flag} {'' if value == 'True' else value}".rstrip()
 
     keywords, colon, rest = error.message.partition(":")
     names = keywords.split(", ")
@@ -211,7 +228,10 @@ def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError
         head = ", ".join(flags[name] for name in names) + ":"
     else:
         rest = error.message
-    return InputError(head + _KEYWORD.sub(flag, rest), error.path, error.line)
+    message = head + _KEYWORD.sub(flag, rest)
+    if message.endswith(ONE_POINT):
+        message += ", as are 1pt and 1%"  # what the command line takes for it, too
+    return InputError(message, error.path, error.line)
 
 
 def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.Argument:
@@ -233,6 +253,8 @@ def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
     # Click takes a default of None for a value that was given
     given = {"required": True} if missing else {"default": default}
     flags = list(spec.flags) or [f"--{name.replace('_', '-')}"]
+    if spec.switch:
+        return click.Option([*flags, name], is_flag=True, default=None, help=spec.help)
     if kind is bool:
         if default is True and not spec.flags:
             flags = [f"{flags[0]}/--no-{flags[0][2:]}"]

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import click
+
+from probative._validation import ONE_POINT
 from probative.cli import options
+from probative.cli.files import name_files
 from probative.cli.parameters import Argument, Option
 from probative.options import PlanOptions
 
 __all__ = ["plan"]
+
+
+def _difference(text: str) -> float:
+    """Read a difference; a bare 1 would mean a hundred points, and nobody means that."""
+    value = options.points(text)
+    if abs(value) >= 1 and options.is_bare(text):
+        raise click.BadParameter(
+            f"{text!r} is not below 1; expected a fraction of 1: {ONE_POINT}, as are 1pt and 1%"
+        )
+    return value
 
 
 def plan(
@@ -16,8 +30,8 @@ def plan(
         list[str],
         Argument(
             metavar="GOLD A B",
-            help="The answer, the baseline and the challenger of a pilot; or one file that holds "
-            "them in columns.",
+            help="The answer, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
+            "one file that holds them in columns.",
         ),
     ],
     *,
@@ -27,8 +41,9 @@ def plan(
             *("difference", "power", "units", "metric", "by", "beta", "level", *options.READING),
             difference=Option(
                 metavar="D",
-                parser=options.number,
-                help="The difference to be shown, a fraction of 1; by default the observed one.",
+                parser=_difference,
+                help="The difference to be shown: 0.01, 1pt or 1% is one point; by default the "
+                "observed one.",
             ),
             power=Option(
                 metavar="P",
@@ -41,6 +56,7 @@ def plan(
             metric=Option(metavar="NAME", help="The score."),
         ),
     ],
+    names: options.Names = None,
     out: options.Output,
 ) -> None:
     """How much data would settle it? Sample size, power or smallest detectable difference.
@@ -50,7 +66,7 @@ def plan(
     from probative.comparison import plan_from_files
     from probative.reporting.plan_report import plan_document
 
-    gold, *systems = files
-    result = plan_from_files(gold, *systems, **vars(given))
-    out.remark(*result.notes)
+    inputs, called, remarks = name_files(files, names)
+    result = plan_from_files(*inputs, names=called, **vars(given))
+    out.remark(*remarks, *result.notes)
     out.emit(plan_document(result))

@@ -19,8 +19,8 @@ def rank(
         Argument(
             metavar="GOLD [SYSTEM...]",
             help="The answer and the outputs: files, NAME=FILE, folders or patterns; or one file "
-            "that holds them in columns; with --counts, files of counts and no answer. - is "
-            "standard input.",
+            "that holds them in columns; or logs of evaluations, or (--counts) files of counts, "
+            "and no answer. - is standard input.",
         ),
     ],
     *,
@@ -80,14 +80,18 @@ def _inputs(
     """The answer and the outputs, or the counts; and what the systems are called."""
     from probative.matching.matched import short_name
     from probative.reading.counts_files import read_systems
-    from probative.reading.systems import find_systems
+    from probative.reading.systems import find_systems, named_file
 
-    gold, words = (None, files) if counts else (files[0], files[1:])
+    # logs need no answer: the first of them may have a name, as a system has
+    without_answer = counts or named_file(files[0]).name is not None
+    gold, words = (None, files) if without_answer else (files[0], files[1:])
     systems = find_systems(words, beside=gold)
     named = any(file.name is not None for file in systems)
     if named and names:
         raise InputError("names: the systems have names already; expected none")
     called = [file.name or short_name(file.path) for file in systems] if named else names
-    if not counts:
-        return [gold, *(file.path for file in systems)], None if called is None else list(called)
-    return [read_systems([file.path for file in systems], called)], None
+    paths = [file.path for file in systems]
+    if counts:
+        return [read_systems(paths, called)], None
+    inputs = paths if gold is None else [gold, *paths]
+    return inputs, None if called is None else list(called)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from probative.cli import options
+from probative.cli.files import name_files
 from probative.cli.output import ScoreOutput
 from probative.cli.parameters import Argument, Option
 from probative.options import ScoreOptions
@@ -28,8 +29,8 @@ def score(
         list[str],
         Argument(
             metavar="GOLD [PRED...]",
-            help="The answer and the outputs; or one file with gold and predicted columns. "
-            "- is standard input.",
+            help="The answer and the outputs (FILE or NAME=FILE); or one file with gold and "
+            "predicted columns; or logs of evaluations. - is standard input.",
         ),
     ],
     *,
@@ -55,9 +56,9 @@ def score(
     from probative.evaluation import score as find_scores
     from probative.reporting.score_report import conlleval_report, scores_document
 
-    gold, *systems = files
-    scores = find_scores(gold, *systems, names=names, **vars(given))
-    out.remark(*scores.notes)
+    inputs, called, remarks = name_files(files, names)
+    scores = find_scores(*inputs, names=called, **vars(given))
+    out.remark(*remarks, *scores.notes)
     if out.form == "conlleval":
         click.echo(conlleval_report(scores), nl=False)
     else:

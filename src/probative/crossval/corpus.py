@@ -11,10 +11,12 @@ import numpy as np
 from probative.crossval.blocks import number_of_blocks
 from probative.errors import InputError, suggestion
 from probative.matching.schemes import decode
-from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import column_of, read_tags
-from probative.reading.opening import Input, Options, open_input
+from probative.reading.logs import Samples
+from probative.reading.opening import FORMATS, Input, Options, open_input
 from probative.reading.recognise import read
+from probative.reading.rows import IGNORED
 from probative.reading.source import refuse_repeats
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["REGULARIZED", "Corpus", "read_corpora", "read_corpus"]
 
 REGULARIZED = ("entities", "labels", "tokens")
+_IN_LINES = ("columns", "conllu", "segmented", "labels", "jsonl", "table", "rows")
 _COLUMNS = ("columns", "conllu")
 
 
@@ -205,7 +208,16 @@ def read_corpus(
         raise source.error(
             f"features: column numbers apply to column files with tags, not to {form}"
         )
+    _refuse_other_tools(opened)
     annotations = read(opened)
+    if isinstance(annotations, Samples):
+        raise source.error("is a log, which holds no texts to learn from; expected a corpus")
+    if isinstance(annotations, Tagged) and IGNORED in annotations.names:
+        raise source.error("has tokens without a tag (-100); expected a tag for each")
+    if isinstance(annotations, LabelSets):
+        raise source.error("has sets of labels; expected one label per row")
+    if isinstance(annotations, Tagged) and form == "table":
+        raise source.error("has tags in a table; expected a column file, one token per line")
     if scheme is not None and isinstance(annotations, (Segmented, Labels)):
         raise source.error(f"scheme: applies to tags, not to {form}")
     if isinstance(annotations, Segmented):
@@ -215,11 +227,21 @@ def read_corpus(
     return _span_corpus(source, form, annotations, scheme)
 
 
+def _refuse_other_tools(opened: Input) -> None:
+    """Refuse what cannot be parted by its lines, each a sentence or a token."""
+    in_lines = opened.kind in _IN_LINES and not (opened.kind == "rows" and opened.source.is_parquet)
+    if not in_lines and opened.kind != "log":
+        raise opened.source.error(
+            f"is {FORMATS[opened.kind].title}; expected a corpus in lines: columns, segmented "
+            f"text, a list or table of labels, JSON lines"
+        )
+
+
 def _tagged_corpus(
     source: Source,
     form: str,
     shape: Layout,
-    tag_column: int | None,
+    tag_column: int | str | None,
     scheme: str | None,
     features: Sequence[int],
 ) -> Corpus:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -200,12 +199,11 @@ def _check_manifest(manifest: Any) -> None:
             name = fold[part]["file"]
             if Path(name).name != name:
                 raise ValueError(f"{name!r} is no file of this folder")
-    options = Options(**manifest["reading"])
-    for entry in fields(options):
-        value = getattr(options, entry.name)
-        kind = {"tag_column": int, "comments": bool}.get(entry.name, str)
+    Options(**manifest["reading"])
+    for name, value in manifest["reading"].items():
+        kind = {"tag_column": int, "comments": bool}.get(name, str)
         if value is not None and type(value) is not kind:
-            raise ValueError(f"{entry.name}: {value!r}")
+            raise ValueError(f"{name}: {value!r}")
 
 
 def _whole(value: Any) -> None:

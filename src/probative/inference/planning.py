@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from probative._validation import one_number, one_of, open_probability, positive, whole_number
+from probative._validation import (
+    ONE_POINT,
+    one_number,
+    one_of,
+    open_probability,
+    positive,
+    whole_number,
+)
 from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference.clusters import contributions
@@ -91,7 +98,7 @@ def _wanted_difference(
         if wanted > 1:
             raise InputError(
                 f"difference: {difference!r} is more than 1{' in size' if difference < 0 else ''}; "
-                f"expected a fraction, as 0.02 for two points"
+                f"expected a fraction of 1: {ONE_POINT}"
             )
         return wanted
     table = paired.total()

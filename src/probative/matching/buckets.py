@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.annotations import Labels, Segmented, Spans
+from probative.reading.annotations import Segmented, Spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +66,8 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[Bucketing, ...]:
     """
     items = matched.items
     bucketings = []
+    if matched.task == "samples":
+        return ()
     if matched.task != "labels" and items.start is not None and items.end is not None:
         what = "word length" if matched.task == "segmentation" else "entity length"
         bucketings.append(_lengths(what, items, items.end - items.start))
@@ -131,7 +133,7 @@ def _ranges(kind: str, value: NDArray[Any], starts: list[int]) -> Bucketing:
 
 
 def _labels_of(train: Any) -> tuple[tuple[str, ...], Any]:
-    return (train.names, train.codes) if isinstance(train, Labels) else (train.labels, train.label)
+    return (train.labels, train.label) if isinstance(train, Spans) else (train.names, train.codes)
 
 
 def _named(kind: str, code: NDArray[Any], names: list[str]) -> Bucketing:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
-from probative._validation import columns_of, flag, one_of, shown
+from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
 from probative.matching.schemes import (
     SCHEMES,
@@ -17,10 +18,13 @@ from probative.matching.schemes import (
     recognise,
 )
 from probative.options import CheckOptions
-from probative.reading.annotations import Tagged
+from probative.reading.annotations import LabelSets, Spans, Tagged
 from probative.reading.columns import layout, ragged_line, read_tags
+from probative.reading.inputs import task_of
 from probative.reading.jsonlines import problems_of, read_spans
 from probative.reading.labels import read_labels
+from probative.reading.leaving_out import without_ignored_tokens
+from probative.reading.logs import Samples
 from probative.reading.opening import Options as Reading
 from probative.reading.opening import open_input
 from probative.reading.recognise import read
@@ -46,10 +50,16 @@ def check(
     task: str | None = None,
     input_format: str | None = None,
     encoding: str | None = None,
-    tag_column: int | None = None,
+    tag_column: int | str | None = None,
     column: str | None = None,
     comments: bool = False,
     scheme: str | None = None,
+    unit_column: str | None = None,
+    header: bool | None = None,
+    multilabel: bool | str | None = None,
+    label_names: Sequence[str] = (),
+    score_name: str | None = None,
+    threshold: float | None = None,
     **unknown: Never,
 ) -> FileCheck:
     r"""Say what a file is, and everything that is wrong with it.
@@ -59,13 +69,20 @@ def check(
     path
         The file; ``-`` is standard input.
     task, input_format, encoding
-        What is known about it: entities, segmentation or labels; columns, conllu, segmented,
-        labels, jsonl or table.
+        What is known about it: entities, segmentation, labels or samples; columns, conllu,
+        segmented, labels, jsonl, table, rows, choices, labelstudio, brat, docbin, hipe or log.
     tag_column, column, comments
-        The column of the tags in a column file, or of the labels in a table; whether ``#`` starts
-        a comment.
+        The column of the tags, by number or by name, or of the labels in a table; whether ``#``
+        starts a comment.
     scheme
         Its tag scheme; by default the one recognised.
+    unit_column, header, multilabel
+        Of a table, as for `score`: the column of units (sentences, for tags), whether the first
+        line names the columns, what stands between several labels of an item.
+    label_names
+        What the numbers of labels stand for, from 0 on, in rows of tokens and tags.
+    score_name, threshold
+        Of a log: the score to take, and from where on it counts as right.
 
     Returns
     -------
@@ -93,49 +110,121 @@ def check(
             "column": column,
             "comments": comments,
             "scheme": scheme,
+            "unit_column": unit_column,
+            "header": header,
+            "multilabel": multilabel,
+            "label_names": names_of("label_names", label_names),
+            "score_name": score_name,
+            "threshold": None if threshold is None else finite("threshold", threshold),
             **unknown,
         }
     )
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
-    _check_types(path, encoding, tag_column, column)
-    how = Reading(task, input_format, encoding, tag_column, flag("comments", comments), column)
+    _check_types(path, encoding, tag_column, column, score_name)
+    how = Reading(
+        task,
+        input_format,
+        encoding,
+        tag_column,
+        flag("comments", comments),
+        column,
+        unit_column,
+        header,
+        multilabel,
+        label_names=tuple(label_names),
+        score_name=score_name,
+        threshold=threshold,
+    )
     opened = open_input(path, how)
+    return replace(_checked(opened, how, options.scheme), reason=opened.reason)
+
+
+def _checked(opened: Input, how: Reading, scheme: str | None) -> FileCheck:
     source, kind = opened.source, opened.kind
     if kind == "table":
-        return _table(opened)
+        return _table(opened, scheme)
     if kind in ("columns", "conllu"):
-        return _columns(source, kind, how, options.scheme)
+        return _columns(opened, how, scheme)
     if kind == "jsonl":
         return _spans(source)
+    if kind not in ("segmented", "labels"):
+        return _of_tool(opened, scheme)
     return _segmented(source) if kind == "segmented" else _labels(source)
 
 
-def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any) -> None:
+def _of_tool(opened: Input, scheme: str | None) -> FileCheck:
+    """What a file of another tool holds; what is wrong with it is its only problem."""
+    source, kind = opened.source, opened.kind
+    try:
+        side: Any = read(opened)
+    except InputError as error:
+        return FileCheck(source.name, kind, opened.task, {}, {}, (str(error),))
+    if isinstance(side, Samples):
+        return _log(side)
+    if isinstance(side, Tagged):
+        side = without_ignored_tokens(side, [])[0]
+        facts: dict[str, Any] = {"sentences": side.text.n_sentences, "tokens": side.text.n_tokens}
+        return _tags(source, kind, side, scheme, facts, [])
+    if isinstance(side, Spans):
+        facts = {"texts": side.n_sentences, "spans": len(side)}
+        names, codes = side.labels, side.label
+    else:
+        facts, names, codes = {"items": len(side)}, side.names, side.codes
+    times = np.bincount(codes, minlength=len(names)).tolist()
+    labels = dict(sorted(zip(names, times, strict=True)))
+    return FileCheck(source.name, kind, task_of(side), facts, labels, (), side.notes)
+
+
+def _log(side: Samples) -> FileCheck:
+    first = side.logs[0]
+    facts: dict[str, Any] = {"samples": len(set(first.samples)), "score": first.score}
+    if len(first) > len(set(first.samples)):
+        facts["answers"] = len(first)
+    for log in side.logs:
+        called = f"{log.system}: " if log.system else ""
+        if log.counted:
+            facts |= {f"{called}{k}": int(getattr(log, k).sum()) for k in ("tp", "fp", "fn")}
+        else:
+            facts[f"{called}right"] = int(log.tp.sum())
+    return FileCheck(side.name, "log", "samples", facts, {}, (), side.notes)
+
+
+def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any, score: Any) -> None:
     """Refuse what names no file, encoding or column."""
     if not isinstance(path, (str, Path)):
         raise InputError(f"path: {shown(path)} is no path; expected the name of a file")
-    for name, value in (("encoding", encoding), ("column", column)):
+    for name, value in (("encoding", encoding), ("column", column), ("score_name", score)):
         if not (value is None or isinstance(value, str)):
             raise InputError(f"{name}: {shown(value)}; expected a name (str)")
     columns_of("tag_column", [tag_column])
 
 
-def _table(opened: Input) -> FileCheck:
-    labels: Any = read(opened)
-    times = np.bincount(labels.codes, minlength=len(labels.names)).tolist()
+def _table(opened: Input, scheme: str | None) -> FileCheck:
+    try:
+        side: Any = read(opened)
+    except InputError as error:
+        message = error.message.replace("gold_column=, columns=", "column=")
+        raise InputError(message, error.path, error.line) from None
+    if isinstance(side, Tagged):
+        facts: dict[str, Any] = {"sentences": side.text.n_sentences, "tokens": side.text.n_tokens}
+        if side.text.document is not None:
+            facts["documents"] = int(side.text.document.max()) + 1
+        return _tags(opened.source, "table", side, scheme, facts, [])
+    times = np.bincount(side.codes, minlength=len(side.names)).tolist()
     return FileCheck(
         opened.source.name,
         "table",
         "labels",
-        {"items": len(labels)},
-        dict(zip(labels.names, times, strict=True)),
+        {"items": len(side)} | ({"labels": len(side.codes)} if isinstance(side, LabelSets) else {}),
+        dict(zip(side.names, times, strict=True)),
         (),
-        labels.notes,
+        side.notes,
     )
 
 
-def _columns(source: Source, kind: str, options: Reading, scheme: str | None) -> FileCheck:
+def _columns(opened: Input, options: Reading, scheme: str | None) -> FileCheck:
+    source, kind, task = opened.source, opened.kind, opened.task
     shape = layout(source, comments=options.comments, skip_ragged=True)
     problems = []
     if shape.ragged is not None and len(shape.ragged):
@@ -150,7 +239,6 @@ def _columns(source: Source, kind: str, options: Reading, scheme: str | None) ->
         empty = np.flatnonzero(text.end == text.start)
         lines = [str(text.error("the token is empty; expected one", t)) for t in empty[:MOST]]
         problems += _shorten(lines, len(empty), f"{source.name}: … empty tokens")
-    task = options.task or ("segmentation" if kind == "conllu" else "entities")
     if task == "segmentation":
         words = read_forms(shape)
         facts["words"] = len(words.sentence)

@@ -248,7 +248,7 @@ def collect(
     ----------
     sides
         The answer's and then each system's items: arrays of unit, place (start and end, for
-        spans), label.
+        spans, and of which pieces they are), label.
     labels, n_units, document, universe
         As `Items` has them.
     """
@@ -267,7 +267,7 @@ def collect(
         n_units,
         document,
         universe,
-        *(column[first] for column in columns[1:-1]),
+        *(column[first] for column in columns[1:-1][:2]),
     )
 
 

@@ -11,6 +11,7 @@ from probative._validation import one_of
 from probative.errors import InputError
 from probative.matching.items import Items, collect, union
 from probative.positive import positive_label
+from probative.reading.annotations import LabelSets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.reading.annotations import Labels
+
+    Side = Labels | LabelSets
 
 __all__ = ["UNION", "averaged_labels", "match_labels", "only_in_a_system", "positive_class"]
 
@@ -75,13 +78,17 @@ def only_in_a_system(items: Items, names: Sequence[str]) -> list[str]:
     return notes
 
 
-def match_labels(gold: Labels, *systems: Labels, positive: str | None = None) -> Items:
+def _what(side: Side) -> str:
+    return "items" if isinstance(side, LabelSets) else "labels"
+
+
+def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Items:
     """Find the distinct (item, label) pairs of the answer and of the systems.
 
     Parameters
     ----------
     gold
-        The answer.
+        The answer: a label per item, or a set of them.
     systems
         One or more outputs on the same items.
     positive
@@ -90,13 +97,16 @@ def match_labels(gold: Labels, *systems: Labels, positive: str | None = None) ->
     for system in systems:
         if len(system) != len(gold):
             raise InputError(
-                f"{system.name}: {len(system)} labels, but {gold.name} has {len(gold)}; expected "
-                f"as many"
+                f"{system.name}: {len(system)} {_what(system)}, but {gold.name} has {len(gold)}; "
+                f"expected as many"
             )
     everyone = (gold, *systems)
     labels, codes = union([side.names for side in everyone])
     item = np.arange(len(gold), dtype=np.int32)
-    sides = [(item, code[side.codes]) for side, code in zip(everyone, codes, strict=True)]
+    sides = [
+        (side.item if isinstance(side, LabelSets) else item, code[side.codes])
+        for side, code in zip(everyone, codes, strict=True)
+    ]
     unit = item if gold.units is None else gold.units
     n_units = int(unit.max(initial=-1)) + 1
     items = collect(sides, labels, len(gold))
@@ -107,7 +117,8 @@ def match_labels(gold: Labels, *systems: Labels, positive: str | None = None) ->
         items.answer,
         items.says,
         n_units,
-        universe=np.bincount(unit, minlength=n_units),
+        # of sets, nobody knows how many labels could have been given
+        universe=None if isinstance(gold, LabelSets) else np.bincount(unit, minlength=n_units),
     )
     if positive is None:
         return items

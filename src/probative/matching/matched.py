@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 
 from probative._labels import label_name
-from probative._validation import columns_of, flag, names_of, one_of
+from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
 from probative.matching.labels import (
     UNION,
@@ -19,14 +19,36 @@ from probative.matching.labels import (
     only_in_a_system,
     positive_class,
 )
+from probative.matching.logs import match_logs, sides_of
+from probative.matching.other_text import carried_over
+from probative.matching.relabel import (
+    by_threshold,
+    check_names,
+    differ_in_writing,
+    parted_alike,
+    relabel,
+    written_alike,
+)
 from probative.matching.schemes import REPAIRS, SCHEMES, decode, prefix_of, recognise
 from probative.matching.segmentation import match_words
 from probative.matching.spans import match_spans
 from probative.options import ReadingKeywords, ReadingOptions
-from probative.reading.alignment import ALIGNMENTS, align
-from probative.reading.annotations import Labels, Segmented, Spans, Tagged
-from probative.reading.inputs import annotations_of, both_of, is_path, task_of
+from probative.reading.alignment import ALIGNMENTS, align, align_rows
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    RowIds,
+    Segmented,
+    Spans,
+    Tagged,
+    Text,
+)
+from probative.reading.formats import FORMATS
+from probative.reading.inputs import annotations_of, both_of, is_path, settled, task_of
+from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
+from probative.reading.logs import Samples
 from probative.reading.recognise import Options
+from probative.reading.rows import BY_ROW, check_label_names, name_numbers
 from probative.reading.source import refuse_repeats
 
 if TYPE_CHECKING:
@@ -39,14 +61,26 @@ __all__ = ["Matched", "match_inputs", "match_training", "read_side", "short_name
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
-    "entities": ("positive", "train_words", "unit_column"),
-    "segmentation": (
-        *("tag_column", "unit_column", "align_by", "scheme", "repair", "ignore_type", "only"),
-        "positive",
+    "entities": (
+        *("positive", "train_words", "threshold", "probability_columns", "multilabel"),
+        "score_name",
     ),
-    "labels": ("align_by", "scheme", "repair", "ignore_type", "train_words"),
+    "segmentation": (
+        *("tag_column", "unit_column", "scheme", "repair", "ignore_type", "only"),
+        *("positive", "threshold", "probability_columns", "multilabel"),
+        *("label_names", "score_name"),
+    ),
+    "labels": ("scheme", "repair", "ignore_type", "train_words", "score_name"),
+    "samples": (
+        *("tag_column", "unit_column", "gold_column", "columns", "comments", "align_by", "scheme"),
+        *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
+        *("probability_columns", "multilabel", "header", "mapping", "ignore_case"),
+    ),
 }
-_ENDINGS = {".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"}
+_ENDINGS = {
+    *(".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"),
+    *(".eval", ".parquet", ".spacy"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +132,9 @@ class Matched:
     @property
     def unit(self) -> str:
         """What the units are called."""
-        if self.task != "labels":
+        if isinstance(self.gold, Spans) and self.gold.text.names is not None:
+            return "document"
+        if self.task not in ("labels", "samples"):
             return "sentence"
         return "item" if self.gold.units is None else "unit"
 
@@ -128,6 +164,7 @@ def match_inputs(
     *,
     names: Sequence[str] | None = None,
     find_positive: bool = True,
+    all_there: bool = True,
     reading: ReadingOptions | None = None,
     **keywords: Unpack[ReadingKeywords],
 ) -> Matched:
@@ -143,6 +180,8 @@ def match_inputs(
         What the systems are called; by default after their files.
     find_positive
         Whether to look for a class that counts as "yes" in the labels of two classes.
+    all_there
+        Whether these are all systems: a label that is mapped must then occur.
     reading, keywords
         How to read and match, where it should not be recognised: the object, or what it is made
         of; see `ReadingOptions`.
@@ -155,12 +194,22 @@ def match_inputs(
     if systems:
         answer, outputs, usual_names = _separate(gold, systems, options, choices)
     else:
-        answer, outputs, usual_names = both_of(gold, options, choices.gold_column, columns)
-    named = _name_systems(names, usual_names)
+        together = replace(options, probability_columns=tuple(choices.probability_columns))
+        answer, outputs, usual_names = both_of(gold, together, choices.gold_column, columns)
     kind = task_of(answer)
     _refuse_unused(choices, answer, separate=bool(systems))
-    notes = [*answer.notes, *(note for output in outputs for note in output.notes)]
-    if isinstance(answer, Labels):
+    if isinstance(answer, Samples):
+        return _averaging(_samples([answer, *outputs], names), None)
+    named = _name_systems(names, usual_names)
+    if isinstance(answer, (Labels, LabelSets)):
+        answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
+    answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
+    notes = [
+        *_reason(answer),
+        *answer.notes,
+        *(note for output in outputs for note in output.notes),
+    ]
+    if isinstance(answer, (Labels, LabelSets)):
         matched = _labels(answer, outputs, named, choices, notes, find_positive=find_positive)
         return _averaging(matched, labels)
     if isinstance(answer, Segmented):
@@ -169,12 +218,59 @@ def match_inputs(
         lexicon = None
         if train_words is not None:
             lexicon = _lexicon(train_words, choices.encoding)
+        if choices.align_by == "characters":
+            outputs, of_texts = _over_the_answer(answer, outputs)
+            notes += of_texts
         items = match_words(answer, *outputs)
         matched = Matched(
             kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
         return _averaging(matched, None)
-    return _averaging(_entities(answer, outputs, named, choices), labels)
+    matched = _entities(answer, outputs, named, choices)
+    return _averaging(replace(matched, notes=(*_reason(answer), *matched.notes)), labels)
+
+
+def _reason(answer: Annotations) -> tuple[str, ...]:
+    """What the answer was taken for, and why, where that was not asked for."""
+    if answer.origin is None or not answer.origin.reason:
+        return ()
+    form, reason = answer.origin
+    return (f"{_name(answer)}: {FORMATS[form].title} for {task_of(answer)}, because {reason}",)
+
+
+def _over_the_answer(gold: Segmented, systems: Sequence[Any]) -> tuple[list[Segmented], list[str]]:
+    """The words of systems over the characters of the answer, and what could not be aligned."""
+    moved = [carried_over(gold, system) for system in systems]
+    return [words for words, _ in moved], [note for _, notes in moved for note in notes]
+
+
+def _samples(files: Sequence[Any], names: Sequence[str] | None) -> Matched:
+    """The systems of logs, on the samples of the first."""
+    logs = [log for file in files for log in file.logs]
+    named = _name_systems(names, _names_of_logs(files))
+    items, joined = match_logs(logs)
+    answer, systems = sides_of(joined, items)
+    return Matched(
+        "samples",
+        named,
+        items,
+        answer,
+        systems,
+        all_classes=not joined[0].counted,
+        notes=tuple(note for file in files for note in file.notes),
+    )
+
+
+def _names_of_logs(files: Sequence[Any]) -> list[str]:
+    """What logs call their systems, where that tells them apart; else after their files."""
+    systems = [log.system for file in files for log in file.logs]
+    if None not in systems and len(set(systems)) == len(systems):
+        return [str(system) for system in systems]
+    names = []
+    for file in files:
+        own = short_name(file.name)
+        names += [own if len(file.logs) == 1 else f"{own}, {log.system}" for log in file.logs]
+    return names
 
 
 def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = None) -> Annotations:
@@ -192,7 +288,14 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
     options = _how_to_read(_check_reading(reading))
     column = reading.gold_column
     if answer is not None:
-        options = replace(options, task=task_of(answer))
+        options = replace(
+            options,
+            task=task_of(answer),
+            like=None if answer.origin is None else answer.origin.form,
+            probability_columns=tuple(reading.probability_columns),
+            multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
+            predicted=True,
+        )
         column = next(iter(reading.columns), None)
     options = replace(options, column=None if column is None else str(column))
     return annotations_of(path, str(path), options)
@@ -205,7 +308,12 @@ def _how_to_read(chosen: ReadingOptions) -> Options:
         chosen.encoding,
         chosen.tag_column,
         chosen.comments,
-        unit=chosen.unit_column,
+        unit=None if chosen.unit_column is None else str(chosen.unit_column),
+        header=chosen.header,
+        multilabel=chosen.multilabel,
+        label_names=tuple(chosen.label_names),
+        score_name=chosen.score_name,
+        threshold=chosen.threshold,
     )
 
 
@@ -223,6 +331,8 @@ def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spa
     """
     if matched.task == "segmentation":
         raise InputError("train: means nothing for segmentation; expected train_words")
+    if matched.task == "samples":
+        raise InputError("train: means nothing for logs; expected it left out")
     options = Options(matched.task, None, reading.encoding, reading.tag_column, reading.comments)
     column = None if reading.gold_column is None else str(reading.gold_column)
     data = annotations_of(
@@ -240,16 +350,48 @@ def _check_reading(reading: ReadingOptions) -> ReadingOptions:
     columns_of("columns", reading.columns)
     columns_of("gold_column, unit_column", [reading.gold_column, reading.unit_column])
     one_of("align_by", reading.align_by, ALIGNMENTS)
+    check_label_names(reading.label_names)
+    if reading.score_name is not None and not isinstance(reading.score_name, str):
+        raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
     one_of("repair", reading.repair, REPAIRS)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)
-    positive = reading.positive
+    _check_switches(reading)
+    mapping = check_names(reading.mapping, ignore_case=reading.ignore_case)
+    positive, labels = reading.positive, reading.labels
+    if reading.ignore_case and not (labels is None or isinstance(labels, str)):
+        labels = [written_alike(name, reading) for name in names_of("labels", labels)]
+    if positive is not None:
+        positive = written_alike(label_name("positive", positive), reading)
     return replace(
         reading,
-        only=names_of("only", reading.only),
-        positive=None if positive is None else label_name("positive", positive),
+        only=tuple(written_alike(name, reading) for name in names_of("only", reading.only)),
+        positive=positive,
+        labels=labels,
+        mapping=mapping,
         ignore_type=flag("ignore_type", reading.ignore_type),
     )
+
+
+def _check_switches(reading: ReadingOptions) -> None:
+    names_of("probability_columns", reading.probability_columns)
+    if len(reading.probability_columns) == 1:
+        raise InputError(
+            "probability_columns: one; expected a column for each class, or threshold="
+        )
+    if reading.probability_columns and reading.threshold is not None:
+        raise InputError("threshold: cannot be combined with probability_columns=; expected one")
+    if reading.probability_columns and reading.columns:
+        raise InputError("columns: cannot be combined with probability_columns=; expected one")
+    if reading.header is not None:
+        flag("header", reading.header)
+    if reading.threshold is not None:
+        finite("threshold", reading.threshold)
+    several = reading.multilabel
+    if not (several is None or isinstance(several, bool) or (isinstance(several, str) and several)):
+        raise InputError(
+            f"multilabel: {shown(several)}; expected True, or the text between labels, such as ','"
+        )
 
 
 def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
@@ -266,18 +408,33 @@ def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bo
     """
     task = task_of(answer)
     usual = ReadingOptions()
+    other = {"entities": "characters", "segmentation": "position"}.get(task)
+    if options.align_by == other:
+        raise InputError(f"align_by: {other!r} means nothing for {task}; expected another way")
     for name in _UNUSED[task]:
-        if getattr(options, name) not in (None, getattr(usual, name)):
+        if getattr(options, name) not in (None, {}, getattr(usual, name)):
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
-    if separate and task != "labels" and (options.columns or options.gold_column is not None):
+    parted_by = answer.text.parted_by if isinstance(answer, Tagged) else None
+    in_table = parted_by is not None
+    is_named = options.columns or options.gold_column is not None
+    by_column = in_table and parted_by != BY_ROW
+    if task == "entities" and options.label_names and parted_by != BY_ROW:
+        raise InputError("label_names: the tags are no numbers; expected it left out")
+    if task == "entities" and options.unit_column is not None and not by_column:
+        raise InputError("unit_column: means nothing for entities; expected it left out")
+    if separate and task != "labels" and is_named and not in_table:
         raise InputError(
             "gold_column, columns: the systems have inputs of their own; expected one file that "
             "holds all, or tag_column="
         )
-    if isinstance(answer, Labels) and answer.units is None and options.unit_column is not None:
+    if not isinstance(answer, (Labels, LabelSets)):
+        return
+    if answer.units is None and options.unit_column is not None:
         raise InputError("unit_column: there is no table to look it up in; expected a table")
+    if answer.aligned is None and options.align_by != usual.align_by:
+        raise InputError("align_by: means nothing for labels without tokens; expected it left out")
 
 
 def _averaging(matched: Matched, labels: str | Sequence[str] | None) -> Matched:
@@ -300,13 +457,26 @@ def _separate(
 ) -> tuple[Annotations, list[Any], list[str]]:
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
+    options = settled([gold, *systems], options)
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
-    same_task = replace(options, task=task_of(answer))
+    same_task = replace(
+        options,
+        task=task_of(answer),
+        like=None if answer.origin is None else answer.origin.form,
+        predicted=True,
+        probability_columns=tuple(choices.probability_columns),
+        multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
+    )
     outputs, names = [], []
     for number, system in enumerate(systems):
         column = wanted[min(number + 1, len(wanted) - 1)]
         name = f"pred {number + 1}" if len(systems) > 1 else "pred"
         output = annotations_of(system, name, replace(same_task, column=column))
+        if isinstance(output, LabelSets) != isinstance(answer, LabelSets):
+            raise InputError(
+                f"{_name(output)}: has {_per_item(output)}, but {_name(answer)} has "
+                f"{_per_item(answer)}; expected the same (multilabel=)"
+            )
         if task_of(output) != task_of(answer):
             raise InputError(
                 f"{_name(output)}: is {task_of(output)}, but {_name(answer)} is {task_of(answer)}"
@@ -318,6 +488,10 @@ def _separate(
 
 def _name(side: Any) -> str:
     return str(side.text.name if isinstance(side, (Tagged, Spans)) else side.name)
+
+
+def _per_item(side: Any) -> str:
+    return "sets of labels" if isinstance(side, LabelSets) else "one label per item"
 
 
 def _own_name(system: Any) -> str | None:
@@ -361,7 +535,7 @@ def _lexicon(train_words: Any, encoding: str | None) -> Segmented:
 
 
 def _labels(
-    gold: Labels,
+    gold: Labels | LabelSets,
     systems: Sequence[Any],
     names: tuple[str, ...],
     options: ReadingOptions,
@@ -372,7 +546,21 @@ def _labels(
     positive, only = options.positive, options.only
     if positive is not None and only:
         raise InputError("positive: cannot be combined with only=; expected one of the two")
-    if positive is None and not only and find_positive:
+    single = isinstance(gold, Labels)
+    notes = list(notes)
+    for name, system in zip(names, systems, strict=True):
+        notes += _align_items(gold, system, name, options.align_by)
+    if isinstance(gold, Labels):
+        systems = [
+            s if s is gold else by_threshold(gold, s, n, options, names)
+            for s, n in zip(systems, names, strict=True)
+        ]
+        notes += [s.notes[-1] for s in systems if options.threshold is not None and s is not gold]
+    for name, system in zip(names, systems, strict=True):
+        _refuse_strange_classes(gold, system, name, options)
+        notes += differ_in_writing(gold.names, system.names, name)
+        notes += parted_alike(gold, system, name, options)
+    if isinstance(gold, Labels) and positive is None and not only and find_positive:
         positive = positive_class(gold)
         if positive is not None:
             notes = [*notes, f"two classes, {positive!r} is the positive one"]
@@ -392,9 +580,30 @@ def _labels(
         gold,
         tuple(systems),
         positive=positive,
-        all_classes=positive is None and not only,
+        all_classes=positive is None and not only and single,
         notes=tuple(notes),
     )
+
+
+def _refuse_strange_classes(gold: Any, system: Any, name: str, options: ReadingOptions) -> None:
+    """The columns of probabilities are called as the classes are, or mapped to them."""
+    if options.probability_columns and not set(gold.names) & set(system.names):
+        raise InputError(
+            f"{name}: the columns {', '.join(options.probability_columns)} are not called as the "
+            f"classes of the answer are ({', '.join(gold.names[:4])}); expected mapping="
+        )
+
+
+def _align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
+    """Make sure that the items of both sides are the same, where anything tells them."""
+    if isinstance(gold.aligned, Text) and isinstance(system.aligned, Text):
+        return align(gold.aligned, system.aligned, by=by)
+    if isinstance(gold.aligned, RowIds) and isinstance(system.aligned, RowIds):
+        return align_rows(gold, system, name, by=by)
+    if isinstance(gold.aligned, RowIds) and system is not gold:
+        column = gold.aligned.column
+        return (f"{name}: has no {column!r}; its items are paired with the rows by their places",)
+    return ()
 
 
 def _entities(
@@ -404,14 +613,20 @@ def _entities(
     options: ReadingOptions,
 ) -> Matched:
     scheme = options.scheme
-    sides = (answer, *outputs)
+    answer, *outputs = _without_what_is_left_out(answer, outputs)
     notes: list[str] = []
+    if all(isinstance(side, Spans) for side in (answer, *outputs)):
+        (answer, *outputs), left_out = without_left_out_texts([answer, *outputs])
+        notes += left_out
+    sides = (answer, *outputs)
     for output in outputs:
         notes += align(answer.text, output.text, by=options.align_by)
     tagged = sides if all(isinstance(side, Tagged) for side in sides) else ()
     own = recognise(answer) if scheme is None and isinstance(answer, Tagged) else scheme
     spans = [_spans(side, scheme, own, options.repair) for side in sides]
     gold, *systems = spans
+    for name, system in zip(names, systems, strict=True):
+        notes += differ_in_writing(gold.labels, system.labels, name)
     items = match_spans(gold, *systems, ignore_type=options.ignore_type, only=options.only)
     notes_of_tags = dict.fromkeys(note for side in spans for note in side.notes)
     return Matched(
@@ -424,6 +639,13 @@ def _entities(
         scheme=gold.scheme,
         notes=(*notes_of_tags, *notes),
     )
+
+
+def _without_what_is_left_out(answer: Any, outputs: Sequence[Any]) -> list[Any]:
+    """The sides without tokens that have no tag, where tokens are tagged."""
+    if all(isinstance(side, Tagged) for side in (answer, *outputs)):
+        return [*without_ignored_tokens(answer, outputs)]
+    return [answer, *outputs]
 
 
 def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, repair: str) -> Spans:

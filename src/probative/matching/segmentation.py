@@ -48,9 +48,12 @@ def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputE
     where = f"sentence {sentence + 1}: " if system.line is None else ""
     line = None if system.line is None else int(system.line[sentence])
     there = gold.name if gold.line is None else f"{gold.name}:{int(gold.line[sentence])}"
+    other = " (align_by='characters' accepts others)"
+    if place == 0:
+        other = ", or task='labels' if these are labels"
     return InputError(
         f"{where}character {place + 1} differs: {given[window]!r} here, {expected[window]!r} at "
-        f"{there}; expected the same text but for spaces",
+        f"{there}; expected the same text but for spaces{other}",
         system.name,
         line,
     )
@@ -105,7 +108,8 @@ def boundary_counts(gold: Segmented, system: Segmented) -> Counts:
 def _boundaries(words: Segmented) -> NDArray[np.bool_]:
     """Whether a word begins at every character but the first of a sentence."""
     begins = np.zeros(int(words.first[-1]) + 1, dtype=bool)
-    begins[words.start + words.first[words.sentence]] = True
+    there = words.start < words.lengths[words.sentence]  # others are in no place of the text
+    begins[(words.start + words.first[words.sentence])[there]] = True
     begins[words.first] = False
     return begins
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from probative.matching.tag_rules import UNTYPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from probative.reading.annotations import Spans
 
@@ -47,15 +49,29 @@ def match_spans(
     for label in only:
         one_of("only", label, labels)
     wanted = np.array([not only or label in only for label in labels], dtype=bool)
+    shapes = _shapes(everyone)
     sides = []
-    for side, code in zip(everyone, codes, strict=True):
+    for number, (side, code) in enumerate(zip(everyone, codes, strict=True)):
         kind = code[side.label]
         shown = np.zeros_like(kind) if ignore_type else kind
-        columns = (side.sentence, side.start, side.end, shown)
+        pieces = () if shapes is None else (shapes[number],)
+        columns = (side.sentence, side.start, side.end, *pieces, shown)
         sides.append(tuple(column[wanted[kind]] for column in columns) if only else columns)
     names = (UNTYPED,) if ignore_type else labels
     items = collect(sides, names, gold.n_sentences, gold.text.document)
     return items.only(list(only)) if only and not ignore_type else items
+
+
+def _shapes(sides: Sequence[Spans]) -> list[NDArray[Any]] | None:
+    """What every span is made of, in one numbering; None where all are of one piece."""
+    if all(side.shape is None for side in sides):
+        return None
+    _, codes = union([side.shapes or ("",) for side in sides])
+    zeros = [np.zeros(len(side), dtype=np.int32) for side in sides]
+    return [
+        code[zero if side.shape is None else side.shape]
+        for side, code, zero in zip(sides, codes, zeros, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from numbers import Real
 from pathlib import PurePath
@@ -12,7 +13,7 @@ from probative._version import __version__
 from probative.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 __all__ = ["ALWAYS", "Options", "sign"]
 
@@ -59,7 +60,7 @@ class Options:
         chosen = []
         for entry in fields(self):
             value = getattr(self, entry.name)
-            absent = value is None or (isinstance(value, (list, tuple)) and not value)
+            absent = value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
             if entry.name in self.told or absent:
                 continue
             if entry.metadata.get("always") or _text(value) != _text(entry.default):
@@ -88,6 +89,9 @@ def _text(value: Any) -> str:
         return ",".join(
             f"({_text(v)})" if isinstance(v, (list, tuple)) else _text(v) for v in value
         )
+    if isinstance(value, Mapping):
+        pairs = ((_text(old), _text(new)) for old, new in value.items())
+        return ",".join(f"{old.replace('=', '%3D')}={new}" for old, new in sorted(pairs))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and value.is_integer():

@@ -64,7 +64,7 @@ class CorpusOptions(Options):
     task: str | None = None
     input_format: str | None = None
     encoding: str | None = None
-    tag_column: int | None = None
+    tag_column: int | str | None = None
     comments: bool = False
     scheme: str | None = None
 
@@ -121,5 +121,11 @@ class CheckOptions(CorpusOptions):
     """The choices of a check of a file."""
 
     column: str | None = None
+    unit_column: str | None = None
+    header: bool | None = None
+    multilabel: bool | str | None = None
+    label_names: Sequence[str] = ()
+    score_name: str | None = None
+    threshold: float | None = None
 
     told = frozenset({"task", "input_format"})

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from probative.errors import InputError
 from probative.options.base import Options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["ReadingKeywords", "ReadingOptions"]
 
@@ -19,11 +20,17 @@ class ReadingKeywords(TypedDict, total=False):
     task: str | None
     input_format: str | None
     encoding: str | None
-    tag_column: int | None
+    tag_column: int | str | None
     gold_column: int | str | None
     columns: Sequence[int | str]
     unit_column: str | None
     comments: bool
+    header: bool | None
+    multilabel: bool | str | None
+    probability_columns: Sequence[str]
+    threshold: float | None
+    mapping: Mapping[str, str] | None
+    ignore_case: bool
     align_by: str
     scheme: str | None
     repair: str
@@ -31,6 +38,8 @@ class ReadingKeywords(TypedDict, total=False):
     only: Sequence[str]
     positive: Any
     labels: Sequence[str] | str | None
+    label_names: Sequence[str]
+    score_name: str | None
     train_words: Any
 
 
@@ -47,8 +56,23 @@ class ReadingOptions(Options):
     gold_column, columns, unit_column
         The columns of the answer, of the systems and of the units in a file or frame that holds
         them all: numbers in a column file, names in a table.
+    header
+        Whether the first line of a table names its columns; without, columns have numbers.
+    multilabel
+        Whether items have any number of labels: True for sets or lists of them, or the text that
+        stands between the labels in a cell of a table.
+    probability_columns
+        The columns of a table that hold the probability of a class each, and are called as the
+        classes are: the likeliest class is the label.
+    threshold
+        For predictions that are probabilities (or scores) of the positive class: from here on yes.
+        For scores of logs: from here on right.
+    mapping, ignore_case
+        Other names for labels, or for the types of tags; whether capitals make a difference.
     align_by
         ``tokens``: files must tell the same tokens. ``position``: as many will do.
+        ``characters``: words of a text that is not quite the answer's are looked up where their
+        characters are.
     scheme, repair
         The tag scheme, and what to do where tags break its rules.
     ignore_type, only
@@ -57,6 +81,10 @@ class ReadingOptions(Options):
         The class that counts as "yes", for labels.
     labels
         The labels of macro averages: by default the answer's; ``union`` adds those of the system.
+    label_names
+        What the numbers of labels stand for, from 0 on, in rows of tokens and tags.
+    score_name
+        Of logs: the score to take.
     train_words
         For word segmentation: a file or list of training sentences, or a lexicon.
     """
@@ -64,11 +92,17 @@ class ReadingOptions(Options):
     task: str | None = None
     input_format: str | None = None
     encoding: str | None = None
-    tag_column: int | None = None
+    tag_column: int | str | None = None
     gold_column: int | str | None = None
     columns: Sequence[int | str] = ()
     unit_column: str | None = None
     comments: bool = False
+    header: bool | None = None
+    multilabel: bool | str | None = None
+    probability_columns: Sequence[str] = ()
+    threshold: float | None = None
+    mapping: Mapping[str, str] | tuple[tuple[str, str], ...] | None = None
+    ignore_case: bool = False
     align_by: str = field(default="tokens", metadata={"as": "align"})
     scheme: str | None = None
     repair: str = "conlleval"
@@ -76,7 +110,21 @@ class ReadingOptions(Options):
     only: Sequence[str] = ()
     positive: Any = None
     labels: Sequence[str] | str | None = None
+    label_names: Sequence[str] = ()
+    score_name: str | None = None
     train_words: Any = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.mapping, tuple):  # pairs, as the command line reads them
+            object.__setattr__(self, "mapping", _as_dictionary(self.mapping))
 
     # how tags were repaired is told where there were tags
     told = frozenset({"task", "scheme", "repair"})
+
+
+def _as_dictionary(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Pairs of old and new names by the old ones, each of which stands there once."""
+    twice = next((old for i, (old, _) in enumerate(pairs) if old in dict(pairs[:i])), None)
+    if twice is not None:
+        raise InputError(f"mapping: {twice!r} twice; expected one new name each")
+    return dict(pairs)

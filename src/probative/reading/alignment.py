@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.errors import InputError
+from probative.reading.annotations import RowIds
 from probative.reading.fields import equal
 from probative.reading.source import snippet
 
 if TYPE_CHECKING:
-    from probative.reading.annotations import Text
+    from probative.reading.annotations import Labels, LabelSets, Text
 
-__all__ = ["ALIGNMENTS", "align"]
+__all__ = ["ALIGNMENTS", "align", "align_rows"]
 
-ALIGNMENTS = ("tokens", "position")
+ALIGNMENTS = ("tokens", "position", "characters")
 
 
 def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
@@ -35,6 +36,7 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
     """
     if gold is other:
         return ()
+    _same_documents(gold, other)
     _same_shape(gold, other)
     if gold.sentences is not None and other.sentences is not None:
         return _same_sentences(gold, other, by)
@@ -53,6 +55,27 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
             differ,
         )
     return ()
+
+
+def _same_documents(gold: Text, other: Text) -> None:
+    """Refuse other documents, where these have names."""
+    if gold.names is None or other.names is None or gold.names == other.names:
+        return
+    missing = [name for name in gold.names if name not in set(other.names)]
+    extra = [name for name in other.names if name not in set(gold.names)]
+    parts = []
+    if missing:
+        parts.append(
+            f"{len(missing)} of the {len(gold.names)} documents of {gold.name} are missing "
+            f"({_listed(missing)})"
+        )
+    if extra:
+        parts.append(f"{len(extra)} are not in {gold.name} ({_listed(extra)})")
+    raise InputError(" and ".join(parts) + "; expected the same documents", other.name)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
 
 
 def _same_shape(gold: Text, other: Text) -> None:
@@ -139,3 +162,53 @@ def _quoted(text: Text, token: int) -> str:
     begin = source.data.rfind(b"\n", 0, at) + 1
     end = source.data.find(b"\n", at)
     return snippet(source.data[begin : end if end >= 0 else len(source.data)])
+
+
+def align_rows(
+    gold: Labels | LabelSets, other: Labels | LabelSets, name: str, *, by: str = "tokens"
+) -> tuple[str, ...]:
+    """Make sure that the rows of two tables have the same names, if both have a column of them.
+
+    Parameters
+    ----------
+    gold, other
+        The answer and an output, with what their rows are called.
+    name
+        What the output is called.
+    by
+        ``tokens``: the first different name is an error. ``position``: how many differ is said.
+
+    Returns
+    -------
+    Notes: with ``position``, or where the two have no name in common.
+    """
+    mine, theirs = gold.aligned, other.aligned
+    if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):
+        return ()
+    if mine.column != theirs.column or len(gold) != len(other):
+        return ()
+    if mine.names == theirs.names and np.array_equal(mine.codes, theirs.codes):
+        return ()
+    code = {text: i for i, text in enumerate(mine.names)}
+    same = np.array([code.get(text, -1) for text in theirs.names], dtype=np.int32)[theirs.codes]
+    different = np.flatnonzero(same != mine.codes)
+    if not len(different):
+        return ()
+    number, column = len(different), mine.column
+    if by == "position" or not (same >= 0).any():
+        nothing = "" if (same >= 0).any() else ", none of them known to the answer"
+        note = (
+            f"{name}: {number} rows have another {column!r} than in {gold.name}{nothing}; they are "
+            f"paired by their places"
+        )
+        return (note,)
+    row = int(different[0])
+    here, there = theirs.names[theirs.codes[row]], mine.names[mine.codes[row]]
+    known = sorted(theirs.names) == sorted(mine.names)
+    why = "the same in another order" if known else "others"
+    raise InputError(
+        f"rows do not match by column {column!r}: row {row + 1} is {here[:40]!r}, but "
+        f"{there[:40]!r} in {gold.name} ({number} rows differ: {why}); expected the rows in the "
+        f"order of the answer (align_by='position' pairs them by their places)",
+        other.name,
+    )

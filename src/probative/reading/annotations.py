@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,26 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-__all__ = ["TEXT_COLUMNS", "Labels", "Segmented", "Spans", "Tagged", "Text"]
+__all__ = [
+    "TEXT_COLUMNS",
+    "LabelSets",
+    "Labels",
+    "Origin",
+    "RowIds",
+    "Segmented",
+    "Spans",
+    "Tagged",
+    "Text",
+]
 
 TEXT_COLUMNS = ("text", "sentence", "content")  # what the column of a table's texts is called
+
+
+class Origin(NamedTuple):
+    """What a file was recognised as: its format, and why."""
+
+    form: str
+    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +62,12 @@ class Text:
         The sentences themselves, where they came as Python objects or JSON.
     block
         The bytes of every sentence in the file with its comments, as an array of (begin, end).
+    names
+        What the sentences are called, where they are documents with names.
+    left_out
+        Which sentences are not to be looked at; None where all are.
+    parted_by
+        In a table, what tells sentences apart.
     """
 
     name: str
@@ -57,6 +80,9 @@ class Text:
     end: Ints | None = None
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     block: Ints | None = None
+    names: tuple[str, ...] | None = field(default=None, repr=False)
+    left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
+    parted_by: str | None = None
 
     @property
     def n_sentences(self) -> int:
@@ -144,18 +170,30 @@ class Tagged:
         What was recognised.
     column
         The column of the file, where it holds several sides.
+    origin
+        The format of the file they came from, and why; None for what came from Python.
     """
 
     text: Text
     tags: Ints
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    column: int | None = None
+    column: int | str | None = None
+    origin: Origin | None = None
 
     @property
     def name(self) -> str:
         """What notes call these tags: the file, and the column where it holds several."""
         return self.text.name if self.column is None else f"{self.text.name}, column {self.column}"
+
+    def as_labels(self) -> Labels:
+        """The tags of tokens as labels of items, one unit per sentence."""
+        names = tuple(sorted(set(self.names)))
+        code = {name: i for i, name in enumerate(names)}
+        codes = np.array([code[name] for name in self.names], dtype=np.int32)[self.tags]
+        return Labels(
+            self.text.name, codes, names, self.text.sentence, self.notes, aligned=self.text
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +214,11 @@ class Spans:
     scheme, repaired
         The tag scheme they were written in, and how many tags stood out of place; None and 0
         for spans that were no tags.
+    shape, shapes
+        For spans of several pieces, the code of what the pieces are and what every code stands
+        for, the empty text for one piece; None where all spans are of one piece.
+    origin
+        The format of the file they came from, and why; None for what came from Python.
     """
 
     sentence: Ints
@@ -187,6 +230,9 @@ class Spans:
     notes: tuple[str, ...] = ()
     scheme: str | None = None
     repaired: int = 0
+    shape: Ints | None = None
+    shapes: tuple[str, ...] = ()
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -226,6 +272,8 @@ class Segmented:
         The line where every sentence begins in the file, from 1, or None.
     notes
         What was recognised.
+    origin
+        The format of the file they came from, and why; None for what came from Python.
     """
 
     name: str
@@ -240,6 +288,7 @@ class Segmented:
     notes: tuple[str, ...] = ()
     source: Source | None = field(default=None, repr=False)
     block: Ints | None = None
+    origin: Origin | None = None
 
     @property
     def n_sentences(self) -> int:
@@ -292,6 +341,15 @@ class _Characters(Sequence[str]):
 
 
 @dataclass(frozen=True, eq=False)
+class RowIds:
+    """What a table calls its rows: the column, one code per row, the text of every code."""
+
+    column: str
+    codes: Ints
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Labels:
     """One label per item.
 
@@ -308,6 +366,11 @@ class Labels:
     texts
         Reads what the items say from the table that they came from: one text per item, or none
         where the table has no column of texts. None where there is no table.
+    aligned
+        The sentences of which the items are tokens, or the rows of a table that names them: both
+        sides must tell the same ones. None where items have nothing but their places.
+    origin
+        The format of the file they came from, and why; None for what came from Python.
     """
 
     name: str
@@ -316,6 +379,37 @@ class Labels:
     units: Ints | None = None
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
+    aligned: Text | RowIds | None = field(default=None, repr=False)
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets:
+    """Any number of labels per item.
+
+    Attributes
+    ----------
+    name, names, units, notes, texts, aligned, origin
+        As `Labels` has them.
+    item, codes
+        One entry per label of an item: which item (from 0), and the code of the label.
+    n_items
+        How many items there are, with or without labels.
+    """
+
+    name: str
+    item: Ints
+    codes: Ints
+    names: tuple[str, ...]
+    n_items: int
+    units: Ints | None = None
+    notes: tuple[str, ...] = ()
+    texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
+    aligned: Text | RowIds | None = field(default=None, repr=False)
+    origin: Origin | None = None
+
+    def __len__(self) -> int:
+        return self.n_items

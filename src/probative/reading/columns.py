@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int32]
 
 __all__ = [
+    "ODD_TAG",
     "TAG",
     "Layout",
     "column_of",
@@ -33,6 +34,8 @@ __all__ = [
 
 # What a tag of any scheme looks like.
 TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)
+# The same in other writings: b-per, B_PER, PER-B.
+ODD_TAG = re.compile(r"[biesmlu]-.+|[BIESMLUbiesmlu]_.+|.+[-_][BIESMLU]", re.DOTALL)
 _NUMBER = re.compile(rb"\d+(?:([-.])\d+)?")
 _DOCUMENT_MARKS = (b"-DOCSTART-", b"-X-")
 
@@ -115,6 +118,7 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
         rows, surface = rows[kinds == 0], _surface(table, rows, kinds)
         if not len(rows):
             raise source.error("holds no numbered token; expected at least one")
+    if comment.any():
         new_document |= _newdoc(source, table, comment)
     if not len(rows):
         raise source.error("holds document lines only; expected at least one token")
@@ -279,7 +283,9 @@ def _is_tag(value: bytes) -> bool:
     return len(value) <= 1000 and TAG.fullmatch(value.decode("utf-8", "replace")) is not None
 
 
-def read_tags(shape: Layout, column: int | None = None, *, any_values: bool = False) -> Tagged:
+def read_tags(
+    shape: Layout, column: int | str | None = None, *, any_values: bool = False
+) -> Tagged:
     """Read the tags of a column file.
 
     Parameters
@@ -293,6 +299,11 @@ def read_tags(shape: Layout, column: int | None = None, *, any_values: bool = Fa
         Whether other values than tags will do; the column is then the last one by default.
     """
     source = shape.table.source
+    if isinstance(column, str):
+        raise source.error(
+            f"{column[:60]!r} is the name of a column, but these have none; expected its number "
+            f"(tag_column=)"
+        )
     if column is None:
         at = shape.width - 1 if any_values else _recognise_tag_column(shape)
     else:

@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
+from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._labels import label_text
 from probative._validation import shown
 from probative.errors import InputError
-from probative.reading.annotations import Labels, Segmented, Spans, Tagged
-from probative.reading.columns import TAG
+from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+from probative.reading.columns import ODD_TAG, TAG
+from probative.reading.docs import are_docs, are_examples, sides_of_examples, spans_from_docs
+from probative.reading.logs import Samples
 from probative.reading.recognise import Options, read, read_pair
+from probative.reading.rows import (
+    Rows,
+    are_rows,
+    choose_column,
+    is_dataset,
+    label_names_of_features,
+    labels_of_dataset,
+    numbered_tags,
+    rows_of,
+    tagged_rows,
+)
 from probative.reading.segmented import segmented_from_lists
 from probative.reading.sequences import (
     labels_from_array,
-    labels_from_frame,
+    labels_from_lists,
+    sides_from_frame,
     spans_from_sets,
     tagged_from_lists,
 )
+from probative.reading.table_sides import label_sets, tags_reason
+from probative.reading.tool_sides import pair_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reading.recognise import Annotations
 
-__all__ = ["annotations_of", "both_of", "is_path", "task_of"]
+__all__ = ["annotations_of", "both_of", "is_path", "settled", "task_of"]
 
 
 def is_path(data: Any) -> bool:
@@ -38,6 +57,8 @@ def task_of(annotations: Annotations) -> str:
     """The task that annotations of this kind serve."""
     if isinstance(annotations, (Tagged, Spans)):
         return "entities"
+    if isinstance(annotations, Samples):
+        return "samples"
     return "segmentation" if isinstance(annotations, Segmented) else "labels"
 
 
@@ -54,16 +75,26 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     options
         How to read it.
     """
-    if isinstance(data, (Tagged, Spans, Segmented, Labels)):
+    if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets, Samples)):
         return data
     if is_path(data):
         return read(data, options)
+    if is_dataset(data):
+        return _of_dataset(data, name, options)
+    numbers = None if options.multilabel else numbered_tags(data)
+    asked = isinstance(data, (list, tuple)) and options.task in (None, "entities")
+    if numbers is not None and (options.label_names or asked):
+        rows = Rows(name, None, {"tags": numbers}, dict.fromkeys(["tags"], options.label_names))
+        return _side_of_rows(rows, options)
     if _is_frame(data):
         if options.column is None:
             raise InputError(f"{name}: is a data frame; expected its column to be named")
-        return labels_from_frame(name, data, options.column, options.unit)
+        (side,) = sides_from_frame(name, data, [options.column], options)
+        return side
+    if isinstance(data, np.ndarray) and data.ndim == 2:
+        return _from_matrix(data, name)
     if isinstance(data, np.ndarray) or _is_series(data):
-        return labels_from_array(name, data)
+        return _flat(data, name, options)
     if isinstance(data, (Set, Mapping, bytes, bytearray)):
         raise InputError(
             f"{name}: {type(data).__name__}, in which sentences and items have no places; expected "
@@ -74,32 +105,235 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
             f"{name}: {type(data).__name__} is no input; expected a path, a sequence of "
             f"sentences or of labels, an array or a data frame"
         )
-    return _from_sequence(list(data), name, options.task)
+    items = list(data)
+    if are_docs(items):
+        return spans_from_docs(name, items)
+    if are_rows(items):
+        rows = rows_of(name, items, label_names=options.label_names)
+        return _side_of_rows(rows, options)
+    return _from_sequence(items, name, options)
 
 
-def _from_sequence(sentences: list[Any], name: str, task: str | None) -> Annotations:
+def _of_dataset(data: Any, name: str, options: Options) -> Annotations:
+    """A dataset of rows of tokens, or of one label per row."""
+    names = label_names_of_features(data.features)
+    items = [dict(row) for row in data]
+    if are_rows(items):
+        return _side_of_rows(rows_of(name, items, None, names, options.label_names), options)
+    return labels_of_dataset(name, items, names, options)
+
+
+def _side_of_rows(rows: Rows, options: Options) -> Annotations:
+    column = choose_column(
+        rows.name, list(rows.columns), options.named_column, predicted=options.predicted
+    )
+    tags = tagged_rows(rows, column)
+    return tags.as_labels() if options.task == "labels" else tags
+
+
+def _from_matrix(values: Any, name: str) -> LabelSets:
+    """Sets of labels as scikit-learn writes them: a column of 0 and 1 per label."""
+    if values.dtype.kind not in "biu" or not np.isin(values, (0, 1)).all():
+        raise InputError(
+            f"{name}: shape {values.shape}; expected one label per item (of probabilities, "
+            f"argmax(axis=1)), a column of 0 and 1 for each of several labels, or the names of "
+            f"numbered tags (label_names=)"
+        )
+    return label_sets(name, [[str(k) for k in np.flatnonzero(row)] for row in values])
+
+
+def _flat(values: Any, name: str, options: Options) -> Labels:
+    """One label per item; tags without sentences are not taken for labels unless that is said."""
+    labels = labels_from_array(name, values)
+    reason = None if options.task == "labels" else tags_reason(labels.names)
+    if reason is not None:
+        raise InputError(
+            f"{name}: could be tags without sentences or labels ({reason}); expected a list of "
+            f"tags per sentence, or task='labels'"
+        )
+    return labels
+
+
+def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotations:
     if not sentences:
         raise InputError(f"{name}: is empty; expected at least one sentence or label")
+    task = options.task
     if task == "segmentation":
         return segmented_from_lists(name, sentences)
     if not _is_nested(sentences[0]):
-        return labels_from_array(name, sentences)
+        return _flat(sentences, name, options)
     for number, sentence in enumerate(sentences, start=1):
         if not _is_nested(sentence):
             raise InputError(f"{name}: sentence {number} is {shown(sentence)}; expected a list")
+    if options.multilabel or any(_is_set_of_labels(sentence) for sentence in sentences):
+        given = task == "labels" or options.multilabel is not None
+        return _sets(sentences, name, given=given)
+    if task == "labels":
+        return labels_from_lists(name, sentences)
     example = next((item for sentence in sentences for item in sentence), None)
-    if isinstance(example, str):
-        unordered = next((s for s in sentences if isinstance(s, (Set, Mapping))), None)
-        if unordered is not None:
+    if not isinstance(example, str):
+        _refuse_numbers(sentences, name, example)
+        return spans_from_sets(name, sentences)
+    mapping = next((s for s in sentences if isinstance(s, Mapping)), None)
+    if mapping is not None:
+        raise InputError(
+            f"{name}: {shown(mapping)} has no order; expected a list of tags or words a sentence"
+        )
+    tags = all(TAG.fullmatch(tag) for s in sentences[:100] for tag in s if isinstance(tag, str))
+    if tags or task == "entities":
+        return tagged_from_lists(name, sentences)
+    return segmented_from_lists(name, sentences)
+
+
+def _refuse_numbers(sentences: list[Any], name: str, example: Any) -> None:
+    """Numbers per sentence are no spans; nor is a list of spans that no sentences part."""
+    if not isinstance(example, Real):
+        return
+    first = sentences[0]
+    if len(first) == 3 and isinstance(list(first)[-1], str):
+        raise InputError(
+            f"{name}: {shown(first)} stands where a sentence should; expected a list of spans per "
+            f"sentence, such as [{shown(first)}]"
+        )
+    raise InputError(
+        f"{name}: {shown(first)} could be labels of tokens or a set of labels; expected "
+        f"task='labels' or multilabel=True"
+    )
+
+
+def _is_set_of_labels(sentence: Any) -> bool:
+    return isinstance(sentence, Set) and any(isinstance(label, str) for label in sentence)
+
+
+def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
+    """Sets of labels from Python; lists, and what looks like tags, only if they are `given` so."""
+    sets = []
+    for number, labels in enumerate(items, start=1):
+        texts = []
+        for label in labels:
+            try:
+                texts.append(label_text(label))
+            except (TypeError, ValueError, ArithmeticError):
+                texts.append(None)
+        if None in texts or isinstance(labels, Mapping):
+            raise InputError(f"{name}: item {number} is {shown(labels)}; expected a set of labels")
+        sets.append([text for text in texts if text is not None])
+    found = label_sets(name, sets)
+    if tags_reason(found.names) is not None and not given:
+        raise InputError(
+            f"{name}: {shown(items[0])} has no order; expected a list of tags a sentence"
+        )
+    return replace(found, notes=(f"{name}: any number of labels per item",))
+
+
+def settled(sides: Sequence[Any], options: Options) -> Options:
+    """What lists of lists of texts are, told by all of them together.
+
+    Tags are known by their look. Of anything else, words of a sentence make up the same characters
+    on all sides, and labels do not: which labels these are, one per token or any number per item,
+    only the caller knows.
+
+    Parameters
+    ----------
+    sides
+        The answer and the systems; files and arrays are passed over.
+    options
+        What is known already; whatever settles the matter ends the search.
+    """
+    if options.task is not None or options.multilabel is not None:
+        return options
+    lists = [list(side) for side in sides if isinstance(side, (list, tuple)) and len(side)]
+    nested = [side for side in lists if all(map(_is_nested, side))]
+    sets = [item for side in nested for item in side if _is_set_of_labels(item)]
+    if sets and tags_reason(list(set().union(*sets))) is None:
+        return replace(options, multilabel=True)
+    if not nested:
+        _refuse_sentences(lists)
+        return options
+    found = [(side, values) for side in nested if (values := _texts_of(side)) is not None]
+    texts = [side for side, _ in found]
+    tags = [all(map(TAG.fullmatch, values)) for _, values in found]
+    _refuse_odd_tags([values for _, values in found], tags)
+    if len(texts) < 2 or any(tags):
+        return options
+    first, *others = ([list(sentence) for sentence in side] for side in texts)
+    same_text = all(
+        len(first) == len(other)
+        and all(_letters(a) == _letters(b) for a, b in zip(first, other, strict=True))
+        for other in others
+    )
+    if same_text and any(first != other for other in others):
+        return options
+    example = next((text for sentence in first for text in sentence), "")
+    why = "are the same lists" if same_text else "differ in their characters"
+    raise InputError(
+        f"gold: lists of texts such as {shown(example)} could be words or labels, and all sides "
+        f"{why}; expected task='segmentation' (words), task='labels' (one label per token) or "
+        f"multilabel=True (any number of labels per item)"
+    )
+
+
+def _texts_of(side: list[Any]) -> set[str] | None:
+    """The distinct texts of lists of texts; None if they are something else."""
+    if any(isinstance(sentence, (Set, Mapping)) for sentence in side):
+        return None
+    try:
+        values: set[Any] = set().union(*side)
+    except TypeError:  # something has no hash
+        return None
+    return values if all(isinstance(value, str) for value in values) else None
+
+
+def _is_of_texts(sentence: Any) -> bool:
+    """Whether this is a list of texts."""
+    return not isinstance(sentence, (Set, Mapping)) and all(isinstance(t, str) for t in sentence)
+
+
+def _refuse_sentences(lists: list[list[Any]]) -> None:
+    """Texts that differ in their spaces alone are sentences, or labels in several writings."""
+    texts = [side for side in lists if _is_of_texts(side)]
+    if len(texts) < 2 or len({len(side) for side in texts}) > 1:
+        return
+    gold, *others = texts
+    spaced = any(" " in text.strip() for text in gold)
+    if (
+        spaced
+        and gold not in others
+        and all(_letters_each(o) == _letters_each(gold) for o in others)
+    ):
+        raise InputError(
+            f"gold: texts such as {shown(gold[0])} could be sentences or labels, and all sides "
+            f"differ in their spaces alone; expected task='segmentation' or task='labels'"
+        )
+
+
+def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
+    """Tags in another writing, or with something among them that is none."""
+    for values, is_tagged in zip(sides, are_tags, strict=True):
+        odd = next((text for text in sorted(values) if ODD_TAG.fullmatch(text)), None)
+        if odd is not None and not is_tagged and {"O", "o"} & values:
             raise InputError(
-                f"{name}: {shown(unordered)} has no order; expected a list of tags or words a "
-                f"sentence"
+                f"gold, pred: {shown(odd)} looks like a tag in another writing; expected tags such "
+                f"as B-PER, I-PER, O (or task='labels')"
             )
-        tags = all(TAG.fullmatch(tag) for s in sentences[:100] for tag in s if isinstance(tag, str))
-        if tags or task == "entities":
-            return tagged_from_lists(name, sentences)
-        return segmented_from_lists(name, sentences)
-    return spans_from_sets(name, sentences)
+    typed = any(
+        is_tagged and any("-" in text for text in values)
+        for values, is_tagged in zip(sides, are_tags, strict=True)
+    )
+    if typed and not are_tags[0]:  # of an answer with tags, each side tells its own wrong ones
+        wrong = next(text for text in sorted(sides[0]) if not TAG.fullmatch(text))
+        raise InputError(
+            f"gold, pred: {shown(wrong)} is no tag, but a side has tags; expected tags such as "
+            f"B-PER, I-PER, O (or task='labels')"
+        )
+
+
+def _letters_each(texts: list[str]) -> list[str]:
+    return [_letters([text]) for text in texts]
+
+
+def _letters(words: list[str]) -> str:
+    return "".join("".join(words).split())
 
 
 def _is_nested(sentence: Any) -> bool:
@@ -138,10 +372,17 @@ def both_of(
     """
     if is_path(data):
         return read_pair(data, options, gold=gold, columns=columns)
+    if is_dataset(data) or (isinstance(data, (list, tuple)) and are_rows(data)):
+        names = label_names_of_features(getattr(data, "features", None))
+        rows = rows_of("gold", [dict(row) for row in data], None, names, options.label_names)
+        return pair_of_rows(rows, gold, columns, options.task)
+    if isinstance(data, (list, tuple)) and are_examples(data):
+        answer, system = sides_of_examples("gold", data)
+        return answer, [system], ["predicted"]
     if not _is_frame(data):
         raise InputError("pred: missing; expected a second input beside gold")
-    if gold is None or not columns:
+    if gold is None or not (columns or options.probability_columns):
         raise InputError("gold_column, columns: expected the columns of the data frame by name")
-    answer = labels_from_frame("gold", data, str(gold), options.unit)
-    systems = [labels_from_frame("columns", data, str(column)) for column in columns]
-    return answer, list(systems), [str(column) for column in columns]
+    asked = [gold, *columns] if columns else [gold, None]
+    side, *systems = sides_from_frame("gold", data, asked, options)
+    return side, list(systems), [str(column) for column in columns] or ["pred"]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from probative.errors import InputError
 from probative.reading.sequences import spans_from_sets
@@ -21,6 +24,7 @@ __all__ = ["SPAN_KEYS", "problems_of", "read_spans"]
 SPAN_KEYS = ("spans", "entities", "labels", "label")
 _START_KEYS = ("start", "start_offset")
 _END_KEYS = ("end", "end_offset")
+_ACCEPTED = "accept"  # what Prodigy calls an answer that holds
 _LABEL_KEYS = ("label", "type", "entity_group", "entity")
 
 
@@ -36,8 +40,10 @@ def read_spans(source: Source) -> Spans:
     sentences: list[list[Any]] = []
     lines: list[int] = []
     keys: dict[str, None] = {}
+    answers: list[str] = []
     for number, line in _lines(source):
-        text, spans, key = _content(source, number, line)
+        text, spans, key, answer = _content(source, number, line)
+        answers.append(answer)
         texts.append(text)
         sentences.append(spans)
         lines.append(number)
@@ -51,8 +57,14 @@ def read_spans(source: Source) -> Spans:
         )
     annotations = spans_from_sets(source.name, sentences, texts, lines)
     unit = "characters of the text" if isinstance(texts[0], str) else "tokens"
-    note = f"{source.name}: JSON lines, spans of {unit} under {', '.join(map(repr, keys))}"
-    return replace(annotations, notes=(note, *annotations.notes))
+    notes = [f"{source.name}: JSON lines, spans of {unit} under {', '.join(map(repr, keys))}"]
+    left_out = np.array([answer != _ACCEPTED for answer in answers])
+    if left_out.any():
+        others = Counter(answer for answer in answers if answer != _ACCEPTED)
+        listed = ", ".join(f"{number} {answer!r}" for answer, number in others.most_common(3))
+        notes.append(f"{source.name}: answers that are not 'accept' are left out: {listed}")
+        annotations = replace(annotations, text=replace(annotations.text, left_out=left_out))
+    return replace(annotations, notes=(*notes, *annotations.notes))
 
 
 def problems_of(source: Source) -> list[str]:
@@ -73,8 +85,8 @@ def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 def _content(
     source: Source, number: int, line: bytes
-) -> tuple[Sequence[str], list[tuple[int, int, str]], str | None]:
-    """The text of an object, its spans and the key under which they were."""
+) -> tuple[Sequence[str], list[tuple[int, int, str]], str | None, str]:
+    """The text of an object, its spans, the key under which they were, and Prodigy's answer."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -91,7 +103,8 @@ def _content(
     spans = record[key] if key else []
     if not isinstance(spans, list):
         raise source.error(f"{key!r} holds {_shown(spans)}; expected a list of spans", number)
-    return text, [_triple(source, number, span, len(text)) for span in spans], key
+    triples = [_triple(source, number, span, len(text)) for span in spans]
+    return text, triples, key, str(record.get("answer", _ACCEPTED))
 
 
 def _has_half_characters(record: Any) -> bool:

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from probative._validation import one_of
-from probative.errors import InputError
-from probative.reading.columns import TAG, column_of, layout, share_of_tags
-from probative.reading.fields import split
-from probative.reading.jsonlines import SPAN_KEYS
-from probative.reading.source import Source, load
+from probative.reading.columns import layout
+from probative.reading.formats import FORMATS, recognise
+from probative.reading.source import load
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from probative.reading.columns import Layout
+    from probative.reading.source import Source
 
 __all__ = ["FORMATS", "TASKS", "Input", "Options", "format_of", "open_input"]
 
-TASKS = ("entities", "segmentation", "labels")
-FORMATS = ("columns", "conllu", "segmented", "labels", "jsonl", "table")
-_TASK_OF = {
-    "columns": "entities",
-    "conllu": "segmentation",
-    "segmented": "segmentation",
-    "labels": "labels",
-    "jsonl": "entities",
-    "table": "labels",
-}
-_HEAD = 1 << 16
+TASKS = ("entities", "segmentation", "labels", "samples")
 
 
 @dataclass(frozen=True)
@@ -46,20 +33,50 @@ class Options:
     encoding
         The file's encoding.
     tag_column
-        The column of the tags in a column file, from 1 or from -1 backwards.
+        The column of the tags in a column file, from 1 or from -1 backwards; or its name in a
+        file that names its columns.
     comments
         Whether ``#`` starts a comment in a column file that does not number its tokens.
     column, unit
         The column of the labels and that of the units in a table.
+    header
+        Whether the first line of a table, or of a column file, names its columns.
+    multilabel
+        Whether a table has several labels per row: in lists (True), or with this text between.
+    probability_columns
+        The columns of a table that hold the probabilities of classes, named after the classes: the
+        likeliest one is the label.
+    like
+        The format of the answer: an output that could be of that format is taken to be.
+    label_names
+        What the numbers of labels stand for, from 0 on.
+    score_name, threshold
+        The score of a log, and from where on it counts as right.
+    predicted
+        Whether this is the output of a system: of several columns, one of predictions is meant.
     """
 
     task: str | None = None
     input_format: str | None = None
     encoding: str | None = None
-    tag_column: int | None = None
+    tag_column: int | str | None = None
     comments: bool = False
     column: str | None = None
     unit: str | None = None
+    header: bool | None = None
+    multilabel: bool | str | None = None
+    probability_columns: tuple[str, ...] = ()
+    like: str | None = None
+    label_names: tuple[str, ...] = ()
+    score_name: str | None = None
+    threshold: float | None = None
+    predicted: bool = False
+
+    @property
+    def named_column(self) -> str | None:
+        """The column that was asked for by name."""
+        by_name = self.tag_column if isinstance(self.tag_column, str) else None
+        return self.column if self.column is not None else by_name
 
     def __post_init__(self) -> None:
         if self.task is not None:
@@ -80,17 +97,26 @@ class Input:
         One of `FORMATS`, and of `TASKS`: those that were asked for, or recognised.
     options
         How to read it.
+    reason
+        What speaks for this format, as the rest of a sentence that begins "because".
     """
 
     source: Source
     kind: str
     task: str
     options: Options
+    reason: str = ""
 
     @cached_property
     def layout(self) -> Layout:
-        """Lines, columns and sentences of a column file."""
-        return layout(self.source, comments=self.options.comments)
+        """Lines, columns and sentences of a column file; what names its columns is left out."""
+        source = self.source
+        if self.options.header:
+            begin = len(source.data) - len(source.data.lstrip())
+            end = source.data.find(b"\n", begin)
+            kept = source.data[end:] if end >= 0 else b""
+            source = replace(source, data=source.data[:begin] + kept)
+        return layout(source, comments=self.options.comments)
 
 
 def open_input(path: str | Path, options: Options | None = None) -> Input:
@@ -105,89 +131,26 @@ def open_input(path: str | Path, options: Options | None = None) -> Input:
     """
     options = options or Options()
     source = load(path, encoding=options.encoding)
-    kind = options.input_format or format_of(source, options.task)
-    return Input(source, kind, options.task or _TASK_OF[kind], options)
+    kind, task, reason = recognise(source, options)
+    _refuse_binary(source, kind)
+    return Input(source, kind, task, options, reason)
+
+
+def _refuse_binary(source: Source, kind: str) -> None:
+    """Refuse to read as text what is none."""
+    fitting = {
+        "a folder": (source.is_folder, ("brat",)),
+        "a file of spaCy": (source.is_docbin, ("docbin",)),
+        "a zip archive": (source.is_zip, ("log",)),
+        "Parquet": (source.is_parquet, ("table", "rows")),
+    }
+    for what, (is_this, kinds) in fitting.items():
+        if is_this and kind not in kinds:
+            raise source.error(f"is {what}; expected input_format={kinds[0]!r}, or {kind}")
+    if (kind == "brat" and not source.is_folder) or (kind == "docbin" and not source.is_docbin):
+        raise source.error(f"is something else; expected {FORMATS[kind].title}")
 
 
 def format_of(source: Source, task: str | None = None) -> str:
     """Recognise the format from the content, and from the name where that is not enough."""
-    if source.is_parquet:
-        return "table"
-    suffix = Path(source.name.removesuffix(".gz")).suffix.lower()
-    data = source.data
-    if data.lstrip()[:1] == b"{":
-        kind = _json_kind(data.lstrip().split(b"\n", 1)[0])
-        if kind is not None:
-            return kind
-    if suffix in (".jsonl", ".json", ".ndjson"):
-        return "jsonl"
-    if suffix == ".csv":
-        return "table"
-    kind = _text_kind(Source(source.name, _head(data)), task)
-    return "table" if suffix == ".tsv" and kind not in ("columns", "conllu") else kind
-
-
-def _head(data: bytes) -> bytes:
-    """The first lines from which a format is recognised, those without content left out."""
-    if len(data) <= _HEAD:
-        return data
-    blank = len(data) - len(data.lstrip())
-    first = data.rfind(b"\n", 0, blank) + 1
-    last = data.rfind(b"\n", first, first + _HEAD) + 1
-    return data[first : last or first + _HEAD]
-
-
-def _json_kind(line: bytes) -> str | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(record, dict):
-        return None
-    has_text = "text" in record or "tokens" in record or "words" in record
-    has_spans = any(isinstance(record.get(key), list) for key in SPAN_KEYS)
-    return "jsonl" if has_text and (has_spans or not set(SPAN_KEYS) & set(record)) else "table"
-
-
-def _text_kind(head: Source, task: str | None) -> str:
-    try:
-        shape = layout(head)
-    except InputError:
-        return _kind_of_ragged(head, task)
-    if shape.numbered:
-        return "conllu" if shape.width == 10 and shape.table.tabs else "columns"
-    if task == "segmentation":
-        return "columns" if _has_tags(shape) else "segmented"
-    if shape.width == 1:
-        _, values = column_of(shape, 0)
-        names = [value.decode("utf-8", "replace") for value in values]
-        tags = all(TAG.fullmatch(name) for name in names) and any("-" in name for name in names)
-        return "columns" if tags or task == "entities" else "labels"
-    if task == "entities" or _has_tags(shape):
-        return "columns"
-    return "columns" if task == "labels" else "segmented"
-
-
-def _has_tags(shape: Layout) -> bool:
-    """Whether a column holds tags, by and large: the last one does more often than others."""
-    return any(share_of_tags(shape, column) > 0.5 for column in reversed(range(shape.width)))
-
-
-def _kind_of_ragged(head: Source, task: str | None) -> str:
-    """Segmented text, or a column file with a few broken lines."""
-    if task == "entities":
-        return "columns"
-    table = split(head)
-    width = table.width[table.width > 0]
-    if not len(width):
-        return "segmented"
-    usual = int(np.bincount(width).argmax())
-    rows = np.flatnonzero(table.width == usual).astype(np.int32)
-    if usual < 2 or len(rows) < 0.5 * len(width):
-        return "labels" if task == "labels" else "segmented"
-    start, end = table.column(-1, rows)
-    tags = [
-        TAG.fullmatch(head.data[i:j].decode("utf-8", "replace")) is not None
-        for i, j in zip(start[:2000].tolist(), end[:2000].tolist(), strict=True)
-    ]
-    return "columns" if np.mean(tags) > 0.5 else "labels" if task == "labels" else "segmented"
+    return recognise(source, Options(task=task)).kind

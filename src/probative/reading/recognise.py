@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Origin, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
-from probative.reading.jsonlines import read_spans
-from probative.reading.labels import read_labels
+from probative.reading.formats import Glance
+from probative.reading.logs import Samples
 from probative.reading.opening import FORMATS, TASKS, Input, Options, format_of, open_input
-from probative.reading.segmented import read_forms, read_segmented
-from probative.reading.tables import read_table
+from probative.reading.table_sides import read_table
+from probative.reading.tables import is_number
+from probative.reading.tool_sides import PAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ __all__ = [
     "read_pair",
 ]
 
-Annotations = Tagged | Spans | Segmented | Labels
+Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples
 
 
 def read(path: str | Path | Input, options: Options | None = None) -> Annotations:
@@ -45,36 +45,12 @@ def read(path: str | Path | Input, options: Options | None = None) -> Annotation
         What is known about it; by default everything is recognised from its content.
     """
     opened = path if isinstance(path, Input) else open_input(path, options)
-    source, kind, task = opened.source, opened.kind, opened.task
-    if kind == "table":
-        _check_table(opened)
-        (labels,) = read_table(source, [opened.options.column], unit=opened.options.unit)
-        return labels
-    if kind in ("columns", "conllu"):
-        if task == "segmentation":
-            return read_forms(opened.layout)
-        tags = read_tags(opened.layout, opened.options.tag_column, any_values=task == "labels")
-        return tags if task == "entities" else token_labels(tags)
-    if kind == "jsonl" and task == "entities":
-        return read_spans(source)
-    if kind == "segmented" and task == "segmentation":
-        return read_segmented(source)
-    if kind == "labels" and task == "labels":
-        return read_labels(source)
-    raise source.error(f"read as {kind}, it has nothing for the task {task!r}")
-
-
-def _check_table(opened: Input) -> None:
-    if opened.task != "labels":
-        raise opened.source.error(f"is a table of labels; expected a file for {opened.task}")
-
-
-def token_labels(tags: Tagged) -> Labels:
-    """The tags of tokens as labels of items, one unit per sentence."""
-    names = tuple(sorted(set(tags.names)))
-    code = {name: i for i, name in enumerate(names)}
-    codes = np.array([code[name] for name in tags.names], dtype=np.int32)[tags.tags]
-    return Labels(tags.text.name, codes, names, tags.text.sentence, tags.notes)
+    found = FORMATS[opened.kind]
+    if opened.task not in found.tasks:
+        raise opened.source.error(
+            f"read as {opened.kind}, it has nothing for the task {opened.task!r}"
+        )
+    return replace(found.read(opened), origin=Origin(opened.kind, opened.reason))
 
 
 def read_pair(
@@ -102,16 +78,16 @@ def read_pair(
     The answer, the systems and their names.
     """
     options = options or Options()
-    if any(isinstance(c, str) and not _is_number(c) for c in (gold, *columns)):
-        options = replace(options, input_format="table")  # names of columns, not numbers
-    opened = open_input(path, options)
+    opened = _opened_pair(path, options, [gold, *columns])
     source = opened.source
+    if opened.kind in PAIRS:
+        return PAIRS[opened.kind](opened, gold, columns)
     if opened.kind == "table":
         return _table_pair(opened, gold, columns)
     if opened.kind not in ("columns", "conllu"):
         raise source.error(
-            f"is {_describe(opened.kind)}, which holds one side; expected a second file, or one "
-            f"file with a gold and a predicted column"
+            f"is {FORMATS[opened.kind].title}, which holds one side; expected a second file, or "
+            f"one file with a gold and a predicted column"
         )
     shape = opened.layout
     if shape.width < 2:
@@ -127,7 +103,7 @@ def read_pair(
     )
     names = [Path(source.name).name] if len(wanted) == 1 else [f"column {c}" for c in wanted]
     if task == "labels":
-        return token_labels(answer), [token_labels(system) for system in systems], names
+        return answer.as_labels(), [system.as_labels() for system in systems], names
     if task == "segmentation":
         raise source.error("holds one segmentation; expected a second file")
     for side in (answer, *systems):
@@ -144,23 +120,26 @@ def read_pair(
     return answer, list(systems), names
 
 
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"-?[0-9]{1,9}", text) is not None
+def _opened_pair(path: str | Path, options: Options, columns: Sequence[int | str | None]) -> Input:
+    """The file; columns that have names are those of a table, unless another tool wrote it."""
+    if all(c is None or isinstance(c, int) or is_number(c) for c in columns):
+        return open_input(path, options)
+    opened = open_input(path, replace(options, input_format="table"))
+    tool = Glance(opened.source, options).tool
+    if tool is None or tool[0] not in PAIRS or options.input_format is not None:
+        return opened
+    kind, reason = tool
+    task = options.task or FORMATS[kind].tasks[0]
+    return replace(opened, kind=kind, task=task, reason=reason, options=options)
 
 
 def _table_pair(
     opened: Input, gold: int | str | None, columns: Sequence[int | str]
 ) -> tuple[Annotations, list[Annotations], list[str]]:
-    _check_table(opened)
     wanted: list[str | None] = [None if gold is None else str(gold)]
     wanted += [str(column) for column in columns] or [None]
-    answer, *systems = read_table(opened.source, wanted, unit=opened.options.unit)
+    answer, *systems = read_table(opened.source, wanted, opened.options)
+    if isinstance(answer, Tagged):
+        names = [str(system.column) for system in systems if isinstance(system, Tagged)]
+        return answer, list(systems), names
     return answer, list(systems), [system.name for system in systems]
-
-
-def _describe(kind: str) -> str:
-    return {
-        "segmented": "segmented text",
-        "labels": "a list of labels",
-        "jsonl": "JSON lines with spans",
-    }.get(kind, kind)

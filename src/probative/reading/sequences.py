@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import items_of, labels_of
+from probative._labels import Column, items_of, labels_of
 from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import TEXT_COLUMNS, Labels, Spans, Tagged, Text
+from probative.reading.table_sides import Sides, is_beside
+from probative.reading.tables import Cells, Wanted, choose_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["labels_from_array", "labels_from_frame", "spans_from_sets", "tagged_from_lists"]
+    from probative.reading.annotations import LabelSets
+    from probative.reading.opening import Options
+
+__all__ = [
+    "labels_from_array",
+    "labels_from_lists",
+    "sides_from_frame",
+    "spans_from_sets",
+    "tagged_from_lists",
+]
 
 
 def _offsets(lengths: Iterable[int]) -> Any:
@@ -126,6 +138,22 @@ def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
     return Labels(name, codes, names, None if units is None else _units(name, units, len(items)))
 
 
+def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
+    """Take labels of tokens from Python, a list a sentence: sentences are the units.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    sentences
+        The labels.
+    """
+    first = _offsets(len(sentence) for sentence in sentences)
+    labels = labels_from_array(name, [label for sentence in sentences for label in sentence])
+    text = Text(name, first)
+    return replace(labels, units=text.sentence, aligned=text)
+
+
 def _units(name: str, units: Any, size: int) -> Any:
     items = items_of("units", units)
     if len(items) != size:
@@ -137,8 +165,10 @@ def _units(name: str, units: Any, size: int) -> Any:
     return rank[group.reshape(-1)]
 
 
-def labels_from_frame(name: str, frame: Any, column: str, units: str | None = None) -> Labels:
-    """Take one label per item from a column of any data frame that narwhals knows.
+def sides_from_frame(
+    name: str, frame: Any, columns: Sequence[Any], options: Options
+) -> list[Labels | LabelSets | Tagged]:
+    """Take an answer and systems, or one of them, from a data frame that narwhals knows.
 
     Parameters
     ----------
@@ -146,30 +176,48 @@ def labels_from_frame(name: str, frame: Any, column: str, units: str | None = No
         What messages call the frame.
     frame
         A pandas, polars or pyarrow table, or another one that narwhals knows.
-    column, units
-        The columns of the labels and of the units.
+    columns
+        The columns of the sides.
+    options
+        How to understand them; `unit` is the column of the units.
     """
     import narwhals as nw
 
     try:
         table = nw.from_native(frame, eager_only=True)
-        there = list(table.columns)
+        place = {str(column): number for number, column in enumerate(table.columns)}
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{name}: is no data frame that can be read: {reason:.200}") from None
-    for wanted in [column] if units is None else [column, units]:
-        if wanted not in there:
-            listed = ", ".join(map(str, there[:20])) + (", …" if len(there) > 20 else "")
-            raise InputError(
-                f"{name}: there is no column {shown(wanted)}; expected one of {listed}"
-            )
-    items = table[column].to_list()
-    if not items:
-        raise InputError(f"{name}: the table has no rows; expected at least one")
-    codes, names = labels_of(
-        items, lambda text: InputError(f"{name}: column {column!r} {text}"), "row"
+    there = list(place)
+    classes = options.probability_columns
+    asked = [*columns[: 0 if len(columns) == 1 else 1], *classes] if classes else list(columns)
+    wanted = Wanted([str(column) for column in asked], options.unit, is_beside)
+    names, unit, read = choose_columns(
+        wanted, there, lambda text: InputError(f"{name}: {text.split('; did you', 1)[0]}")
     )
-    group = None if units is None else _units(column, table[units].to_list(), len(items))
-    said = next((table[text] for text in TEXT_COLUMNS if text in there), None)
-    texts = None if said is None else lambda: ["" if t is None else str(t) for t in said.to_list()]
-    return Labels(column, codes, names, group, texts=texts)
+    if not len(table):
+        raise InputError(f"{name}: the table has no rows; expected at least one")
+    cells = Cells(
+        "frame", names, unit, {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
+    )
+    sides = Sides(cells, options, name).make()
+    said = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
+    if said is None:
+        return sides
+    texts = lambda: ["" if t is None else str(t) for t in said.to_list()]  # noqa: E731
+    return [side if isinstance(side, Tagged) else replace(side, texts=texts) for side in sides]
+
+
+def _numbered(name: str, column: str, values: list[Any]) -> Any:
+    """One number per value, and the values; lists are labels of one item."""
+    contents = Column()
+    try:
+        contents.extend([tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values])
+    except TypeError:  # it has no hash
+        place = len(contents.codes)
+        raise InputError(
+            f"{name}: column {column!r} row {place + 1} is {shown(values[place])}; expected text, "
+            f"a number or a truth value"
+        ) from None
+    return contents.codes, contents.values

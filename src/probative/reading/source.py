@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import os
 import stat
 import sys
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from probative.errors import InputError
 
@@ -17,13 +19,15 @@ if TYPE_CHECKING:
     import gzip
     from collections.abc import Iterable
 
-__all__ = ["LARGEST", "Source", "load", "refuse_repeats", "snippet"]
+__all__ = ["LARGEST", "Source", "is_brat_folder", "load", "refuse_repeats", "snippet"]
 
 # Byte positions are kept in 32-bit integers.
 LARGEST = 2**31 - 64
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
+_ZIP = b"PK\x03\x04"
+_DOCBIN = b"x"  # with which zlib begins, which a file of spaCy is packed by
 _PIECE = 1 << 24
 # Codecs that Python counts among the text encodings, but in which no file is written.
 _NO_FILES = {"idna", "punycode", "undefined"}
@@ -49,8 +53,8 @@ class Source:
     notes
         What was done to get there and the reader should know.
     path
-        For a Parquet file on disk, where it is: `data` is then its opening only. None for
-        everything that `data` holds.
+        For what is not read here, where it is: a Parquet file on disk, of which `data` is the
+        opening only; a folder of brat; a file of spaCy. None for everything that `data` holds.
     """
 
     name: str
@@ -62,6 +66,37 @@ class Source:
     def is_parquet(self) -> bool:
         """Whether this is a Parquet file, and so no text."""
         return self.data.startswith(_PARQUET)
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether this is a zip archive, and so no text."""
+        return self.data.startswith(_ZIP)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether this is a folder."""
+        return self.path is not None and not self.data
+
+    @property
+    def is_docbin(self) -> bool:
+        """Whether this is a file of spaCy."""
+        return self.path is not None and self.data == _DOCBIN
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the content is text."""
+        return not (self.is_parquet or self.is_zip or self.is_folder or self.is_docbin)
+
+    @cached_property
+    def document(self) -> Any:
+        """The content as one JSON value."""
+        try:
+            return json.loads(self.data)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", None) or "too deep or too large"
+            raise self.error(
+                f"is not JSON ({reason}); expected one value", getattr(error, "lineno", None)
+            ) from None
 
     def error(self, message: str, line: int | None = None) -> InputError:
         """An error at a line of this file; lines count from 1."""
@@ -95,10 +130,16 @@ def load(
         What an empty file should have held.
     """
     name = "standard input" if str(path) == "-" else str(path)
+    if is_brat_folder(path):
+        return Source(name, b"", path=Path(path))
     data, place = _raw(path, name, limit)
+    if place is not None and data == _DOCBIN:
+        return Source(name, data, path=place)
     data = _unpack(name, data, limit)
     if data.startswith(_PARQUET):
         return Source(name, data, path=place)
+    if data.startswith(_ZIP):
+        return Source(name, data)
     data, notes = _as_utf8(name, data, encoding)
     if len(data) > LARGEST:  # another encoding may need fewer bytes than UTF-8
         raise _too_large(name, LARGEST)
@@ -111,6 +152,14 @@ def load(
     if b"\r" in data and b"\n" not in data:
         data = data.replace(b"\r", b"\n")
     return Source(name, data, notes)
+
+
+def is_brat_folder(path: str | Path) -> bool:
+    """Whether this is a folder in which annotations of brat lie."""
+    try:
+        return str(path) != "-" and Path(path).is_dir() and any(Path(path).glob("*.ann"))
+    except (OSError, ValueError):
+        return False
 
 
 def refuse_repeats(paths: Iterable[object]) -> None:
@@ -167,6 +216,8 @@ def _raw(path: str | Path, name: str, limit: int) -> tuple[bytes, Path | None]:
                 opening = file.read(len(_PARQUET))
                 if opening == _PARQUET:
                     return opening, Path(path)
+                if opening[:1] == _DOCBIN and Path(path).suffix == ".spacy":
+                    return _DOCBIN, Path(path)
                 file.seek(0)
             return _limited(file, name, limit), None
     except InputError:

@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from probative.errors import InputError
+from probative.reading.source import is_brat_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["SystemFile", "find_systems", "folders_passed_over"]
+__all__ = [
+    "SystemFile",
+    "find_systems",
+    "folders_passed_over",
+    "named_file",
+    "taken_for_file",
+]
 
 
 class SystemFile(NamedTuple):
@@ -43,10 +50,29 @@ def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[Sys
     return files
 
 
+def named_file(word: str) -> SystemFile:
+    """The file that a word stands for, ``file`` or ``name=file``; a file of that very name wins."""
+    if "=" not in word or word == "-" or Path(word).exists():
+        return SystemFile(word)
+    name, _, path = word.partition("=")
+    if not name.strip() or not path:
+        raise InputError(f"{word!r}: expected NAME=FILE")
+    return SystemFile(path, name.strip())
+
+
+def taken_for_file(word: str) -> str | None:
+    """A remark on a file whose name could have been read as ``name=file``, too."""
+    if "=" in word and Path(word).is_file() and Path(word.partition("=")[2]).is_file():
+        return f"{word}: there is a file of this name, so this is no NAME=FILE"
+    return None
+
+
 def folders_passed_over(words: Sequence[str]) -> list[str]:
     """A remark on each folder among the words in which there are others: these are not read."""
     remarks = []
-    for word in filter(_is_folder, words):
+    for word in words:
+        if not _is_folder(word) or is_brat_folder(word):
+            continue
         inside = sorted(p.name for p in Path(word).iterdir() if p.is_dir() and p.name[0] != ".")
         if inside:
             remarks.append(f"{word}: folders in it are passed over: {', '.join(inside)}")
@@ -58,7 +84,7 @@ def _is_folder(word: str) -> bool:
 
 
 def _files_of(word: str) -> Iterator[SystemFile]:
-    if word == "-" or Path(word).is_file():
+    if word == "-" or Path(word).is_file() or is_brat_folder(word):
         yield SystemFile(word)
     elif _is_folder(word):
         inside = sorted(p for p in Path(word).iterdir() if p.is_file() and p.name[0] != ".")
@@ -66,10 +92,7 @@ def _files_of(word: str) -> Iterator[SystemFile]:
             raise InputError("the folder holds no files; expected outputs of systems", word)
         yield from (SystemFile(str(path)) for path in inside)
     elif "=" in word:
-        name, _, path = word.partition("=")
-        if not name.strip() or not path:
-            raise InputError(f"{word!r}: expected NAME=FILE")
-        yield SystemFile(path, name.strip())
+        yield named_file(word)
     elif has_magic(word):
         matches = sorted(path for path in glob(word) if Path(path).is_file())  # noqa: PTH207  # anywhere
         if not matches:

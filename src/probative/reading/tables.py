@@ -1,4 +1,4 @@
-"""Label tables: CSV and TSV, JSON lines, Parquet."""
+"""The cells of tables: CSV and TSV, JSON lines, Parquet. What they mean is told elsewhere."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ import json
 import re
 import tempfile
 from collections import Counter
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._labels import Column, named
+from probative._labels import Column
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.reading.annotations import TEXT_COLUMNS, Labels
 from probative.reading.source import LARGEST, snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import duckdb
     from numpy.typing import NDArray
@@ -32,119 +31,200 @@ if TYPE_CHECKING:
     # of every column, one number per row and the values that the numbers stand for
     Read = dict[str, tuple[Ints, list[Any]]]
 
-__all__ = ["read_table"]
+__all__ = [
+    "Cells",
+    "Wanted",
+    "choose_columns",
+    "connected",
+    "header_of",
+    "is_number",
+    "listed",
+    "number_of_commas",
+    "plain_name",
+    "read_cells",
+    "single_name",
+]
 
-_GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer")
+# What columns are called, in small letters.
+GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer", "tag", "tags", "ner")
+PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *GOLD_NAMES)
 _LINES = 4096  # of JSON that are read at once
 _BETWEEN = ",\n"  # no text goes on over the end of a line
 _SPACED = re.compile(r'"\s+:')
 _SIMPLE = frozenset({str, int, float, bool, type(None)})
-_PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *_GOLD_NAMES)
+_NUMBER = re.compile(r"-?[1-9][0-9]{0,8}", re.ASCII)
 
 
-def read_table(
-    source: Source, columns: Sequence[str | None], *, unit: str | None = None
-) -> list[Labels]:
-    """Read labels from the columns of a table.
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What was read of a table.
 
-    Parameters
+    Attributes
     ----------
-    source
-        A file with a header (CSV, TSV) or with named fields (JSON lines, Parquet).
+    kind
+        csv, tsv, jsonl, parquet or frame.
+    names
+        The columns that were asked for, by the names that the table has for them, in their order.
+    unit
+        The column of the units, likewise; None if none was asked for.
     columns
-        The columns to read. None stands for the one that holds labels by its name: the first
-        one is looked for among the names of answers (gold, label, y, …), others among those of
+        Of every column that was read, one number per row and the values that the numbers stand for.
+    breaks
+        The rows (from 0) before which empty lines stand, with these lines (from 1).
+    reason
+        Why the first line names the columns, or is a row itself, where that had to be found out.
+    """
+
+    kind: str
+    names: list[str]
+    unit: str | None
+    columns: Read
+    breaks: dict[int, int] = field(default_factory=dict)
+    reason: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.columns[self.names[0]][0])
+
+
+class Wanted(NamedTuple):
+    """Which columns of a table to read.
+
+    Attributes
+    ----------
+    columns
+        Names or numbers; None stands for the one that holds labels by its name: the first one is
+        looked for among the names of answers (gold, label, y, …), others among those of
         predictions.
     unit
         The column that says which items belong together.
+    beside
+        Says of a name (as `plain_name` writes it) whether its column is to be read as well.
+    header
+        Whether the first line names the columns; None: see which.
+    comments
+        Whether lines that begin with # are left out.
+    lists
+        Whether cells are lists of labels; lists of texts are taken anyway.
     """
-    kind, (names, cells) = _read(source, columns, unit)
-    if not len(cells[names[0]][0]):
-        raise source.error("the table has no rows; expected at least one")
 
-    def labels(name: str) -> tuple[Ints, tuple[str, ...]]:
-        return named(*cells[name], lambda text: source.error(f"column {name!r} {text}"), "row")
-
-    units = None if unit is None else labels(unit)[0]
-    single = len(columns) == 1
-    return [
-        Labels(
-            source.name if single else name,
-            *labels(name),
-            units,
-            (_note(source, kind, name),),
-            partial(_texts, source),
-        )
-        for name in names
-    ]
+    columns: Sequence[str | None]
+    unit: str | None = None
+    beside: Callable[[str], bool] | None = None
+    header: bool | None = None
+    comments: bool = False
+    lists: bool = False
 
 
-def _read(
-    source: Source, columns: Sequence[str | None], unit: str | None
-) -> tuple[str, tuple[list[str], Read]]:
-    """What kind of table it is, the names of its columns of labels, and all that is asked for."""
+def read_cells(source: Source, wanted: Wanted) -> Cells:
+    """Read columns of a table: CSV, TSV, JSON lines or Parquet."""
     if source.is_parquet:
-        return "parquet", _parquet(source, columns, unit)
-    if source.data[:1000].lstrip().startswith(b"{"):
-        return "jsonl", _json_lines(source, columns, unit)
-    return _delimited(source, columns, unit)
+        cells = _parquet(source, wanted)
+    elif source.data[:1000].lstrip().startswith(b"{"):
+        cells = _json_lines(source, wanted)
+    else:
+        cells = _delimited(source, wanted)
+    if not len(cells):
+        raise source.error("the table has no rows; expected at least one")
+    return cells
 
 
-def _texts(source: Source) -> Sequence[str]:
-    """What the items of a table say, from the first column that is called as texts are."""
-    for name in TEXT_COLUMNS:
-        try:
-            _, (_, cells) = _read(source, [name], None)
-        except InputError:
-            continue
-        codes, values = cells[name]
-        return ["" if values[code] is None else str(values[code]) for code in codes.tolist()]
-    return ()
+def is_number(column: str) -> bool:
+    """Whether a column is asked for by what may be its number."""
+    return _NUMBER.fullmatch(column) is not None
 
 
-def _note(source: Source, kind: str, name: str) -> str:
-    return f"{source.name}: {kind} table, labels in column {name!r}"
+def plain_name(name: str) -> str:
+    """The name of a column in small letters, with one sign between its words."""
+    return re.sub(r"[\s_-]+", "_", name.strip().lower())
+
+
+def header_of(head: Source) -> list[str] | None:
+    """The names in the first line of what may be a table by its commas or TABs; else None.
+
+    That is, if all lines have as many, and a column is called as labels usually are.
+    """
+    rows = _even_rows(head)
+    there = rows and set(map(plain_name, rows[0])) & set(PREDICTED_NAMES)
+    return rows[0] if there else None
+
+
+def single_name(head: Source) -> str | None:
+    """The first line, if it is called as columns of labels are and stands there once; else None."""
+    first, *others = head.data.decode("utf-8", "replace").split() or [""]
+    return first if plain_name(first) in PREDICTED_NAMES and first not in others else None
+
+
+def number_of_commas(head: Source) -> int:
+    """How many commas every one of the first lines has; 0 where they differ in it."""
+    rows = _even_rows(head)
+    return len(rows[0]) - 1 if rows else 0
+
+
+def _even_rows(head: Source) -> list[list[str]]:
+    """The first lines in parts, if each of several has as many, and more than one.
+
+    They are parted by TABs if the first has one, else by commas.
+    """
+    lines = [line for line in head.data.decode("utf-8", "replace").splitlines() if line]
+    how: dict[str, Any] = {"strict": True}
+    if lines and "\t" in lines[0]:
+        how = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+    try:
+        rows = list(csv.reader(lines[:200], **how))
+    except csv.Error:
+        return []
+    even = len(rows) > 1 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
+    return rows if even else []
 
 
 # --- which columns ----------------------------------------------------------------------------
 
 
-def _choose_columns(
-    source: Source, there: list[str], columns: Sequence[str | None], unit: str | None
-) -> tuple[list[str], list[str]]:
-    """The names of the columns of labels, and of all columns that are read."""
+def choose_columns(
+    wanted: Wanted, there: list[str], error: Callable[[str], InputError]
+) -> tuple[list[str], str | None, list[str]]:
+    """The names of the columns of labels, of that of units, and of all columns to be read."""
     names: list[str] = []
-    for place, name in enumerate(columns):
-        names.append(_usual(source, there, names, len(columns), place) if name is None else name)
-    wanted = dict.fromkeys([*names, *([] if unit is None else [unit])])
-    for name in wanted:
+    for place, name in enumerate(wanted.columns):
+        names.append(
+            _usual(there, names, len(wanted.columns), place, error) if name is None else name
+        )
+    asked = dict.fromkeys([*names, *([] if wanted.unit is None else [wanted.unit])])
+    for name in asked:
         if name not in there:
-            raise source.error(
-                f"there is no column {name!r}; expected one of {_listed(there)}"
+            raise error(
+                f"there is no column {name!r}; expected one of {listed(there)}"
                 + suggestion(name, there)
             )
         if there.count(name) > 1:
-            raise source.error(f"{there.count(name)} columns are called {name!r}; expected one")
-    return names, list(wanted)
+            raise error(f"{there.count(name)} columns are called {name!r}; expected one")
+    beside = wanted.beside
+    also = [] if beside is None else [name for name in there if beside(plain_name(name))]
+    also = [name for name in also if there.count(name) == 1]
+    return names, wanted.unit, list(dict.fromkeys([*asked, *also]))
 
 
-def _usual(source: Source, there: list[str], taken: list[str], number: int, place: int) -> str:
+def _usual(
+    there: list[str], taken: list[str], number: int, place: int, error: Callable[[str], InputError]
+) -> str:
     """The column that holds labels by its name."""
-    usual: tuple[str, ...] = _PREDICTED_NAMES if place else _GOLD_NAMES
+    usual: tuple[str, ...] = PREDICTED_NAMES if place else GOLD_NAMES
     if number == 1:
-        usual = _GOLD_NAMES + _PREDICTED_NAMES
-    candidates = [name for name in usual if name in there and name not in taken]
+        usual = GOLD_NAMES + PREDICTED_NAMES
+    named = {plain_name(name): name for name in reversed(there) if name not in taken}
+    candidates = [named[name] for name in usual if name in named]
     if not candidates and len(there) == 1:
         candidates = there
     if not candidates:
-        raise source.error(
-            f"which column holds the labels? There are {_listed(there)}; expected them to be named "
+        raise error(
+            f"which column holds the labels? There are {listed(there)}; expected them to be named "
             f"(gold_column=, columns=)"
         )
     return candidates[0]
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names as a message can tell them."""
     shown = [name if len(name) <= 40 else name[:40] + "…" for name in names[:20]]
     return ", ".join(shown) + (", …" if len(names) > 20 else "")
 
@@ -152,37 +232,154 @@ def _listed(names: list[str]) -> str:
 # --- CSV and TSV ------------------------------------------------------------------------------
 
 
-def _delimited(
-    source: Source, columns: Sequence[str | None], unit: str | None
-) -> tuple[str, tuple[list[str], Read]]:
+def _delimited(source: Source, wanted: Wanted) -> Cells:
     """Every row as Python's reader sees it; nothing is skipped, guessed or converted."""
-    kind, dialect = _dialect(source)
+    kind, dialect = _dialect(source, comments=wanted.comments)
     text = io.TextIOWrapper(io.BytesIO(source.data), encoding="utf-8", newline="")
+    lines = _Uncommented(text) if wanted.comments else text
     limit = csv.field_size_limit(LARGEST)
-    reader = csv.reader(text, **dialect)
+    reader = csv.reader(lines, **dialect)
+    place = lines if isinstance(lines, _Uncommented) else reader
+    breaks: dict[int, int] = {}
     try:
-        header = next(cells for cells in reader if cells)
-        _refuse_twins(source, header, reader.line_num)
-        names, wanted = _choose_columns(source, header, columns, unit)
-        contents = {name: Column() for name in wanted}
-        takers = [(header.index(name), column.add) for name, column in contents.items()]
-        for cells in _rows(source, reader, len(header)):
-            for place, add in takers:
-                add(cells[place])
+        first = next((cells for cells in reader if cells), [])
+        wish = _resolve_numbers(source, wanted, first)
+        if wish.has_header is not False:
+            _refuse_twins(source, first, place.line_num, sure=wish.has_header is True)
+        names, unit, asked = choose_columns(wish.wanted, wish.there, source.error)
+        contents = {name: Column() for name in asked}
+        takers = [(wish.there.index(name), column.add) for name, column in contents.items()]
+        for cells in _rows(source, reader, place, len(first), breaks):
+            for at, add in takers:
+                add(cells[at])
     except csv.Error as error:
-        raise source.error(f"{error}; expected {kind.upper()}", reader.line_num) from None
+        raise source.error(f"{error}; expected {kind.upper()}", place.line_num) from None
     finally:
         csv.field_size_limit(limit)
-    return kind, (names, _codes_and_values(contents))
+    columns = {name: (column.codes, column.values) for name, column in contents.items()}
+    above = {name: first[at] for name, (at, _) in zip(contents, takers, strict=True)}
+    is_header, reason = wish.has_header, None
+    if is_header is None:
+        is_header, reason = _is_header(source, [(above[n], columns[n]) for n in names])
+    if not is_header:
+        columns = {name: _below(above[name], *column) for name, column in columns.items()}
+        breaks = {row + 1: line for row, line in breaks.items()}
+    return Cells(kind, names, unit, columns, breaks, reason)
 
 
-def _codes_and_values(columns: dict[str, Column]) -> Read:
-    return {name: (column.codes, column.values) for name, column in columns.items()}
+class _Uncommented:
+    """The lines of a text that are no comments; `line_num` counts all of them."""
+
+    def __init__(self, text: Iterable[str]):
+        self._lines, self.line_num = iter(text), 0
+
+    def __iter__(self) -> _Uncommented:
+        return self
+
+    def __next__(self) -> str:
+        for line in self._lines:
+            self.line_num += 1
+            if not line.startswith("#"):
+                return line
+        raise StopIteration
 
 
-def _dialect(source: Source) -> tuple[str, dict[str, Any]]:
+class _Wish(NamedTuple):
+    """What is wanted of a table with this first line.
+
+    Attributes
+    ----------
+    wanted
+        The same columns by the names of `there`.
+    there
+        What the columns are called: after the first line, or after their places.
+    has_header
+        Whether the first line names the columns; None if that is open.
+    """
+
+    wanted: Wanted
+    there: list[str]
+    has_header: bool | None
+
+
+def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
+    """Which columns are asked for by their places, and which by names in the first line."""
+    asked = [*wanted.columns, wanted.unit]
+    places = [_place(source, wanted.header, first, column) for column in asked]
+    both = list(zip(asked, places, strict=True))
+    named = [column for column, place in both if column is not None and place is None]
+    has_header = wanted.header
+    if has_header is None and (named or all(place is None for place in places)):
+        has_header = True
+    if has_header is False and named:
+        raise source.error(
+            f"there are no names of columns (header=False), so there is no {named[0]!r}; expected "
+            f"numbers from 1 to {len(first)}"
+        )
+    there = first if has_header else [f"column {place + 1}" for place in range(len(first))]
+    names = [column if place is None else there[place] for column, place in both]
+    return _Wish(wanted._replace(columns=names[:-1], unit=names[-1]), there, has_header)
+
+
+def _place(source: Source, header: bool | None, first: list[str], column: str | None) -> int | None:
+    """The place (from 0) of a column that is asked for by its number; None for a name."""
+    if column is None or not is_number(column):
+        return None
+    place = int(column) - 1 if int(column) > 0 else len(first) + int(column)
+    there = 0 <= place < len(first)
+    if column in first and header is not False:
+        if header is None and there:
+            raise source.error(
+                f"{column!r} is the name of a column and could be the number of one; expected "
+                f"header=True (names) or header=False (numbers)"
+            )
+        return None
+    if not there:
+        raise source.error(f"there is no column {column}; expected 1 to {len(first)}")
+    return place
+
+
+def _is_header(
+    source: Source, columns: Sequence[tuple[str, tuple[Ints, list[Any]]]]
+) -> tuple[bool, str]:
+    """Whether the cells of the first line name the columns of labels below, and why."""
+    usual = next((cell for cell, _ in columns if plain_name(cell) in PREDICTED_NAMES), None)
+    if usual is not None:
+        return True, f"the first line names columns ({usual!r})"
+    again = next((cell for cell, (_, values) in columns if cell in values), None)
+    if again is not None:
+        return False, f"the first line is a row ({again!r} stands in others, too)"
+    for cell, (codes, values) in columns:
+        numbers = all(map(_is_decimal, values))
+        if numbers and not _is_decimal(cell):
+            return True, f"the first line names columns ({cell!r} is no number, all others are)"
+        times = np.bincount(codes, minlength=1)
+        if not _is_decimal(cell) and times.min() > 1:
+            return True, f"the first line names columns ({cell!r} stands there only)"
+    raise source.error(
+        f"the first line, with {columns[0][0]!r}, could name the columns or be a row; expected "
+        f"header=True or header=False"
+    )
+
+
+def _is_decimal(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _below(cell: str, codes: Ints, values: list[Any]) -> tuple[Ints, list[Any]]:
+    """A column with one more cell at its begin."""
+    values = values if cell in values else [*values, cell]
+    return np.concatenate([[values.index(cell)], codes]).astype(np.int32), values
+
+
+def _dialect(source: Source, *, comments: bool = False) -> tuple[str, dict[str, Any]]:
     """What separates the cells, as the header tells it; TSV knows no quotes."""
-    head = source.data[: 1 << 16].lstrip().split(b"\n", 1)[0]
+    lines = source.data[: 1 << 16].lstrip().split(b"\n")
+    head = next((line for line in lines if not (comments and line.startswith(b"#"))), b"")
     outside = b"".join(head.split(b'"')[::2])
     suffix = Path(source.name.removesuffix(".gz")).suffix.lower()
     tabs = b"\t" in (head if suffix == ".tsv" else outside)
@@ -192,54 +389,71 @@ def _dialect(source: Source) -> tuple[str, dict[str, Any]]:
     return "csv", {"delimiter": delimiter, "strict": True}
 
 
-def _rows(source: Source, reader: Any, width: int) -> Iterator[list[str]]:
-    """The rows below the header, all of its width; empty lines may stand at the end only."""
-    empty = 0  # the first line of a run of empty ones
+def _rows(
+    source: Source, reader: Any, place: Any, width: int, breaks: dict[int, int]
+) -> Iterator[list[str]]:
+    """The rows below the header, all of its width; where empty lines stand goes into `breaks`."""
+    empty = number = 0  # the first line of a run of empty ones, and how many rows there were
     for cells in reader:
-        if not cells:
-            empty = empty or reader.line_num
+        if not cells or (len(cells) != width and not any(map(str.strip, cells))):
+            empty = empty or place.line_num
             continue
         if empty:
-            raise source.error("the line is empty; expected a row, as there is one below", empty)
+            breaks[number], empty = empty, 0
         if len(cells) != width:
+            comment = " (or comments=True, if # starts a comment)" if cells[0][:1] == "#" else ""
             raise source.error(
-                f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}, as in the header",
-                reader.line_num,
+                f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}, as in the header"
+                f"{comment}",
+                place.line_num,
             )
         yield cells
+        number += 1
 
 
 # --- JSON lines -------------------------------------------------------------------------------
 
 
-def _json_lines(
-    source: Source, columns: Sequence[str | None], unit: str | None
-) -> tuple[list[str], Read]:
+def _json_lines(source: Source, wanted: Wanted) -> Cells:
     try:
         head = source.data.lstrip().split(b"\n", 1)[0]
-        names, wanted = _choose_columns(
-            source, list(next(_objects(source, [head.decode()]))), columns, unit
+        names, unit, asked = choose_columns(
+            wanted, list(next(_objects(source, [head.decode()]))), source.error
         )
     except InputError:  # a column may be missing in the first row
         keys: dict[str, None] = {}
         for records in _blocks(source):
             for record in records:
                 keys.update(dict.fromkeys(record))
-        names, wanted = _choose_columns(source, list(keys), columns, unit)
-    contents = {name: Column() for name in wanted}
+        names, unit, asked = choose_columns(wanted, list(keys), source.error)
+    contents = {name: Column() for name in asked}
     number = 0
     for records in _blocks(source):
-        for name, column in contents.items():
-            values = [record.get(name) for record in records]
+        for name, column in list(contents.items()):
+            values: list[Any] = [record.get(name) for record in records]
             if not _SIMPLE.issuperset(map(type, values)):
-                place = next(i for i, value in enumerate(values) if type(value) not in _SIMPLE)
+                values = [tuple(v) if _is_list(v, wanted.lists) else v for v in values]
+            if not _SIMPLE.union([tuple]).issuperset(map(type, values)):
+                if name not in {*names, unit}:
+                    del contents[name]
+                    continue
+                place = next(i for i, v in enumerate(values) if type(v) not in (*_SIMPLE, tuple))
                 raise source.error(
                     f"column {name!r} row {number + place + 1} is {shown(values[place])}; expected "
                     f"text, a number or a truth value"
                 )
             column.extend(values)
         number += len(records)
-    return names, _codes_and_values(contents)
+    return Cells("jsonl", names, unit, _codes_and_values(contents))
+
+
+def _is_list(value: Any, asked: bool) -> bool:
+    """Whether this is a list of labels: of texts, or of anything that can be one if asked for."""
+    return type(value) is list and (_SIMPLE if asked else {str}).issuperset(map(type, value))
+
+
+def _codes_and_values(columns: dict[str, Column]) -> Read:
+    return {name: (column.codes, column.values) for name, column in columns.items()}
 
 
 def _blocks(source: Source) -> Iterator[list[dict[str, Any]]]:
@@ -305,19 +519,22 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _refuse_twins(source: Source, names: Sequence[str], line: int | None = None) -> None:
-    """Two columns of one name: nobody knows which was meant."""
+def _refuse_twins(
+    source: Source, names: Sequence[str], line: int | None = None, *, sure: bool = True
+) -> None:
+    """Two columns of one name: nobody knows which was meant, if names are what counts."""
     twice = next((n for n, times in Counter(names).items() if n and times > 1), None)
-    if twice is not None:
-        raise source.error(f"two columns are called {twice!r}; expected different names", line)
+    if twice is not None and sure:
+        way_out = "" if line is None else " (or header=False, if this line is a row)"
+        raise source.error(
+            f"two columns are called {twice!r}; expected different names{way_out}", line
+        )
 
 
 # --- Parquet ----------------------------------------------------------------------------------
 
 
-def _parquet(
-    source: Source, columns: Sequence[str | None], unit: str | None
-) -> tuple[list[str], Read]:
+def _parquet(source: Source, wanted: Wanted) -> Cells:
     """DuckDB numbers the distinct values of the wanted columns, and sees nothing else."""
     import duckdb
 
@@ -328,11 +545,12 @@ def _parquet(
         else:
             place.symlink_to(source.path.resolve())
         try:
-            with _connected(place) as database:
+            with connected(place) as database:
                 _refuse_twins(source, _parquet_names(database, place))
                 there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
-                names, wanted = _choose_columns(source, there[:-1], columns, unit)
-                return names, {name: _numbered(database, name) for name in wanted}
+                names, unit, asked = choose_columns(wanted, there[:-1], source.error)
+                read = {name: _numbered(database, name) for name in asked}
+                return Cells("parquet", names, unit, read)
         except (duckdb.Error, UnicodeError) as error:
             reason = str(error).strip().splitlines()[0].replace(str(place), "it")
             raise source.error(f"is no table that can be read: {reason}") from None
@@ -366,7 +584,7 @@ def _numbered(database: duckdb.DuckDBPyConnection, name: str) -> tuple[Ints, lis
     return np.asarray(codes, dtype=np.int32), values
 
 
-def _connected(place: Path) -> duckdb.DuckDBPyConnection:
+def connected(place: Path) -> duckdb.DuckDBPyConnection:
     """A database that reads this file, and has no other way out of its memory."""
     import duckdb
 

@@ -19,6 +19,7 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
     facts = (
         ("file", report.path),
         ("format", report.input_format),
+        *((("because", report.reason),) if report.reason else ()),
         ("task", report.task),
         *report.facts.items(),
     )

@@ -42,12 +42,12 @@ def page_content(
         for c in first
         if not c.identical and no_verdict(c) is None
     ]
-    kind = "labels" if result.task == "labels" else "spans"
+    kind = "labels" if result.task in ("labels", "samples") else "spans"
     by_label = [label_differences(c) for c in first if c.by_label]
     return {
         "verdicts": result.verdicts[:_PAIRS],
         "more_verdicts": result.verdicts[_PAIRS:],
-        "gates": [str(gate).capitalize() + "." for gate in gates],
+        "gates": [f"{gate}."[:1].upper() + f"{gate}."[1:] for gate in gates],
         "facts": _facts(result),
         "recognised": result.notes,
         "score_table": scores,

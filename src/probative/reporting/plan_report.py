@@ -35,7 +35,7 @@ def plan_document(plan: Plan) -> Document:
         title="What belongs together (difference in points)",
     )
     return Document(
-        title="How much data would settle it?",
+        title="How much data would settle it?" + (f" {plan.b} against {plan.a}" if plan.b else ""),
         payload=payload("plan", signed, **plan.to_dict()),
         tables=(table,),
         records=(plan.to_dict(),),

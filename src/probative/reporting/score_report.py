@@ -52,7 +52,8 @@ def _remarks(scores: Scores) -> list[str]:
         )
     if _is_clustered(scores):
         remarks.append(
-            f"Intervals allow for items of one {scores.by} that go right or wrong together "
+            f"Intervals allow for {'labels' if scores.by == 'item' else 'items'} of one "
+            f"{scores.by} that go right or wrong together "
             f"(deff: the design effect)."
         )
     return remarks
@@ -88,7 +89,7 @@ def _overview(scores: Scores) -> Table:
         *oddities(scores),
     ]
     for system in scores.systems:
-        what = f"{system.name}: {_tally(system.counts)}"
+        what = f"{system.name}: {_tally(system.counts, scores.task)}"
         if biased and system.splitting_bias is not None:
             what += f"; splitting bias {number(system.splitting_bias)}"
         notes.append(what)
@@ -151,7 +152,9 @@ def _limits(score: Interval) -> tuple[str, str, str]:
     return points(score.estimate), points(score.low), points(score.high)
 
 
-def _tally(counts: Counts) -> str:
+def _tally(counts: Counts, task: str) -> str:
+    if task == "samples" and not counts.fp:
+        return f"{counts.tp:,.0f} of {counts.positives:,.0f} answers right"
     return (
         f"{counts.tp:,.0f} right of {counts.predicted:,.0f} returned and "
         f"{counts.positives:,.0f} to be found"

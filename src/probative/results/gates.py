@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from probative.results.base import Result
 from probative.wording import metric_name, region
@@ -42,6 +43,10 @@ class GateVerdict(Result):
     probability: float
     passed: bool
     reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All attributes by name, and the margin in points."""
+        return super().to_dict() | {"margin_points": round(100 * self.margin, 10)}
 
     def __str__(self) -> str:
         word = "passed" if self.passed else "failed"

@@ -39,6 +39,8 @@ class Plan(Result):
         What was recognised in the files of the pilot.
     signature
         A short reproducible description of every choice, where the pilot came from inputs.
+    a, b
+        The baseline and the challenger of the pilot, where it came from inputs.
     """
 
     metric: str
@@ -51,6 +53,8 @@ class Plan(Result):
     by: str = field(default="unit", repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
     signature: str = field(default="", repr=False)
+    a: str | None = None
+    b: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; null is what no number would do for."""

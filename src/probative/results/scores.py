@@ -208,6 +208,8 @@ class FileCheck(Result):
         What is wrong, a line each, with line numbers; empty if nothing is.
     notes
         What was recognised.
+    reason
+        Why it is taken to be of this format.
     """
 
     path: str
@@ -217,6 +219,7 @@ class FileCheck(Result):
     labels: dict[str, int]
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    reason: str = ""
 
     def _document(self) -> Document:
         from probative.reporting.check_report import check_document

@@ -1,0 +1,101 @@
+"""Logs against logs: which samples every system answered rightly, and what it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative.errors import InputError
+from probative.matching.items import Items
+from probative.reading.annotations import Labels
+from probative.reading.logs import join_logs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.reading.logs import Log
+
+__all__ = ["answers_of", "match_logs", "sides_of"]
+
+RIGHT, WRONG = "right", "wrong"
+FINDING = "finding"
+_MOST = 50_000_000  # findings in all that are looked at one by one
+
+
+def match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
+    """Find out who answered what rightly, or found what; and the logs in one order.
+
+    The samples are the units: repetitions of a sample, and the findings in it, belong together.
+    """
+    joined = join_logs(logs)
+    first = joined[0]
+    number: dict[str, int] = {}
+    unit = np.array([number.setdefault(s, len(number)) for s in first.samples], dtype=np.int32)
+    if not first.counted:
+        right = np.stack([log.tp > 0 for log in joined])
+        zeros = np.zeros(len(unit), dtype=np.int32)
+        return Items(unit, zeros, (RIGHT,), np.ones(len(unit), bool), right, len(number)), joined
+    return _findings(joined, unit, len(number)), joined
+
+
+def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Items:
+    """Every finding as an item.
+
+    A log does not say which findings of a sample two systems share. As many are taken to be shared
+    as can be: the samples are what is exchanged and resampled, and their sums are what they are.
+    """
+    first = logs[0]
+    there = first.tp + first.fn
+    for log in logs[1:]:
+        other = np.flatnonzero(log.tp + log.fn != there)
+        if len(other):
+            k = int(other[0])
+            raise InputError(
+                f"{len(other)} of {len(log)} samples have another number of findings to be made "
+                f"(tp + fn) than in {first.name}, such as {first.samples[k][:40]!r}: "
+                f"{int((log.tp + log.fn)[k])}, but {int(there[k])}; expected the same answer",
+                log.name,
+            )
+    alarms = np.max([log.fp for log in logs], axis=0)
+    if int(there.sum() + alarms.sum()) > _MOST:
+        raise InputError(f"more than {_MOST:,} findings; expected fewer", first.name)
+    if not there.any() and not alarms.any():
+        raise InputError("there are no findings: tp, fp and fn are 0 everywhere", first.name)
+    row, place = _numbered(there)
+    alarm_row, alarm_place = _numbered(alarms)
+    rows = np.concatenate([row, alarm_row])
+    says = np.stack(
+        [np.concatenate([place < log.tp[row], alarm_place < log.fp[alarm_row]]) for log in logs]
+    )
+    answer = np.arange(len(rows)) < len(row)
+    return Items(unit[rows], np.zeros(len(rows), dtype=np.int32), (FINDING,), answer, says, n_units)
+
+
+def _numbered(number: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For so many things in each row: the row of every one, and its place in the row."""
+    row = np.repeat(np.arange(len(number)), number)
+    begin = np.cumsum(number) - number
+    return row, np.arange(len(row)) - begin[row]
+
+
+def answers_of(log: Log, unit: NDArray[np.int32] | None) -> Labels:
+    """Whether every answer of a log is right, as labels."""
+    return Labels(
+        log.name, (log.tp == 0).astype(np.int32), (RIGHT, WRONG), unit, log.notes, lambda: log.texts
+    )
+
+
+def sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
+    """What would have been right everywhere, and what every system gave, for examples."""
+    first = logs[0]
+    repeated = items.n_units < len(first)
+    unit = items.unit if repeated and not first.counted else None
+    if first.counted:
+        return Labels(first.name, np.zeros(0, dtype=np.int32), (), np.zeros(0, np.int32)), ()
+    everywhere = Labels(
+        first.name, np.zeros(len(first), dtype=np.int32), (RIGHT,), unit, (), lambda: first.texts
+    )
+    return everywhere, tuple(answers_of(log, unit) for log in logs)

@@ -1,0 +1,533 @@
+"""Which formats there are, and how a file is recognised as one of them.
+
+Recognition asks every format of `FORMATS` what speaks for it. A format answers with a `Claim`,
+whose reason is a sentence with the evidence, or with None. The strongest claim wins; where two are
+equally strong nobody guesses: that is an error which names both readings and the keyword that
+settles each.
+
+**To add a format**, write its reader in a module of its own and add one entry to `FORMATS`:
+
+* ``name``: what `input_format` calls it;
+* ``title``: what a sentence calls it ("segmented text");
+* ``tasks``: what it can be read for, the usual one first;
+* ``recognise``: takes a `Glance` (the beginning of the file, its first JSON object, its columns,
+  what the caller has said) and returns a `Claim` or None. ``SURE`` is for what nothing else looks
+  like (a magic number, the keys of an object); ``LIKELY`` for what speaks for it; ``POSSIBLE`` for
+  what it could be, too, if all else fails or if the answer is of this format. Any JSON object is
+  ``LIKELY`` a table: what knows its keys is ``SURE``;
+* ``read``: takes the `Input` and returns annotations: `Tagged`, `Spans`, `Segmented`, `Labels` or
+  `LabelSets`.
+
+`probative.matching.check` then says what is in it from these annotations. All files of one
+comparison are read as the answer's format (`Options.like`) if they are likely of it, or if no other
+claim is stronger.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from probative.errors import InputError
+from probative.reading.columns import ODD_TAG, TAG, column_of, layout, read_tags
+from probative.reading.fields import split
+from probative.reading.jsonlines import SPAN_KEYS, read_spans
+from probative.reading.labels import read_labels
+from probative.reading.segmented import read_forms, read_segmented
+from probative.reading.source import Source
+from probative.reading.table_sides import read_one_table
+from probative.reading.tables import (
+    PREDICTED_NAMES,
+    header_of,
+    is_number,
+    number_of_commas,
+    plain_name,
+    single_name,
+)
+from probative.reading.tool_formats import (
+    read_chosen,
+    read_docs,
+    read_folder,
+    read_hipe_column,
+    read_label_studio_side,
+    read_samples,
+    read_tagged_rows,
+    tool_of_file,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+    from probative.reading.columns import Layout
+    from probative.reading.logs import Samples
+    from probative.reading.opening import Input, Options
+
+    Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples
+
+__all__ = ["FORMATS", "LIKELY", "POSSIBLE", "SURE", "Claim", "Format", "Glance", "recognise"]
+
+POSSIBLE, LIKELY, SURE = 1, 2, 3
+_HEAD = 1 << 16
+
+
+class Claim(NamedTuple):
+    """That a file is of a format.
+
+    Attributes
+    ----------
+    reason
+        What speaks for it, as the rest of a sentence that begins "because".
+    strength
+        ``SURE``, ``LIKELY`` or ``POSSIBLE``.
+    task
+        What it is to be read for, if that is not the usual task of the format.
+    """
+
+    reason: str
+    strength: int = SURE
+    task: str | None = None
+
+
+class Recognised(NamedTuple):
+    """What a file is: its format, its task, and why."""
+
+    kind: str
+    task: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """What recognisers look at; each part is made when the first of them asks for it."""
+
+    source: Source
+    options: Options
+
+    @cached_property
+    def suffix(self) -> str:
+        """The ending of the file's name, in small letters; that of compression is left out."""
+        return Path(self.source.name.removesuffix(".gz")).suffix.lower()
+
+    @cached_property
+    def head(self) -> Source:
+        """The first lines; those without content are left out."""
+        data = self.source.data
+        if len(data) <= _HEAD:
+            return self.source
+        blank = len(data) - len(data.lstrip())
+        first = data.rfind(b"\n", 0, blank) + 1
+        last = data.rfind(b"\n", first, first + _HEAD) + 1
+        return Source(self.source.name, data[first : last or first + _HEAD])
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether it is neither binary nor JSON, nor what another tool writes."""
+        return self.source.is_text and self.record is None and self.tool is None
+
+    @cached_property
+    def tool(self) -> tuple[str, str] | None:
+        """The format of another tool that it has, and why."""
+        return tool_of_file(self.source, self.record)
+
+    @cached_property
+    def record(self) -> dict[str, Any] | None:
+        """The JSON object of the first line; None if there is none."""
+        if not self.source.is_text or self.source.data.lstrip()[:1] != b"{":
+            return None
+        try:
+            record = json.loads(self.source.data.lstrip().split(b"\n", 1)[0])
+        except (ValueError, RecursionError):
+            return None
+        return record if isinstance(record, dict) else None
+
+    @cached_property
+    def shape(self) -> Layout | None:
+        """The columns of the first lines; None if lines differ in their number of columns."""
+        try:
+            return layout(self.head, comments=self.options.comments)
+        except InputError:
+            return None
+
+    @cached_property
+    def tags(self) -> tuple[int, tuple[str, ...], float] | None:
+        """The column (from 1) that holds tags by and large, some of them, and their share.
+
+        The first of several columns holds tokens. What is never O and has no type (``I`` in lines
+        of English) is a tag in the last column only, where there are several of them.
+        """
+        if self.shape is None:
+            return self._tags_of_ragged
+        last = self.shape.width - 1
+        for column in range(last, -1, -1):
+            if column == 0 < last:
+                break
+            codes, values = column_of(self.shape, column)
+            found = _tags_among(codes, values, strict=column < last)
+            if found is not None:
+                return (column + 1, *found)
+        return None
+
+    @cached_property
+    def _tags_of_ragged(self) -> tuple[int, tuple[str, ...], float] | None:
+        """The same for a column file with a few broken lines: in the last of the usual columns."""
+        table = split(self.head)
+        width = table.width[table.width > 0]
+        usual = int(np.bincount(width).argmax()) if len(width) else 0
+        rows = np.flatnonzero(table.width == usual).astype(np.int32)
+        if usual < 2 or len(rows) < 0.5 * len(width):
+            return None
+        start, end = table.column(-1, rows[:2000])
+        texts = [self.head.data[i:j] for i, j in zip(start.tolist(), end.tolist(), strict=True)]
+        values = tuple(dict.fromkeys(texts))
+        codes = np.array([values.index(text) for text in texts])
+        found = _tags_among(codes, values, strict=True)
+        return None if found is None else (usual, *found)
+
+    @cached_property
+    def is_ragged(self) -> bool:
+        """Whether lines have different numbers of words."""
+        if self.shape is not None:
+            return False
+        width = split(self.head).width
+        return len(np.unique(width[width > 0])) > 1
+
+    @cached_property
+    def has_breaks(self) -> bool:
+        """Whether empty lines stand between others."""
+        return b"\n\n" in self.head.data.strip().replace(b"\r", b"")
+
+
+def _tags_among(
+    codes: Any, values: tuple[bytes, ...], *, strict: bool
+) -> tuple[tuple[str, ...], float] | None:
+    """Some of the tags that most of these values are, and their share."""
+    names = [value[:1000].decode("utf-8", "replace") for value in values]
+    is_tag = np.array([TAG.fullmatch(name) is not None for name in names])
+    share = float(is_tag[codes].mean())
+    tags = [name for name, known in zip(names, is_tag.tolist(), strict=True) if known]
+    typed = [tag for tag in tags if "-" in tag]
+    telling = typed or "O" in tags or (not strict and len(tags) > 1)
+    return ((*typed[:1], *tags[:1]), share) if share > 0.5 and telling else None
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format that files may have; see the beginning of this module."""
+
+    name: str
+    title: str
+    tasks: tuple[str, ...]
+    recognise: Callable[[Glance], Claim | None]
+    read: Callable[[Input], Annotations]
+
+
+def recognise(source: Source, options: Options) -> Recognised:
+    """Find out what a file is, and why; what could be two things is an error that names both.
+
+    Parameters
+    ----------
+    source
+        Its content.
+    options
+        What is known already: what was asked for is not looked for.
+    """
+    if options.input_format is not None:
+        kind = options.input_format
+        return Recognised(kind, options.task or _usual_task(kind), "")
+    glance = Glance(source, options)
+    claims = [(f, claim) for f in FORMATS.values() if (claim := f.recognise(glance)) is not None]
+    if not claims:
+        raise source.error("is of no format that is known; expected it named (input_format=)")
+    fitting = [(f, c) for f, c in claims if options.task is None or options.task in f.tasks]
+    fitting = fitting or claims
+    strength = max(claim.strength for _, claim in fitting)
+    best = [(f, claim) for f, claim in fitting if claim.strength == strength]
+    alike = [(f, claim) for f, claim in fitting if f.name == options.like]
+    if alike and alike[0][1].strength >= min(strength, LIKELY):
+        return Recognised(alike[0][0].name, options.task or _task(*alike[0]), "the answer is, too")
+    if len(best) > 1:
+        raise _undecided(source, best, options)
+    (found, claim), *_ = best
+    if strength == POSSIBLE and options.task is not None:
+        return Recognised(found.name, options.task, f"{options.task} is asked for")
+    return Recognised(found.name, options.task or _task(found, claim), claim.reason)
+
+
+def _usual_task(kind: str) -> str:
+    return FORMATS[kind].tasks[0]
+
+
+def _task(found: Format, claim: Claim) -> str:
+    return claim.task or found.tasks[0]
+
+
+def _undecided(source: Source, best: list[tuple[Format, Claim]], options: Options) -> InputError:
+    """Two readings, what speaks for each, and the keyword that settles it."""
+    (one, why), (other, why_not) = best[:2]
+    tasks = _task(one, why), _task(other, why_not)
+    settled = [f"task={task!r}" for task in tasks]
+    if tasks[0] == tasks[1] or options.task is not None:
+        settled = [f"input_format={f.name!r}" for f in (one, other)]
+    return source.error(
+        f"could be {one.title} ({why.reason}) or {other.title} ({why_not.reason}); expected "
+        f"{settled[0]} or {settled[1]}"
+    )
+
+
+# --- what speaks for each ---------------------------------------------------------------------
+
+
+def _is_conllu(glance: Glance) -> Claim | None:
+    shape = glance.shape if glance.is_text else None
+    if shape is None or not shape.numbered or shape.width != 10 or not shape.table.tabs:
+        return None
+    return Claim("it has ten columns between TABs, and the first numbers the tokens")
+
+
+def _is_columns(glance: Glance) -> Claim | None:
+    if not glance.is_text or _is_conllu(glance) or _asks_for_table(glance):
+        return None
+    options, shape, tags = glance.options, glance.shape, glance.tags
+    numbered = isinstance(options.tag_column, int)
+    if numbered or options.comments:
+        what = "a tag column is" if numbered else "comments are"
+        return Claim(f"{what} asked for")
+    if shape is not None and shape.numbered:
+        return Claim("the first column numbers the tokens")
+    if tags is not None and not _has_header(glance):
+        column, some, share = tags
+        return _columns_of_tags(glance, column, some, share)
+    if options.task == "entities":
+        return Claim("entities are asked for", LIKELY)
+    if shape is None or shape.width == 1:
+        return None
+    reason = f"every line has {shape.width} columns, none of tags"
+    odd = _odd_tag(shape)
+    if odd is not None:
+        return Claim(f"{odd!r} looks like a tag such as B-PER in another writing", LIKELY)
+    if header_of(glance.head) is not None:
+        return Claim(reason, POSSIBLE, "labels")
+    if shape.table.tabs and glance.suffix != ".tsv":
+        return Claim(f"{reason}, between TABs", LIKELY, "labels")
+    if glance.has_breaks:
+        return Claim(f"{reason}, and empty lines stand between", LIKELY, "labels")
+    return Claim(reason, POSSIBLE, "labels")
+
+
+def _odd_tag(shape: Layout) -> str | None:
+    """A value of the last column that looks like a tag written otherwise, beside an O."""
+    _, values = column_of(shape, -1)
+    names = [value[:100].decode("utf-8", "replace") for value in values]
+    odd = next((name for name in names if ODD_TAG.fullmatch(name)), None)
+    return odd if {"O", "o"} & set(names) else None
+
+
+def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: float) -> Claim:
+    """What tags in a column say; bare letters, one per line, may be labels as well."""
+    shape = glance.shape
+    typed = any("-" in tag for tag in some)
+    if shape is not None and shape.width == 1:
+        reason = f"its lines are tags such as {some[0]!r}"
+        unlikely = POSSIBLE if glance.options.task == "labels" else LIKELY
+        return Claim(reason, SURE if typed and share == 1 else unlikely)
+    holds = "holds" if share == 1 else "mostly holds"
+    reason = f"column {column} {holds} tags such as {some[0]!r}"
+    if typed or (shape is not None and column == shape.width):
+        return Claim(reason)
+    return Claim(reason, POSSIBLE if glance.is_ragged else LIKELY)
+
+
+def _is_segmented(glance: Glance) -> Claim | None:
+    if not glance.is_text:
+        return None
+    is_table = glance.suffix == ".tsv" or header_of(glance.head) is not None
+    if is_table:
+        return Claim("it has lines", POSSIBLE)
+    if glance.is_ragged:
+        return Claim("its lines have different numbers of words", LIKELY)
+    shape = glance.shape
+    if shape is None or shape.width == 1 or shape.table.tabs:
+        return Claim("it has lines", POSSIBLE)
+    return Claim(f"its lines are {shape.width} words each", LIKELY)
+
+
+def _is_labels(glance: Glance) -> Claim | None:
+    if not glance.is_text:
+        return None
+    shape = glance.shape
+    if shape is None or shape.width > 1 or header_of(glance.head) is not None:
+        return Claim("it has lines", POSSIBLE)
+    return Claim("every line is a single word", LIKELY)
+
+
+def _is_jsonl(glance: Glance) -> Claim | None:
+    record = glance.record
+    if glance.tool is not None:
+        return None
+    if record is None:
+        ending = glance.suffix in (".jsonl", ".json", ".ndjson") and glance.is_text
+        return Claim(f"its name ends in {glance.suffix}") if ending else None
+    has_text = "text" in record or "tokens" in record or "words" in record
+    under = next((key for key in SPAN_KEYS if isinstance(record.get(key), list)), None)
+    if not has_text or (under is None and set(SPAN_KEYS) & set(record)):
+        return None
+    if under is not None:
+        texts = [isinstance(entry, str) for entry in record[under]]
+        if texts and all(texts) and "text" in record:
+            return None  # labels of the text, not spans in it
+        return Claim(f"its first object has a text and a list under {under!r}")
+    named = set(map(plain_name, record)) & set(PREDICTED_NAMES)
+    return Claim("its first object has a text and no label", POSSIBLE if named else SURE)
+
+
+def _is_table(glance: Glance) -> Claim | None:
+    if glance.tool is not None:
+        return None
+    if glance.source.is_parquet:
+        return Claim("it begins as Parquet files do")
+    if glance.record is not None:
+        spans = _is_jsonl(glance)
+        if spans is not None and spans.strength == SURE:
+            return None
+        keys = _listed(list(glance.record))
+        return Claim(f"its first line is a JSON object with {keys}", LIKELY)
+    if _asks_for_table(glance):
+        return Claim("a header or the name of a column speaks of a table")
+    if glance.suffix == ".csv":
+        return Claim("its name ends in .csv")
+    if _has_header(glance):
+        return Claim("its first line names the columns: tags stand below it, and none in it")
+    if glance.suffix == ".tsv":
+        return Claim("its name ends in .tsv", LIKELY)
+    names = header_of(glance.head)
+    if names is not None:
+        return Claim(f"its first line names columns: {_listed(names)}", LIKELY)
+    shape = glance.shape
+    if shape is not None and shape.width == 1:
+        name = single_name(glance.head)
+        if name is not None:
+            return Claim(f"its first line, {name!r}, stands there only, as a name does", LIKELY)
+    commas = number_of_commas(glance.head) if shape is not None and shape.width == 1 else 0
+    if commas:
+        return Claim(f"every line has {commas} comma{'s' * (commas > 1)}", LIKELY)
+    return None
+
+
+def _asks_for_table(glance: Glance) -> bool:
+    """Whether the caller speaks of a header or names a column, and the text could have some."""
+    options = glance.options
+    names = [name for name in (options.column, options.unit) if name is not None]
+    if options.header is None and not any(not is_number(name) for name in names):
+        return False
+    first = glance.head.data.lstrip().split(b"\n", 1)[0]
+    alone = glance.shape is not None and glance.shape.width == 1
+    separated = alone or any(sign in first for sign in (b"\t", b",", b";"))
+    return glance.is_text and separated
+
+
+def _has_header(glance: Glance) -> bool:
+    """Whether the first line of columns between TABs is the only one without a tag."""
+    shape = glance.shape
+    if shape is None or glance.tags is None or not shape.table.tabs or shape.width < 2:
+        return False
+    if shape.numbered or len(shape.rows) < 2:
+        return False
+    codes, values = column_of(shape, glance.tags[0] - 1)
+    known = [TAG.fullmatch(value.decode("utf-8", "replace")) is not None for value in values]
+    is_tag = np.array(known)[codes]
+    return bool(not is_tag[0] and is_tag[1:].all())
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(repr(name[:40]) for name in names[:4]) + (", …" if len(names) > 4 else "")
+
+
+def _by_tool(name: str) -> Callable[[Glance], Claim | None]:
+    """What speaks for a format that another tool writes: nothing else looks like it."""
+
+    def recognise_tool(glance: Glance) -> Claim | None:
+        tool = glance.tool
+        return Claim(tool[1]) if tool is not None and tool[0] == name else None
+
+    return recognise_tool
+
+
+# --- the readers ------------------------------------------------------------------------------
+
+
+def _read_columns(opened: Input) -> Annotations:
+    if opened.task == "segmentation":
+        return read_forms(opened.layout)
+    column = opened.options.tag_column
+    if column is None and opened.options.column is not None:
+        column = _number_of(opened)
+    tags = read_tags(opened.layout, column, any_values=opened.task == "labels")
+    return tags if opened.task == "entities" else tags.as_labels()
+
+
+def _number_of(opened: Input) -> int:
+    """The number of the column that is asked for; it has no name here."""
+    column = str(opened.options.column)
+    if not is_number(column):
+        raise opened.source.error(
+            f"there is no column {column!r}: columns have no names here; expected a number "
+            f"(or input_format='table')"
+        )
+    return int(column)
+
+
+_COLUMN_TASKS = ("entities", "segmentation", "labels")
+FORMATS: dict[str, Format] = {
+    entry.name: entry
+    for entry in (
+        Format("columns", "columns", _COLUMN_TASKS, _is_columns, _read_columns),
+        Format(
+            "conllu", "CoNLL-U", ("segmentation", "entities", "labels"), _is_conllu, _read_columns
+        ),
+        Format(
+            "segmented",
+            "segmented text",
+            ("segmentation",),
+            _is_segmented,
+            lambda opened: read_segmented(opened.source),
+        ),
+        Format(
+            "labels",
+            "a list of labels",
+            ("labels",),
+            _is_labels,
+            lambda opened: read_labels(opened.source),
+        ),
+        Format(
+            "jsonl",
+            "JSON lines with spans",
+            ("entities",),
+            _is_jsonl,
+            lambda opened: read_spans(opened.source),
+        ),
+        Format("table", "a table", ("labels", "entities"), _is_table, read_one_table),
+        *(
+            Format(name, title, tasks, _by_tool(name), reader)
+            for name, title, tasks, reader in (
+                ("rows", "rows of tokens and tags", ("entities", "labels"), read_tagged_rows),
+                ("choices", "labels chosen for texts", ("labels",), read_chosen),
+                (
+                    "labelstudio",
+                    "an export of Label Studio",
+                    ("entities", "labels"),
+                    read_label_studio_side,
+                ),
+                ("brat", "a folder of brat", ("entities",), read_folder),
+                ("docbin", "documents of spaCy", ("entities",), read_docs),
+                ("hipe", "a file of HIPE", ("entities", "labels"), read_hipe_column),
+                ("log", "a log of an evaluation", ("samples",), read_samples),
+            )
+        ),
+    )
+}

@@ -1,0 +1,479 @@
+"""Rows of tokens and their tags, as Hugging Face's datasets have them: ``tokens``, ``ner_tags``.
+
+Tags are texts, or numbers whose names are told apart from the rows: by the caller, by a
+``dataset_info.json`` beside the file, by the metadata of a Parquet file, by a dataset's features.
+-100 says that a token is not to be looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from probative._validation import names_of, shown
+from probative.errors import InputError
+from probative.reading.annotations import Tagged, Text
+from probative.reading.columns import TAG
+from probative.reading.sequences import labels_from_array
+from probative.reading.source import snippet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from probative.reading.annotations import Labels
+    from probative.reading.source import Source
+
+__all__ = [
+    "BY_ROW",
+    "IGNORED",
+    "TOKENS",
+    "Rows",
+    "are_rows",
+    "check_label_names",
+    "choose_column",
+    "is_dataset",
+    "is_row",
+    "is_tag_column",
+    "label_names_of",
+    "label_names_of_features",
+    "labels_of_dataset",
+    "name_numbers",
+    "numbered_tags",
+    "read_rows",
+    "rows_of",
+    "tag_columns",
+    "tagged_rows",
+]
+
+IGNORED = "\0ignored"  # what no tag is called: a token that is not looked at
+_IGNORED_NUMBER = -100
+TOKENS = ("tokens", "words")
+# from the likeliest on: what is in the answer, and what is predicted
+_GOLD = ("ner_tags", "tags", "labels", "gold", "gold_tags", "true_labels")
+_PREDICTED = ("predictions", "prediction", "predicted_tags", "pred_tags", "pred", "preds")
+BY_ROW = "row"  # what tells sentences apart here
+_INFORMATION = "dataset_info.json"
+_SOME = 20  # rows that are looked at to see what they are
+
+
+class Rows(NamedTuple):
+    """Rows by the columns that matter.
+
+    Attributes
+    ----------
+    name
+        The file or parameter.
+    tokens
+        The tokens of every row; None where there are none.
+    columns
+        The columns of tags by name.
+    names
+        What the numbers of each column stand for, where that is known.
+    lines
+        The line of every row in a file.
+    documents
+        The document of every row, where a column tells it.
+    """
+
+    name: str
+    tokens: list[list[str]] | None
+    columns: dict[str, list[Any]]
+    names: Mapping[str, Sequence[str]]
+    lines: list[int] | None = None
+
+
+def is_row(record: Mapping[str, Any]) -> str | None:
+    """What shows that an object is a row of tokens and tags, or None."""
+    tokens = next((key for key in TOKENS if _is_list_of(record.get(key), str)), None)
+    columns = tag_columns(record)
+    if not columns:
+        return None
+    if tokens is None:
+        known = [name for name in columns if name in ("ner_tags", *_PREDICTED)]
+        numbers = [name for name in known if _is_list_of(record[name], int)]
+        return f"it has a list of numbers under {numbers[0]!r}" if numbers else None
+    return f"it has as many tags under {columns[0]!r} as {tokens}"
+
+
+def tag_columns(record: Mapping[str, Any]) -> list[str]:
+    """The columns of a row that hold one tag (a text or a number) per token."""
+    tokens = next((record[key] for key in TOKENS if _is_list_of(record.get(key), str)), None)
+    return [
+        key
+        for key, value in record.items()
+        if key not in TOKENS
+        and (_is_list_of(value, str) or _is_list_of(value, int))
+        and (tokens is None or len(value) == len(tokens))
+        and (_is_list_of(value, int) or all(TAG.fullmatch(tag) for tag in value) or key in _KNOWN)
+        and is_tag_column(key)
+    ]
+
+
+_KNOWN = frozenset((*_GOLD, *_PREDICTED, "pos_tags", "chunk_tags"))
+
+
+def is_tag_column(name: str) -> bool:
+    """Whether a column of lists holds tags by its name."""
+    return name in _KNOWN or name.endswith(("_tags", "_labels", "_predictions"))
+
+
+def _is_list_of(value: Any, kind: type) -> bool:
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    return all(isinstance(each, kind) and not isinstance(each, bool) for each in value)
+
+
+def choose_column(
+    name: str,
+    there: Sequence[str],
+    wanted: str | None,
+    *,
+    predicted: bool,
+    taken: Sequence[str] = (),
+) -> str:
+    """The column of a side: the one asked for, or the one that its name speaks for."""
+    if wanted is not None:
+        if wanted not in there:
+            raise InputError(
+                f"there is no column {shown(wanted)} of tags; expected one of {', '.join(there)}",
+                name,
+            )
+        return wanted
+    order = (*_PREDICTED, *_GOLD) if predicted else (*_GOLD, *_PREDICTED)
+    left = [column for column in there if column not in taken]
+    usual = [column for column in order if column in left]
+    if usual:
+        return usual[0]
+    if len(left) == 1:
+        return left[0]
+    listed = ", ".join(left[:20]) or "none"
+    raise InputError(
+        f"which column holds the tags? There are {listed}; expected them to be named "
+        f"(gold_column=, columns=)",
+        name,
+    )
+
+
+def read_rows(source: Source, label_names: Sequence[str] | None = None) -> Rows:
+    """Read the rows of JSON lines or of a Parquet file."""
+    if source.is_parquet:
+        records, own = _parquet_records(source)
+        lines: list[int] | None = None
+    else:
+        records, lines = _json_records(source)
+        own = {}
+    known = own or _names_beside(source)
+    return rows_of(source.name, records, lines, known, label_names)
+
+
+def rows_of(
+    name: str,
+    records: Sequence[Mapping[str, Any]],
+    lines: list[int] | None = None,
+    names: Mapping[str, Sequence[str]] | None = None,
+    label_names: Sequence[str] | None = None,
+) -> Rows:
+    """The columns of rows that are objects of Python."""
+    key = next((k for k in TOKENS if any(k in record for record in records)), None)
+    # a row without tokens tells nothing of its columns
+    there = dict.fromkeys(column for record in records for column in tag_columns(record))
+    columns: dict[str, list[Any]] = {column: [] for column in there}
+    tokens: list[list[str]] = []
+    for number, record in enumerate(records):
+        line = None if lines is None else lines[number]
+        words = record.get(key) if key is not None else None
+        if key is not None:
+            if not isinstance(words, list | tuple) or not all(isinstance(w, str) for w in words):
+                raise _error(
+                    name,
+                    number,
+                    line,
+                    f"{key!r} is {shown(words)}; expected a list of texts",
+                )
+            tokens.append(list(words))
+        for column, values in columns.items():
+            tags = record.get(column)
+            if not isinstance(tags, list | tuple):
+                raise _error(
+                    name,
+                    number,
+                    line,
+                    f"{column!r} is {shown(tags)}; expected a list of tags",
+                )
+            if key is not None and len(tags) != len(tokens[-1]):
+                raise _error(
+                    name,
+                    number,
+                    line,
+                    f"{len(tags)} tags under {column!r}, but "
+                    f"{len(tokens[-1])} {key}; expected as many",
+                )
+            values.append(tags)
+    if not columns:
+        raise InputError("no row has tags; expected lists of them, such as 'ner_tags'", name)
+    named = dict(names or {})
+    if label_names:
+        named |= dict.fromkeys(columns, tuple(label_names))
+    return Rows(name, tokens if key is not None else None, columns, named, lines)
+
+
+def _error(name: str, number: int, line: int | None, message: str) -> InputError:
+    return InputError(message if line is not None else f"row {number + 1}: {message}", name, line)
+
+
+def are_rows(items: Sequence[Any]) -> bool:
+    """Whether these are objects with tokens or tags in lists, as a dataset has them."""
+    if not items or not all(hasattr(row, "keys") for row in items):
+        return False
+    return any(is_row(row) is not None for row in items[:_SOME])
+
+
+def numbered_tags(data: Any) -> list[list[int]] | None:
+    """Tags of sentences as numbers, from lists or an array of them; None if this is something else.
+
+    That is what trainers of Hugging Face hand to the function that computes scores.
+    """
+    if (
+        getattr(data, "ndim", None) == 2
+        and getattr(getattr(data, "dtype", None), "kind", "") == "i"
+    ):
+        return [list(row) for row in data.tolist()]
+    if not isinstance(data, list | tuple) or not data:
+        return None
+    lists = [row.tolist() if hasattr(row, "tolist") else row for row in data]
+    if not all(isinstance(row, list | tuple) for row in lists) or not any(lists):
+        return None
+    whole = all(isinstance(x, int) and not isinstance(x, bool) for row in lists for x in row)
+    return [list(row) for row in lists] if whole else None
+
+
+def name_numbers(side: Any, names: Sequence[str]) -> Any:
+    """The labels of a side by the names of their numbers; those that are names already stay."""
+    if not names:
+        return side
+    known = {str(number): name for number, name in enumerate(names)} | {n: n for n in names}
+    strange = next((name for name in side.names if name not in known), None)
+    if strange is not None:
+        raise InputError(
+            f"label {strange[:60]!r} has no name; expected 0 to {len(names) - 1}, as there are "
+            f"{len(names)} (label_names=)",
+            side.name,
+        )
+    new = tuple(sorted({known[name] for name in side.names}))
+    code = np.array([new.index(known[name]) for name in side.names], dtype=np.int32)
+    return replace(side, codes=code[side.codes], names=new)
+
+
+def check_label_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of labels, if they tell labels apart, from each other and from numbers."""
+    given = names_of("label_names", names)
+    doubled = next((name for i, name in enumerate(given) if name in given[:i]), None)
+    if doubled is not None:
+        raise InputError(f"label_names: {doubled!r} twice; expected a name for each number")
+    number = next((name for name in given if name.isdecimal()), None)
+    if number is not None:
+        raise InputError(f"label_names: {number!r} is a number itself; expected names")
+    return given
+
+
+def is_dataset(data: Any) -> bool:
+    """Whether this is a dataset with features, as Hugging Face's are."""
+    return hasattr(data, "features") and hasattr(data, "column_names")
+
+
+def labels_of_dataset(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    names: Mapping[str, Sequence[str]],
+    options: Any,
+) -> Labels:
+    """One label per row of a dataset, by the names that its features give them."""
+    there = list(dict.fromkeys(key for row in rows for key in row))
+    usual = ("label", "labels", "prediction", "predictions")
+    column = options.column or next((key for key in usual if key in there), None)
+    if column is None or column not in there:
+        raise InputError(
+            f"{name}: there is no column {shown(column or 'label')}; expected one of "
+            f"{', '.join(there[:20])}"
+        )
+    classes = tuple(options.label_names) or names.get(column)
+    values = [row.get(column) for row in rows]
+    if classes is not None:
+        for number, value in enumerate(values, start=1):
+            if isinstance(value, int) and not 0 <= value < len(classes):
+                raise InputError(
+                    f"{name}: row {number} has label {value}; expected 0 to {len(classes) - 1}"
+                )
+        values = [classes[v] if isinstance(v, int) else v for v in values]
+    return labels_from_array(name, values)
+
+
+def tagged_rows(rows: Rows, column: str) -> Tagged:
+    """The tags of one column."""
+    code: dict[str, int] = {}
+    names = rows.names.get(column)
+    spelt: dict[Any, int] = {}
+    tags: list[int] = []
+    lengths = []
+    for number, row in enumerate(rows.columns[column]):
+        lengths.append(len(row))
+        for tag in row:
+            if (type(tag), tag) not in spelt if isinstance(tag, int | str) else True:
+                name = _name(rows, column, number, tag, names)
+                spelt[type(tag), tag] = code.setdefault(name, len(code))
+            tags.append(spelt[type(tag), tag])
+    first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    at = None if rows.lines is None else np.repeat(np.array(rows.lines, np.int32) - 1, lengths)
+    text = Text(rows.name, first, row=at, sentences=rows.tokens, parted_by=BY_ROW)
+    note = f"{rows.name}: rows of tokens and tags, under {column!r}"
+    ignored = tags.count(code[IGNORED]) if IGNORED in code else 0
+    if ignored:
+        note += f", {ignored} tokens without one (-100)"
+    return Tagged(text, np.array(tags, dtype=np.int32), tuple(code), (note,))
+
+
+def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] | None) -> str:
+    """What a tag is called."""
+    line = None if rows.lines is None else rows.lines[number]
+    if isinstance(tag, str):
+        return tag
+    if isinstance(tag, bool) or not isinstance(tag, int):
+        raise _error(
+            rows.name,
+            number,
+            line,
+            f"{shown(tag)} under {column!r} is no tag; expected texts or numbers",
+        )
+    if tag == _IGNORED_NUMBER:
+        return IGNORED
+    if not names:
+        raise _error(
+            rows.name,
+            number,
+            line,
+            f"the tags under {column!r} are numbers; expected "
+            f"their names, from 0 on (label_names=), or a {_INFORMATION} beside the file",
+        )
+    if not 0 <= tag < len(names):
+        raise _error(
+            rows.name,
+            number,
+            line,
+            f"tag {tag} under {column!r}; expected 0 to "
+            f"{len(names) - 1}, as there are {len(names)} names, or -100",
+        )
+    return str(names[tag])
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int] | None]:
+    if source.data.lstrip()[:1] == b"[":
+        document = source.document
+        strange = next((row for row in document if not isinstance(row, dict)), None)
+        if strange is not None:
+            raise source.error(f"{shown(strange)} is no row; expected objects in the list")
+        return document, None
+    records, lines = [], []
+    for number, line in enumerate(source.data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", None) or "too deep or too large"
+            raise source.error(
+                f"{snippet(line)} is not JSON ({reason}); expected one row per line", number
+            ) from None
+        if not isinstance(record, dict):
+            raise source.error(f"{snippet(line)} is no JSON object; expected one per line", number)
+        records.append(record)
+        lines.append(number)
+    return records, lines
+
+
+def _parquet_records(source: Source) -> tuple[list[dict[str, Any]], dict[str, tuple[str, ...]]]:
+    """The rows of a Parquet file, and what Hugging Face's own metadata in it say of its labels."""
+    from probative.reading.parquet_rows import parquet_rows
+
+    records, metadata = parquet_rows(source)
+    names: dict[str, tuple[str, ...]] = {}
+    if metadata is not None:
+        try:
+            names = label_names_of(json.loads(metadata))
+        except (ValueError, RecursionError):
+            names = {}
+    return records, names
+
+
+def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:
+    """What the dataset's own description says, if it lies beside the file."""
+    place = Path(source.name).parent / _INFORMATION
+    if source.name == "standard input" or not place.is_file():
+        return {}
+    try:
+        return label_names_of(json.loads(place.read_bytes()))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"cannot be read: {str(error)[:100]}; expected JSON", place) from None
+
+
+def label_names_of(description: Any) -> dict[str, tuple[str, ...]]:
+    """The names of labels by column, from a description in the form of Hugging Face's datasets.
+
+    That of a file (``features``), of a Parquet file (``info``), or of several configurations.
+    """
+    names: dict[str, tuple[str, ...]] = {}
+    for features in _features(description):
+        for column, feature in features.items():
+            found = _class_names(feature)
+            if found is not None:
+                names.setdefault(str(column), found)
+    return names
+
+
+def _features(description: Any) -> Iterable[Mapping[str, Any]]:
+    if not isinstance(description, dict):
+        return
+    if isinstance(description.get("features"), dict):
+        yield description["features"]
+        return
+    if isinstance(description.get("info"), dict):
+        yield from _features(description["info"])
+        return
+    for part in description.values():
+        if isinstance(part, dict) and isinstance(part.get("features"), dict):
+            yield part["features"]
+
+
+def _class_names(feature: Any) -> tuple[str, ...] | None:
+    """The names of a class label, or of a list of class labels."""
+    if isinstance(feature, list) and len(feature) == 1:
+        return _class_names(feature[0])
+    if not isinstance(feature, dict):
+        return None
+    names = feature.get("names")
+    if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+        return tuple(names)
+    return _class_names(feature.get("feature"))
+
+
+def label_names_of_features(features: Any) -> dict[str, tuple[str, ...]]:
+    """The names of labels by column, from the features of a dataset in Python."""
+    names = {}
+    try:
+        items = list(features.items())
+    except (AttributeError, TypeError):
+        return {}
+    for column, feature in items:
+        inner = getattr(feature, "feature", feature)
+        if isinstance(inner, list) and len(inner) == 1:
+            inner = inner[0]
+        found = getattr(inner, "names", None)
+        if isinstance(found, list | tuple) and all(isinstance(name, str) for name in found):
+            names[str(column)] = tuple(found)
+    return names

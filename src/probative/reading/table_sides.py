@@ -1,0 +1,409 @@
+"""What the columns of a table mean: labels, tags of tokens, sets of labels, probabilities."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._labels import label_text, named
+from probative._validation import shown
+from probative.errors import InputError
+from probative.reading.annotations import TEXT_COLUMNS, Labels, LabelSets, RowIds, Tagged, Text
+from probative.reading.columns import TAG
+from probative.reading.tables import Wanted, plain_name, read_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.reading.opening import Input, Options
+    from probative.reading.source import Source
+    from probative.reading.tables import Cells
+
+    Side = Labels | LabelSets | Tagged
+
+__all__ = ["Sides", "is_beside", "label_sets", "read_one_table", "read_table", "tags_reason"]
+
+_SENTENCE = re.compile(r"(sent|sentence)(_?(id|idx|no|nr|num|number|index|#))?|sid")
+_DOCUMENT = re.compile(r"(doc|document)(_?(id|no|name))?")
+_TOKEN = re.compile(r"tokens?|words?|forms?")
+_ID = re.compile(r"|(.*_)?(id|ids|idx|index|uid|uuid|guid)|key|unnamed:_0")
+_WRITTEN = re.compile(r"\s*(\[.*\]|\{.*\}|set\(\))\s*", re.DOTALL)
+
+
+def is_beside(name: str) -> bool:
+    """Whether a column of this name tells tokens, sentences or documents."""
+    return any(kind.fullmatch(name) for kind in (_SENTENCE, _DOCUMENT, _TOKEN))
+
+
+def _is_beside_or_id(name: str) -> bool:
+    return is_beside(name) or _ID.fullmatch(name) is not None
+
+
+def read_one_table(opened: Input) -> Side:
+    """Read one side from a table, with what tells its rows from others."""
+    (side,) = read_table(opened.source, [opened.options.named_column], opened.options, ids=True)
+    return side
+
+
+def read_table(
+    source: Source, columns: Sequence[str | None], options: Options, *, ids: bool = False
+) -> list[Side]:
+    """Read an answer and systems, or one of them, from the columns of a table.
+
+    Parameters
+    ----------
+    source
+        The file.
+    columns
+        The columns, by name or number; None stands for the one that holds labels by its name.
+    options
+        How to read it.
+    ids
+        Whether to keep what the rows are called, to be compared with other files.
+    """
+    single = len(columns) == 1
+    classes = options.probability_columns
+    asked = [*columns[: 0 if single else 1], *classes] if classes else columns
+    cells = read_cells(
+        source,
+        Wanted(
+            asked,
+            options.unit,
+            _is_beside_or_id if ids else is_beside,
+            options.header,
+            options.comments,
+            bool(options.multilabel),
+        ),
+    )
+    maker = Sides(cells, options, source.name, source, ids=ids)
+    return maker.make()
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Makes sides of the cells of a table.
+
+    Attributes
+    ----------
+    cells
+        What was read.
+    options
+        How to understand it.
+    name
+        What messages call the table.
+    source
+        The file, if it is one.
+    ids
+        Whether to keep what the rows are called.
+    """
+
+    cells: Cells
+    options: Options
+    name: str
+    source: Source | None = None
+    ids: bool = False
+
+    def make(self) -> list[Side]:
+        """The sides: tags if the first one is tags, sets if it has several labels per row."""
+        names = self.cells.names
+        classes = self.options.probability_columns
+        if classes:
+            answer = names[: len(names) - len(classes)]
+            sides: list[Side] = [self._labels(name) for name in answer]
+            return [*sides, self._likeliest(names[len(answer) :])]
+        self._refuse_written_lists(names[0])
+        if self.options.multilabel or self._are_lists(names[0]):
+            return [self._sets(name) for name in names]
+        if self.options.task != "labels" and self._are_tags(names[0]):
+            text, how = self._sentences(names[0])
+            return [self._tagged(name, text, how) for name in names]
+        if self.options.task not in (None, "labels"):
+            raise self.error(f"is a table of labels; expected a file for {self.options.task}")
+        return [self._labels(name) for name in names]
+
+    def error(self, message: str, line: int | None = None) -> InputError:
+        """An error in this table."""
+        if self.source is None:
+            return InputError(f"{self.name}: {message}")
+        return self.source.error(message, line)
+
+    # --- labels -------------------------------------------------------------------------------
+
+    def _labels(self, name: str) -> Labels:
+        self._refuse_breaks()
+        codes, names = self._named(name)
+        note = self._note(f"labels in column {name!r}")
+        return Labels(
+            self._called(name),
+            codes,
+            names,
+            self._units(),
+            note,
+            self._texts(),
+            self._row_ids(name),
+        )
+
+    def _named(self, name: str) -> Any:
+        return named(
+            *self.cells.columns[name], lambda text: self.error(f"column {name!r} {text}"), "row"
+        )
+
+    def _units(self) -> Any:
+        if self.cells.unit is None:
+            return None
+        if self.source is None:
+            codes, _ = named(
+                *self.cells.columns[self.cells.unit], lambda text: InputError(f"units: {text}")
+            )
+        else:
+            codes, _ = self._named(self.cells.unit)
+        _, first, group = np.unique(codes, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.int32)
+        rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+        return rank[group.reshape(-1)]
+
+    def _refuse_breaks(self) -> None:
+        if self.cells.breaks:
+            raise self.error(
+                "the line is empty; expected a row, as there is one below",
+                next(iter(self.cells.breaks.values())),
+            )
+
+    def _called(self, name: str) -> str:
+        return self.name if self.source is not None and len(self.cells.names) == 1 else name
+
+    def _note(self, what: str) -> tuple[str, ...]:
+        if self.source is None:
+            return ()
+        reason = f"; {self.cells.reason}" if self.cells.reason else ""
+        return (f"{self.name}: {self.cells.kind} table, {what}{reason}",)
+
+    def _texts(self) -> Any:
+        return None if self.source is None else partial(_texts, self.source)
+
+    def _row_ids(self, name: str) -> RowIds | None:
+        if not self.ids:
+            return None
+        there = [n for n in self.cells.columns if n != name and _ID.fullmatch(plain_name(n))]
+        for column in there:
+            codes, values = self.cells.columns[column]
+            if set(map(type, values)) == {str}:
+                return RowIds(column, codes, tuple(values))
+            try:
+                return RowIds(column, codes, tuple(map(str, map(label_text, values))))
+            except (TypeError, ValueError, ArithmeticError):
+                continue
+        return None
+
+    # --- sets of labels -----------------------------------------------------------------------
+
+    def _are_lists(self, name: str) -> bool:
+        """Whether the column holds lists of texts."""
+        _, values = self.cells.columns[name]
+        lists = [value for value in values if isinstance(value, (list, tuple))]
+        return bool(lists) and all(isinstance(v, str) for value in lists for v in value)
+
+    def _refuse_written_lists(self, name: str) -> None:
+        """Lists that were written as text, as data frames do it, are no labels unless asked for."""
+        _, values = self.cells.columns[name]
+        if self.options.multilabel is None and values and all(map(_is_written_list, values)):
+            raise self.error(
+                f"column {name!r} holds lists written as text, such as {shown(values[0])}: sets of "
+                f"labels, or labels of tokens? expected multilabel=True (sets), multilabel=False "
+                f"(text), or JSON lines with lists"
+            )
+
+    def _sets(self, name: str) -> LabelSets:
+        self._refuse_breaks()
+        codes, values = self.cells.columns[name]
+        separator = self.options.multilabel
+        parts = [self._parts(name, codes, i, v, separator) for i, v in enumerate(values)]
+        how = "lists" if not isinstance(separator, str) else f"parted by {separator!r}"
+        side = label_sets(self._called(name), [parts[code] for code in codes.tolist()])
+        return replace(
+            side,
+            units=self._units(),
+            notes=self._note(f"sets of labels in column {name!r} ({how})"),
+            texts=self._texts(),
+            aligned=self._row_ids(name),
+        )
+
+    def _parts(self, name: str, codes: Any, code: int, value: Any, separator: Any) -> list[str]:
+        if separator is True and _is_written_list(value):
+            value = _read_list(value)
+        if isinstance(value, (list, tuple)):
+            parts = list(value)
+        elif isinstance(separator, str):
+            text = "" if value is None else str(value)
+            return [part.strip() for part in text.split(separator) if part.strip()]
+        else:
+            parts = [value]
+        try:
+            texts = [label_text(part) for part in parts]
+        except (TypeError, ValueError, ArithmeticError):
+            texts = [None]
+        if separator is True and not isinstance(value, (list, tuple)):
+            texts = [None]
+        if None in texts:
+            row = int(np.argmax(codes == code)) + 1
+            raise self.error(
+                f"column {name!r} row {row} is {shown(value)}; expected a list of labels, or what "
+                f"separates them (multilabel=',')"
+            )
+        return [text for text in texts if text is not None]
+
+    # --- probabilities ------------------------------------------------------------------------
+
+    def _likeliest(self, names: Sequence[str]) -> Labels:
+        """The class of the largest number in each row; its column's name is the class."""
+        numbers = np.stack([self._numbers(name) for name in names], axis=1)
+        best = numbers.argmax(axis=1).astype(np.int32)
+        ties = int(np.count_nonzero((numbers == numbers.max(axis=1)[:, None]).sum(axis=1) > 1))
+        classes = tuple(sorted(names))
+        code = np.array([classes.index(name) for name in names], dtype=np.int32)
+        notes = self._note(f"the likeliest of the columns {', '.join(map(repr, names))}")
+        if ties:
+            notes += (f"{self.name}: {ties} rows with ties, which go to the first of the columns",)
+        return Labels(
+            self.name, code[best], classes, self._units(), notes, None, self._row_ids(names[0])
+        )
+
+    def _numbers(self, name: str) -> Any:
+        codes, values = self.cells.columns[name]
+        numbers = np.array([_number(value) for value in values])
+        wrong = np.flatnonzero(~np.isfinite(numbers)[codes])
+        if len(wrong):
+            value = values[codes[wrong[0]]]
+            raise self.error(
+                f"column {name!r} row {int(wrong[0]) + 1} is {shown(value)}; expected a probability"
+            )
+        return numbers[codes]
+
+    # --- tags ---------------------------------------------------------------------------------
+
+    def _are_tags(self, name: str) -> bool:
+        _, values = self.cells.columns[name]
+        reason = tags_reason(values)
+        if reason is None or self.options.task == "entities" or "O" in values:
+            return reason is not None
+        if self._sentence_column(name) is not None or self.cells.breaks:
+            return True
+        raise self.error(
+            f"column {name!r} could hold tags or labels ({reason}, but none is 'O'); expected "
+            f"task='entities' or task='labels'"
+        )
+
+    def _sentence_column(self, *taken: str) -> str | None:
+        if self.cells.unit is not None:
+            return self.cells.unit
+        there = (n for n in self.cells.columns if n not in (*taken, *self.cells.names))
+        return next((n for n in there if _SENTENCE.fullmatch(plain_name(n))), None)
+
+    def _sentences(self, name: str) -> tuple[Text, str]:
+        """The sentences of a table with one token per row, and what tells them apart."""
+        begins, how = self._begins(name)
+        first = np.append(np.flatnonzero(begins), len(begins))
+        document = self._beside(_DOCUMENT)
+        words = self._beside(_TOKEN)
+        sentences = None
+        if words is not None:
+            codes, values = self.cells.columns[words]
+            tokens = ["" if values[c] is None else str(values[c]) for c in codes.tolist()]
+            ends = first.tolist()
+            sentences = [tokens[i:j] for i, j in pairwise(ends)]
+        numbers = None
+        if document is not None:
+            codes, _ = self.cells.columns[document]
+            opening = codes[first[:-1]]
+            numbers = np.cumsum(np.append(0, np.diff(opening) != 0)).astype(np.int32)
+        text = Text(self.name, first, document=numbers, sentences=sentences, parted_by=how)
+        return text, how
+
+    def _begins(self, name: str) -> tuple[Any, str]:
+        """Which rows begin a sentence."""
+        column = self._sentence_column()
+        begins = np.zeros(len(self.cells), dtype=bool)
+        begins[0] = True
+        if column is not None:
+            codes, values = self.cells.columns[column]
+            empty = [code for code, value in enumerate(values) if value in (None, "")]
+            filled = ~np.isin(codes, empty)
+            if filled.all():
+                begins[1:] = codes[1:] != codes[:-1]
+            else:  # a sentence's number stands in its first row only
+                begins |= filled
+            return begins, f"sentences by column {column!r}"
+        if self.cells.breaks:
+            begins[list(self.cells.breaks)] = True
+            return begins, "sentences by empty lines"
+        _, values = self.cells.columns[name]
+        raise self.error(
+            f"column {name!r} holds tags ({tags_reason(values)}), but nothing tells sentences "
+            f"apart; expected empty lines between them, a column of sentences (unit_column=), or "
+            f"task='labels'"
+        )
+
+    def _beside(self, kind: re.Pattern[str]) -> str | None:
+        there = (n for n in self.cells.columns if n not in (*self.cells.names, self.cells.unit))
+        return next((name for name in there if kind.fullmatch(plain_name(name))), None)
+
+    def _tagged(self, name: str, text: Text, how: str) -> Tagged:
+        codes, names = self._named(name)
+        notes = self._note(f"tags in column {name!r}, {how}")
+        column = name if len(self.cells.names) > 1 else None
+        return Tagged(text, codes, names, notes, column)
+
+
+def tags_reason(values: Sequence[Any]) -> str | None:
+    """Why values are tags of tokens, some with types; None if they are not."""
+    if not all(isinstance(value, str) and TAG.fullmatch(value) for value in values):
+        return None
+    typed = next((value for value in values if "-" in value), None)
+    return None if typed is None else f"all are O or like {typed!r}"
+
+
+def label_sets(name: str, sets: Sequence[Sequence[str]]) -> LabelSets:
+    """Any number of labels per item; equal ones count once."""
+    names = tuple(sorted({label for labels in sets for label in labels}))
+    code = {label: i for i, label in enumerate(names)}
+    pairs = [(i, code[label]) for i, labels in enumerate(sets) for label in sorted(set(labels))]
+    table = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    return LabelSets(name, table[:, 0], table[:, 1], names, len(sets))
+
+
+def _is_written_list(value: Any) -> bool:
+    """Whether this is the text of a list or set."""
+    return isinstance(value, str) and _WRITTEN.fullmatch(value) is not None
+
+
+def _read_list(text: str) -> Any:
+    """The list that a text writes down; the text itself if it does not."""
+    try:
+        found = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return sorted(found, key=str) if isinstance(found, set) else found or []
+
+
+def _number(value: Any) -> float:
+    try:
+        return float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _texts(source: Source) -> Sequence[str]:
+    """What the items of a table say, from the first column that is called as texts are."""
+    for name in TEXT_COLUMNS:
+        try:
+            codes, values = read_cells(source, Wanted([name])).columns[name]
+        except InputError:
+            continue
+        return ["" if values[code] is None else str(values[code]) for code in codes.tolist()]
+    return ()

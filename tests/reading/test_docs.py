@@ -1,0 +1,71 @@
+"""Documents of spaCy: what looks like them, and files that spaCy wrote (tests/recipes)."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from recipes.sentences import GOLD, PREDICTED, TOKENS, spans
+
+import probative as pv
+from probative.errors import InputError
+
+DOCS = Path(__file__).parent.parent / "data" / "docs"
+EXPECTED = pv.Counts(4, 1, 2)
+
+
+class Doc(list):
+    """Tokens, with entities over them."""
+
+    def __init__(self, words, ents):
+        super().__init__(SimpleNamespace(text=word) for word in words)
+        self.ents = tuple(SimpleNamespace(start=i, end=j, label_=c) for i, j, c in ents)
+
+
+def docs(tags):
+    return [Doc(words, spans(own)) for words, own in zip(TOKENS, tags, strict=True)]
+
+
+def test_documents():
+    assert pv.score(docs(GOLD), docs(PREDICTED))[0].counts == EXPECTED
+    assert pv.score(docs(GOLD), PREDICTED)[0].counts == EXPECTED
+
+
+def test_examples():
+    pairs = zip(docs(GOLD), docs(PREDICTED), strict=True)
+    examples = [SimpleNamespace(reference=a, predicted=b) for a, b in pairs]
+    result = pv.score(examples)
+    assert result[0].counts == EXPECTED
+    assert result[0].name == "predicted"
+
+
+def test_other_tokens_are_refused():
+    other = docs(PREDICTED)
+    other[1][0].text = "A"
+    with pytest.raises(InputError, match=r"text 2 is 'A ferry to Low"):
+        pv.score(docs(GOLD), other)
+
+
+def test_what_is_no_document_is_named():
+    broken = docs(GOLD)
+    del broken[1].ents[0].label_
+    with pytest.raises(InputError, match="gold: document 2 is none of spaCy"):
+        pv.score(broken, docs(PREDICTED))
+
+
+def test_files_need_spacy_itself(tmp_path):
+    damaged = tmp_path / "damaged.spacy"
+    damaged.write_bytes((DOCS / "gold.spacy").read_bytes()[:100])
+    if find_spec("spacy") is None:
+        with pytest.raises(InputError) as error:
+            pv.score(DOCS / "gold.spacy", DOCS / "system.spacy")
+        assert str(error.value) == (
+            f"{DOCS / 'gold.spacy'}: is a file of spaCy, which is not installed; expected `pip "
+            f"install spacy`, or the documents as JSON lines"
+        )
+        return
+    assert pv.score(DOCS / "gold.spacy", DOCS / "system.spacy")[0].counts == EXPECTED
+    with pytest.raises(InputError, match=r"damaged.spacy: spaCy cannot read it"):
+        pv.score(damaged, damaged)

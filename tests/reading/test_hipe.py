@@ -1,0 +1,91 @@
+"""Files of the HIPE shared tasks: the columns and comments are theirs, the words are ours."""
+
+from __future__ import annotations
+
+import pytest
+
+import probative as pv
+from probative.errors import InputError
+
+HEADER = (
+    "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\tNE-FINE-COMP\tNE-NESTED\t"
+    "NEL-LIT\tNEL-METO\tMISC\n"
+)
+
+
+def token(word, coarse="O", fine=None, misc="_"):
+    return "\t".join([word, coarse, "O", fine or coarse, "O", "O", "O", "_", "_", misc]) + "\n"
+
+
+GOLD = (
+    HEADER
+    + "# language = en\n# document_id = paper-1\n# segment_iiif_link = _\n"
+    + token("Ada", "B-pers", "B-pers.ind")
+    + token("Quill", "I-pers", "I-pers.ind")
+    + token("sails", misc="NoSpaceAfter|EndOfSentence")
+    + "# segment_iiif_link = _\n"
+    + token("Low", "B-loc", "B-loc.adm.town")
+    + token("Haven", "I-loc", "I-loc.adm.town", "EndOfLine")
+    + "\n# language = en\n# document_id = paper-2\n"
+    + token("Ben", "B-pers", "B-pers.ind")
+    + token("#")
+)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(name, content):
+        path = tmp_path / name
+        path.write_text(content)
+        return path
+
+    return make
+
+
+def test_columns_by_name_and_documents(write):
+    gold = write("gold.tsv", GOLD)
+    system = write("system.tsv", GOLD.replace("Ben\tB-pers", "Ben\tB-loc"))
+    result = pv.score(gold, system)
+    assert result[0].counts == pv.Counts(2, 1, 1)
+    assert result.units == 3
+    assert pv.score(gold, system, by="document").units == 2
+    fine = pv.score(gold, system, tag_column="NE-FINE-LIT")
+    assert fine[0].counts == pv.Counts(3, 0, 0)
+    assert {label.label for label in fine[0].by_label} == {"pers.ind", "loc.adm.town"}
+
+
+def test_what_check_says(write):
+    report = pv.check(write("gold.tsv", GOLD))
+    assert report.input_format == "hipe"
+    assert report.reason == "its first line names the columns TOKEN, NE-COARSE-LIT and others"
+    assert report.facts["tokens"] == 7
+    assert report.labels == {"loc": 1, "pers": 2}
+
+
+def test_two_columns_of_one_file(write):
+    result = pv.score(
+        write("gold.tsv", GOLD), gold_column="NE-COARSE-LIT", columns=["NE-COARSE-METO"]
+    )
+    assert result[0].counts == pv.Counts(0, 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "message"),
+    [
+        (GOLD, "NE-COARSE", "there is no column 'NE-COARSE'; expected one of NE-COARSE-LIT, NE-CO"),
+        (GOLD, "NEL-LIT", "column 'NEL-LIT' is empty"),
+        (GOLD + "x\tO\n", None, "16: 'x\\tO' has 2 columns between TABs; expected 10"),
+        (HEADER, None, "holds no tokens"),
+    ],
+)
+def test_bad_files_are_named(write, content, column, message):
+    path = write("gold.tsv", content)
+    with pytest.raises(InputError) as error:
+        pv.score(path, path, tag_column=column)
+    assert message in str(error.value)
+
+
+def test_a_name_means_nothing_without_a_header(write):
+    path = write("gold.conll", "Ann B-PER\n\n")
+    with pytest.raises(InputError, match="'NER' is the name of a column, but these have none"):
+        pv.score(path, path, tag_column="NER")
