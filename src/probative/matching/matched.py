@@ -48,7 +48,7 @@ from probative.reading.inputs import annotations_of, both_of, is_path, settled, 
 from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
 from probative.reading.logs import Samples
 from probative.reading.recognise import Options, open_input, read
-from probative.reading.rows import BY_ROW
+from probative.reading.rows import BY_ROW, check_label_names, name_numbers
 from probative.reading.run_tables import read_run_table
 from probative.reading.runs import Runs, check_own_answer, runs_of, single_outputs
 from probative.reading.source import refuse_repeats
@@ -273,6 +273,8 @@ def _match(
     """Find out who proposes what, by the task."""
     labels, train_words = choices.labels, choices.train_words
     kind = task_of(answer)
+    if isinstance(answer, (Labels, LabelSets)):
+        answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
     answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
     notes = [
         *_reason(answer),
@@ -425,7 +427,7 @@ def _check_reading(reading: ReadingOptions) -> ReadingOptions:
         [reading.gold_column, reading.unit_column, reading.run_column],
     )
     one_of("align_by", reading.align_by, ALIGNMENTS)
-    names_of("label_names", reading.label_names)
+    check_label_names(reading.label_names)
     if reading.score_name is not None and not isinstance(reading.score_name, str):
         raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
     one_of("repair", reading.repair, REPAIRS)
@@ -495,6 +497,8 @@ def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bo
     in_table = parted_by is not None
     is_named = options.columns or options.gold_column is not None
     by_column = in_table and parted_by != BY_ROW
+    if task == "entities" and options.label_names and parted_by != BY_ROW:
+        raise InputError("label_names: the tags are no numbers; expected it left out")
     if task == "entities" and options.unit_column is not None and not by_column:
         raise InputError("unit_column: means nothing for entities; expected it left out")
     if separate and task != "labels" and is_named and not in_table:

@@ -19,11 +19,13 @@ from probative.reading.docs import are_docs, are_examples, sides_of_examples, sp
 from probative.reading.logs import Samples
 from probative.reading.recognise import Options, read, read_pair
 from probative.reading.rows import (
+    Rows,
     are_rows,
     choose_column,
     is_dataset,
     label_names_of_features,
     labels_of_dataset,
+    numbered_tags,
     rows_of,
     tagged_rows,
 )
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reading.recognise import Annotations
-    from probative.reading.rows import Rows
 
 __all__ = [
     "annotations_of",
@@ -88,6 +89,11 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
         return read(data, options)
     if is_dataset(data):
         return _of_dataset(data, name, options)
+    numbers = None if options.multilabel else numbered_tags(data)
+    asked = isinstance(data, (list, tuple)) and options.task in (None, "entities")
+    if numbers is not None and (options.label_names or asked):
+        rows = Rows(name, None, {"tags": numbers}, dict.fromkeys(["tags"], options.label_names))
+        return _side_of_rows(rows, options)
     if is_frame(data):
         if options.column is None:
             raise InputError(f"{name}: is a data frame; expected its column to be named")
@@ -138,7 +144,8 @@ def _from_matrix(values: Any, name: str) -> LabelSets:
     if values.dtype.kind not in "biu" or not np.isin(values, (0, 1)).all():
         raise InputError(
             f"{name}: shape {values.shape}; expected one label per item (of probabilities, "
-            f"argmax(axis=1)), or a column of 0 and 1 for each of several labels"
+            f"argmax(axis=1)), a column of 0 and 1 for each of several labels, or the names of "
+            f"numbered tags (label_names=)"
         )
     return label_sets(name, [[str(k) for k in np.flatnonzero(row)] for row in values])
 
