@@ -36,4 +36,6 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
 }
 html_sidebars = {"**": ["globaltoc.html"]}  # all pages under their captions, on every page
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_show_sourcelink = False

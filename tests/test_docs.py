@@ -7,31 +7,34 @@ import importlib
 import inspect
 import re
 import shlex
+import sys
+import warnings
 
+import click
 import pytest
 from conftest import ROOT
 
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
-BLOCK = re.compile(r"^```(pycon|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+from probative.cli.app import build_app
+
+sys.path.insert(0, str(ROOT / "docs"))
+from examples import WIDTH, blocks, examples, perform
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-# what these commands print depends on the machine, or takes minutes
-NOT_RUN = ("make ", "pip ", "python ", "cat ", "#")
-
-
-def blocks(page, language):
-    text = page.read_text(encoding="utf-8")
-    for match in BLOCK.finditer(text):
-        if match[1] == language:
-            yield text.count("\n", 0, match.start()) + 1, match[2]
+# what a block of Python imports decides where it can run: with extras, or where it is installed
+MARKS = {"bigru": pytest.mark.neural, "dask": pytest.mark.cluster}
+ELSEWHERE = ("torch", "dask", "datasets", "dvclive", "mlflow", "spacy", "transformers", "wandb")
 
 
 def named(page):
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize(
-    "page", [p for p in PAGES if any(True for _ in blocks(p, "pycon"))], ids=named
-)
+def with_blocks(*languages):
+    return [page for page in PAGES if any(True for _ in blocks(page, *languages))]
+
+
+@pytest.mark.parametrize("page", with_blocks("pycon"), ids=named)
 def test_python_examples(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}  # the examples of a page build on each other
@@ -45,42 +48,108 @@ def test_python_examples(page, tmp_path, monkeypatch):
     assert runner.summarize(verbose=False).attempted
 
 
-@pytest.mark.parametrize(
-    "page", [p for p in PAGES if any(True for _ in blocks(p, "console"))], ids=named
-)
+def scripts():
+    """Every block of plain Python, with what it needs."""
+    for page in with_blocks("python"):
+        for line, code in blocks(page, "python"):
+            marks = [mark for word, mark in MARKS.items() if word in code]
+            yield pytest.param(page, line, code, marks=marks, id=f"{named(page)}:{line}")
+
+
+@pytest.mark.parametrize(("page", "line", "code"), [*scripts()])
+def test_python_scripts(page, line, code, tmp_path, monkeypatch):
+    """They stand alone; those that need another package skip where it is not."""
+    needed = re.findall(r"^\s*(?:import|from) (\w+)", code, re.MULTILINE)
+    for module in [*needed, *(["torch"] if "bigru" in code else [])]:
+        if module in ELSEWHERE:
+            pytest.importorskip(module)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "mlruns").as_uri())
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    with warnings.catch_warnings():
+        if set(needed) & set(ELSEWHERE):
+            warnings.simplefilter("ignore")  # theirs, not ours
+        exec(compile(code, f"{named(page)}:{line}", "exec"), {"__name__": "example"})  # noqa: S102
+
+
+@pytest.mark.parametrize("page", with_blocks("console"), ids=named)
 def test_console_examples(page, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
     checker = doctest.OutputChecker()
+
+    def probative(*words):
+        outcome = run(*words)
+        return outcome.status, outcome.out + outcome.err
+
     for line, block in blocks(page, "console"):
         status = 0
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            lines, expected = re.match(r"((?:[^\n]*\\\n)*[^\n]*)\n?(.*)", part, re.DOTALL).groups()
-            command = re.sub(r"\\\n", " ", lines)
-            if command == "echo $?":
-                assert expected.strip() == str(status), f"{named(page)}:{line}: status {status}"
-                status = 0
+        for example in examples(block):
+            where = f"{named(page)}:{line}: {example.command}"
+            if example.command != "echo $?":
+                assert status == 0, f"{where}: status {status} before, and no echo $? shows it"
+            if not example.is_run:
                 continue
-            assert status == 0, f"{named(page)}:{line}: status {status}, and no echo $? shows it"
-            if command.startswith(NOT_RUN):
-                continue
-            words = shlex.split(command, comments=True)
-            if words[0] == "mkdir":
-                (tmp_path / words[1]).mkdir()
-                continue
-            if words[0] == "printf":  # a small file, made before it is used
-                content, arrow, name = words[1:]
-                assert arrow == ">"
-                (tmp_path / name).write_text(content.encode().decode("unicode_escape"))
-                continue
-            assert words[0] == "probative", f"{named(page)}:{line}: cannot run {command!r}"
-            outcome = run(*words[1:])
-            status = outcome.status
-            got = outcome.out + outcome.err
-            assert checker.check_output(expected, got, OPTIONS), (
-                f"{named(page)}:{line}: {command}\nexpected:\n{expected}\ngot:\n{got}"
+            status, got = perform(example, probative, status)
+            assert checker.check_output(example.expected, got, OPTIONS), (
+                f"{where}\nexpected:\n{example.expected}\ngot:\n{got}"
             )
         assert status == 0, f"{named(page)}:{line}: status {status}, and no echo $? shows it"
+
+
+def recorded():
+    """Commands of recorded results: minutes long, and some on data that others publish."""
+    pattern = re.compile(r"^(?: {4})?(?:\$ )?(probative [a-z](?:.*\\\n)*.*)$", re.MULTILINE)
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        quiet = "\n".join(block for _, block in blocks(page, "text", "sh"))
+        shown = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+        indented = "\n".join(re.findall(r"^ {4}\$ .*$", shown, re.MULTILINE))
+        for match in pattern.finditer(f"{quiet}\n{indented}"):
+            yield page, re.sub(r"\\\n\s*", "", match[1])
+
+
+RECORDED = [*dict.fromkeys(recorded())]
+
+
+def parsed(words):
+    """What the options of a command are, by name; an unknown one is an error."""
+    group = build_app()
+    context = click.Context(group, info_name="probative")
+    while isinstance(group, click.Group):
+        name, group, words = group.resolve_command(context, list(words))
+        context = click.Context(group, info_name=name, parent=context)
+    return group.make_context(name, list(words), parent=context).params
+
+
+@pytest.mark.parametrize(
+    ("page", "command"), RECORDED, ids=[f"{named(page)}: {command}" for page, command in RECORDED]
+)
+def test_recorded_commands(page, command, run, tmp_path, monkeypatch):
+    """They are understood as they stand; studies that draw run, with two draws."""
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(command, comments=True)[1:]
+    options = parsed(words)
+    if "replicates" not in options:
+        return  # trains models on corpora: what it printed is recorded
+    less = ("--systems", 3) if "systems" in options else ()
+    outcome = run(*words, *less, "--replicates", 2, "--quiet")
+    assert outcome.status == 0, f"{named(page)}: {outcome.err}"
+
+
+def test_recorded_commands_are_found():
+    assert len(RECORDED) > 15
+    assert {page.name for page, _ in RECORDED} >= {"ranks.md", "gates.md", "segmentation.md"}
+
+
+@pytest.mark.parametrize("page", with_blocks("console"), ids=named)
+def test_sentences_are_not_cut_off(page):
+    """Commands and sentences fit the width of a page; tables of numbers and JSON may scroll."""
+    for line, block in blocks(page, "console"):
+        for row in block.splitlines():
+            is_sentence = re.match(r"[A-Za-z$]", row) and " & " not in row and "{" not in row
+            assert not is_sentence or len(row) <= WIDTH, f"{named(page)}:{line}: {row}"
 
 
 def modules():

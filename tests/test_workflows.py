@@ -52,7 +52,7 @@ def test_the_board_builds(tmp_path):
     }
     steps = content["jobs"]["board"]["steps"]
     commands = [step["run"] for step in steps if "run" in step]
-    assert commands.pop(0) == "pip install probative"
+    assert commands.pop(0) == "pip install git+https://github.com/probative/probative"
     for lines in commands:
         subprocess.run(["bash", "-e", "-c", lines], cwd=tmp_path, env=environment, check=True)
     # what is published and what is kept are what the other steps name

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from probative._version import __version__
 
 if TYPE_CHECKING:
-    from probative import metrics, results
+    from probative import metrics, results, seqeval, sklearn, testing
     from probative.boards.building import board
     from probative.comparison import compare
     from probative.counts import Counts, PairedCounts
@@ -100,7 +100,7 @@ _HOMES = {
     ),
     "sweep": ("segmentation_sweep",),
 }
-_MODULES = ("metrics", "results")
+_MODULES = ("metrics", "results", "seqeval", "sklearn", "testing")
 
 __all__ = [
     "BayesTest",
@@ -147,6 +147,9 @@ __all__ = [
     "results",
     "score",
     "segmentation_sweep",
+    "seqeval",
+    "sklearn",
+    "testing",
 ]
 
 

@@ -55,6 +55,8 @@ def latex_outline(text: str) -> list[object]:
     """Commands at the start of lines, and how many cells every row has; checks the balance."""
     found: list[object] = []
     for line in text.splitlines():
+        if line.startswith(("% holds letters", r"\small", r"\setlength{\tabcolsep}{3pt}")):
+            continue  # how it looks, and with what to set it
         if line.startswith("%"):
             found.append("%")
             continue
@@ -63,7 +65,8 @@ def latex_outline(text: str) -> list[object]:
         assert bare.count("$") % 2 == 0, line
         assert "%" not in bare, line
         assert "#" not in bare, line
-        command = re.match(r"\\(begin|end|toprule|midrule|bottomrule|centering|caption)\b", line)
+        commands = "begin|end|toprule|midrule|bottomrule|centering|caption|label"
+        command = re.match(rf"\\({commands})\b", line)
         if command:
             found.append(command[1])
         else:

@@ -105,3 +105,25 @@ def test_columns_are_left_out_in_order():
     )
     assert table.without(2).droppable == (2,)
     assert table.without(0).text_columns == 0
+
+
+def test_a_table_that_is_too_wide_keeps_its_words():
+    """Rich would take what is missing from the columns of words, until nothing is left of them."""
+    numbers = tuple(f"number {i}" for i in range(9))
+    table = Table(("metric", *numbers, "decision"), (("precision", *["0.12345"] * 9, "H1"),),
+                  closing_words=True)  # fmt: skip
+    text = render.as_text(Document("", {}, (table,), ()), width=60)
+    head, _, row = text.splitlines()
+    assert (head.split()[0], head.split()[-1]) == ("metric", "decision")
+    assert (row.split()[0], row.split()[-1]) == ("precision", "H1")
+
+
+def test_the_bayes_test_names_its_scores_on_a_narrow_terminal(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("tp,fp,fn\n" + "77,44,10\n" * 6)
+    text = run("bayes", tmp_path / "a.csv", tmp_path / "b.csv", "--rope", "0.005").out
+    head = next(line for line in text.splitlines() if "P(H0)" in line)
+    assert head.startswith(" metric ")
+    assert head.endswith(" decision")
+    assert "\n precision " in text

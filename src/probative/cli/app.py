@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from probative._version import __version__
+from probative.cli.completion import OPTIONS, complete
 from probative.cli.parameters import as_command
 
 if TYPE_CHECKING:
@@ -52,6 +53,9 @@ def call(arguments: Sequence[str]) -> int:
     if not words or words == ["study"]:
         words.append("--help")
     program = build_app()
+    completed = complete(program, "probative")
+    if completed is not None:
+        return completed
     # Click's own main() would turn a closed pipe into exit status 1
     with program.make_context("probative", words) as context:
         status = program.invoke(context)
@@ -85,6 +89,7 @@ def build_app() -> click.Group:
         "probative.cli",
         "How good is this NLP system, and is that one really better?",
     )
+    app.params += OPTIONS
     return click.version_option(__version__, message="probative %(version)s")(app)
 
 

@@ -64,6 +64,13 @@ def compare(
             help="Score short and long items, rare and frequent labels apart, as the page does.",
         ),
     ] = False,
+    digits: Annotated[
+        int | None,
+        Option(metavar="N", parser=options.decimals, help="Decimals of points in tables."),
+    ] = None,
+    compact: Annotated[
+        bool, Option("--compact", help="Print one table with one row per system.")
+    ] = False,
     fail_if_worse: Annotated[
         bool,
         Option("--fail-if-worse", help="Exit 1 if P(B - A < -margin) >= confidence."),
@@ -101,6 +108,8 @@ def compare(
     from probative.reporting.compare_figures import comparison_figure
     from probative.reporting.compare_report import compare_document
 
+    if compact and given.all_pairs:
+        raise InputError("--compact: tells differences from the baseline, not --all-pairs")
     gates = {
         "fail-if-worse": fail_if_worse,
         "require-not-worse": require_not_worse,
@@ -124,7 +133,12 @@ def compare(
         out.remark("no buckets: neither lengths nor labels part these items into groups")
     verdicts = judge(comparisons, **gate) if gate else ()
     document = compare_document(
-        comparisons, by_label=by_label, buckets=buckets or given.train is not None, gates=verdicts
+        comparisons,
+        by_label=by_label,
+        buckets=buckets or given.train is not None,
+        gates=verdicts,
+        digits=digits,
+        compact=compact,
     )
     out.emit(document, lambda: comparison_figure(comparisons))
     for line in verdicts:

@@ -28,6 +28,7 @@ __all__ = [
     "choose",
     "column",
     "column_numbers",
+    "decimals",
     "fold_weight",
     "integer",
     "is_bare",
@@ -101,6 +102,11 @@ def seed(text: str | int) -> int:
 def steps(text: str | int) -> int:
     """Read a number of steps from 0 to 1; each is a row of a table."""
     return integer(text, least=1, most=10_000)
+
+
+def decimals(text: str | int) -> int:
+    """Read how many decimals to print."""
+    return integer(text, least=0, most=15)
 
 
 def workers(text: str | int) -> int:

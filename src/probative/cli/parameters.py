@@ -17,6 +17,7 @@ import click
 from click.core import ParameterSource
 
 from probative._validation import ONE_POINT
+from probative.cli.completion import completer
 from probative.cli.needs import check_needs
 from probative.cli.paths import check_paths
 from probative.errors import InputError
@@ -243,6 +244,7 @@ def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.
         nargs=-1 if several else 1,
         required=required,
         callback=_as_list if several else None,
+        shell_complete=completer(None, spec.metavar),
     )
 
 
@@ -266,6 +268,7 @@ def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
         show_default=not missing and default not in (None, ()),
         callback=_as_tuple if several else None,
         help=spec.help,
+        shell_complete=completer(max(flags, key=len), spec.metavar),
         **given,
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probative._validation import whole_number
+from probative.errors import InputError
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
 from probative.reporting.document import (
     Document,
@@ -14,7 +16,7 @@ from probative.reporting.document import (
 )
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
-from probative.wording import counted, metric_words, probability, pvalue
+from probative.wording import counted, metric_words, probability, pvalue, signed_points
 from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ def compare_document(
     by_label: bool = False,
     buckets: bool = False,
     gates: Sequence[GateVerdict] = (),
+    digits: int | None = None,
+    compact: bool = False,
 ) -> Document:
     """Show scores, differences and verdicts.
 
@@ -45,7 +49,13 @@ def compare_document(
         always does.
     gates
         What the gate said that was asked for.
+    digits
+        How many decimals points have; by default 2, and 1 for limits of scores.
+    compact
+        Whether to print one table with one row per system instead of scores and differences.
     """
+    if digits is not None:
+        whole_number("digits", digits, least=0, most=15)
     signed = result.signature
     content = result.to_dict()
     del content["level"]
@@ -53,8 +63,8 @@ def compare_document(
         content.pop("buckets", None)
     if gates:
         content["gates"] = [gate.to_dict() for gate in gates]
-    score_table, difference_table = _scores(result), _differences(result)
-    tables = [score_table, difference_table]
+    score_table, difference_table = _scores(result, digits), _differences(result, digits)
+    tables = [_compact(result, digits)] if compact else [score_table, difference_table]
     if by_label:
         tables += [label_table(result, system) for system in result.systems if system.by_label]
         tables += [label_differences(c) for c in result.comparisons if c.by_label]
@@ -80,26 +90,91 @@ def _listed(names: Sequence[str]) -> str:
     return f"{len(names)} systems: {', '.join(names)}"
 
 
-def _scores(result: Comparisons) -> Table:
-    """Systems by scores, the best in bold, those that differ from the baseline marked."""
+def _metrics(result: Comparisons) -> list[str]:
+    """The scores to show: those of the average that is compared."""
     macro = result.comparisons[0].metric.startswith("macro_")
-    metrics = [
+    return [
         score.metric
         for score in result.systems[0].scores
         if score.metric.startswith("macro_") == macro
     ]
+
+
+def _compact(result: Comparisons, digits: int | None) -> Table:
+    """One row per system: scores, and what is known of its difference from the baseline."""
+    main = result.comparisons[0].metric
+    baseline = result.systems[0].name
+    if any(c.a != baseline for c in result.comparisons):
+        raise InputError("compact: tells differences from the baseline; expected no other pairs")
+    against = {c.b: c for c in result.comparisons if (c.a, c.metric) == (baseline, main)}
+    adjusted = any(c.p_adjusted is not None for c in against.values())
+    metrics = _metrics(result)
+    best = {metric: _best(result.systems, metric) for metric in metrics}
+    rows = []
+    for system in result.systems:
+        cells = []
+        for score in (system[metric] for metric in metrics):
+            text = points(score.estimate, _decimals(digits, 1))
+            cells.append(Strong(text) if score.estimate == best[score.metric] else text)
+            if score.metric == main:
+                cells.append(_limits(score.low, score.high, digits))
+        c = against.get(system.name)
+        if c is None:
+            cells += ["", "", "", ""]
+        else:
+            cells.append(signed_points(c.difference, _decimals(digits, 1)))
+            cells.append(_limits(c.low, c.high, digits))
+            cells += [pvalue(pvalue_of(c)), probability(c.p_b_better)]
+        rows.append((system.name, *cells))
+    level = f"{100 * result.level:g} %"
+    heads = {m: _short(m) for m in metrics}
+    shown = [head for m in metrics for head in (heads[m], *([level] if m == main else ()))]
+    c = result.comparisons[0]
+    p = f"{'Holm-adjusted ' * adjusted}{c.test} two-sided randomisation test by {c.by}"
+    short = [f"{head}: {metric_words(m)}" for m, head in heads.items() if head != metric_words(m)]
+    what = f"{result.task.capitalize()}, {counted(result.units, result.unit)}"
+    notes = (
+        f"{what}; scores in points with {level} intervals{'; ' * bool(short)}{', '.join(short)}.",
+        f"Δ: difference from {baseline}; p: {p}; P(better): posterior probability.",
+    )
+    return Table(
+        ("system", *shown, "Δ", level, "p", "P(better)"),
+        tuple(rows),
+        title="Scores and differences",
+        notes=notes,
+        bold_note="The best is in bold.",
+    )
+
+
+def _short(metric: str) -> str:
+    """The head of a narrow column."""
+    plain = metric.removeprefix("macro_")
+    return {"precision": "P", "recall": "R"}.get(plain, metric_words(plain))
+
+
+def _decimals(digits: int | None, usual: int) -> int:
+    return usual if digits is None else digits
+
+
+def _limits(low: float, high: float, digits: int | None) -> str:
+    return f"{points(low, _decimals(digits, 1))} to {points(high, _decimals(digits, 1))}"
+
+
+def _scores(result: Comparisons, digits: int | None) -> Table:
+    """Systems by scores, the best in bold, those that differ from the baseline marked."""
+    metrics = _metrics(result)
     best = {metric: _best(result.systems, metric) for metric in metrics}
     marked = _significant_scores(result)
     rows = []
     for system in result.systems:
         cells = []
         for score in (system[metric] for metric in metrics):
-            text = points(score.estimate)
+            text = points(score.estimate, _decimals(digits, 2))
             if (system.name, score.metric) in marked:
                 text += "†"
             is_best = score.estimate == best[score.metric]
             cells.append(Strong(text) if is_best else text)
-            cells.append(f"{points(score.low, 1)} to {points(score.high, 1)}")
+            cells.append(_limits(score.low, score.high, digits))
         rows.append((system.name, *cells))
     level = f"{100 * result.level:g} %"
     notes = [f"{result.task.capitalize()}, {counted(result.units, result.unit)}."]
@@ -141,7 +216,7 @@ def _significance(result: Comparisons) -> str:
     return f"{adjusted}p ≤ {SIGNIFICANT:g} ({c.test} randomisation test by {c.by})"
 
 
-def _differences(result: Comparisons) -> Table:
+def _differences(result: Comparisons, digits: int | None) -> Table:
     several = any(c.p_adjusted is not None for c in result.comparisons)
     rope = result.comparisons[0].rope
     equivalent = (f"P(within {100 * rope:.4g})",) if rope > 0 else ()
@@ -164,7 +239,7 @@ def _differences(result: Comparisons) -> Table:
         (
             f"{c.b} − {c.a}",
             metric_words(c.metric),
-            *(points(value) for value in (c.difference, c.low, c.high)),
+            *(points(value, _decimals(digits, 2)) for value in (c.difference, c.low, c.high)),
             pvalue(c.pvalue),
             *((pvalue(c.p_adjusted),) if several else ()),
             probability(c.p_a_better),

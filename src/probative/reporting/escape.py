@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 
-__all__ = ["csv_cell", "json_text", "latex", "markdown", "plain"]
+__all__ = ["csv_cell", "is_latin", "json_text", "latex", "markdown", "plain"]
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -29,8 +29,18 @@ _LATEX = {
     "−": "$-$",
     "–": "--",
     "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "²": "$^2$",
     "†": r"$^\dagger$",
+    "…": r"\ldots{}",
+    "Δ": r"$\Delta$",
+    "β": r"$\beta$",
+    "λ": r"$\lambda$",
+    "ν": r"$\nu$",
 }
+_LAST_LATIN = 0x17F  # of the letters with accents that LaTeX itself knows
 # what spreadsheets take for the start of a formula, also in the width of Chinese characters
 _FORMULA = set("=+-@＝＋－＠")
 # control characters, bidirectional marks and the like, lone surrogates, line breaks
@@ -71,6 +81,11 @@ def markdown(text: str) -> str:
 def latex(text: str) -> str:
     """Escape what LaTeX would read as a command."""
     return "".join(_LATEX.get(c, c) for c in plain(text))
+
+
+def is_latin(text: str) -> bool:
+    """Whether pdfLaTeX has all characters of a text, as they stand or by their commands."""
+    return all(ord(c) <= _LAST_LATIN or c in _LATEX for c in plain(text))
 
 
 def csv_cell(value: object) -> object:

@@ -7,9 +7,11 @@ import io
 import json
 import re
 from functools import cache
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from probative._validation import one_of
+from probative.errors import InputError
 from probative.metrics import TABLE
 from probative.reporting import escape
 from probative.reporting.document import Strong, points
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document, Table
 
-__all__ = ["FORMATS", "UNLIMITED", "as_html", "is_page", "render"]
+__all__ = ["FORMATS", "UNLIMITED", "as_html", "as_latex", "is_page", "render"]
 
+_WIDE, _MOST_COLUMNS = 7, 8  # columns of a LaTeX table that are set closely; that fit a page
+_NOT_LATIN = "% holds letters that pdfLaTeX does not have; needs LuaLaTeX or XeLaTeX, and a font"
 _NAMES_OF_SCORES = ("metric", "score")  # heads of columns
 UNLIMITED = 200  # columns where no terminal sets a limit: tables fit, sentences stay on one line
 
@@ -100,7 +104,9 @@ def _print_table(table: Table, console: Console, width: int) -> list[str]:
             break
         left_out.append(table.full_head(table.droppable[0]))
         table = table.without(table.droppable[0])
-    console.print(grid, width=max(width, needed), crop=False)
+    console.width = max(width, needed)  # Rich takes what is missing from the words, to the last
+    console.print(grid, crop=False)
+    console.width = width
     return left_out
 
 
@@ -169,20 +175,60 @@ def as_markdown(document: Document) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def as_latex(document: Document) -> str:
-    """Tables for a paper, in the style of the booktabs package; what else is said, as comments."""
-    tables = [_latex_table(table) for table in document.tables]
-    notes = "".join(f"% {escape.plain(note)}\n" for note in document.notes)
+def as_latex(document: Document, label: str | None = None) -> str:
+    r"""Tables for a paper, in the style of the booktabs package; what else is said, as comments.
+
+    Parameters
+    ----------
+    document
+        What is to be shown.
+    label
+        What ``\ref`` calls the first table, and with a number the others; by default they are
+        called after their titles.
+    """
+    tables = [
+        _latex_table(table, name)
+        for table, name in zip(document.tables, _labels(document.tables, label), strict=True)
+    ]
+    notes = "".join(_latex_comment(note) for note in document.notes)
     return "\n".join([*tables, notes] if notes else tables)
 
 
-def _latex_table(table: Table) -> str:
+def _latex_comment(note: str) -> str:
+    """A sentence that stands beside the table, in lines that an editor shows whole."""
+    lines = wrap(escape.plain(note), 98, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"% {line}\n" for line in lines)
+
+
+def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
+    """A name for every table that no other one has."""
+    if label is not None and not re.fullmatch(r"[\w:.-]+", label, re.ASCII):
+        raise InputError(f"label: {label!r}; expected letters, digits, colons, dots and hyphens")
+    names: list[str] = []
+    for table in tables:
+        title = re.split(r" (?:and|in|of|with) ", table.title.lower())[0]
+        words = re.findall(r"[a-z0-9]+", title)
+        name = label or f"tab:{'-'.join(words[:2]) or 'table'}"
+        times = 1
+        while (unique := name if times == 1 else f"{name}-{times}") in names:
+            times += 1
+        names.append(unique)
+    return names
+
+
+def _latex_table(table: Table, label: str) -> str:
+    table = _fitting(table)
+    wide = len(table.columns) >= _WIDE
     aligned = "".join("l" if table.holds_words(i) else "r" for i in range(len(table.columns)))
     caption = " ".join([f"{table.title}." if table.title else "", *table.all_notes]).strip()
+    cells = (caption, *table.columns, *(cell for row in table.rows for cell in row))
     lines = [
         "% needs \\usepackage{booktabs}",
+        "" if all(map(escape.is_latin, cells)) else _NOT_LATIN,
         r"\begin{table}",
         r"\centering",
+        r"\small" if wide else "",
+        r"\setlength{\tabcolsep}{3pt}" if wide else "",
         rf"\begin{{tabular}}{{{aligned}}}",
         r"\toprule",
         " & ".join(map(_latex_name, table.columns)) + r" \\",
@@ -191,9 +237,21 @@ def _latex_table(table: Table) -> str:
         r"\bottomrule",
         r"\end{tabular}",
         rf"\caption{{{escape.latex(caption)}}}" if caption else "",
+        rf"\label{{{label}}}" if caption else "",
         r"\end{table}",
     ]
     return "\n".join(line for line in lines if line) + "\n"
+
+
+def _fitting(table: Table) -> Table:
+    """The table without columns that a page has no room for; those of one head go together."""
+    left_out: set[str] = set()
+    while table.droppable and (
+        len(table.columns) > _MOST_COLUMNS or table.columns[table.droppable[0]] in left_out
+    ):
+        left_out.add(table.columns[table.droppable[0]])
+        table = table.without(table.droppable[0])
+    return table
 
 
 def _markdown(cell: str) -> str:

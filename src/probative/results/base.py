@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from probative._types import Number, Words
     from probative.reporting.document import Document
@@ -47,6 +47,30 @@ class Result:
         flat = {k: v for k, v in self.to_dict().items() if not isinstance(v, (list, dict))}
         return [flat]
 
+    def to_metrics(self) -> dict[str, float]:
+        """Return the numbers as one flat dictionary, for trackers of experiments.
+
+        A score has its name, its limits are called `f1_low` and `f1_high`; names of systems and
+        labels come before it, with a slash. Undefined numbers are left out.
+
+        Examples
+        --------
+        >>> import probative as pv
+        >>> list(pv.interval(pv.Counts(tp=50, fp=0, fn=50), "recall").to_metrics())
+        ['recall', 'recall_low', 'recall_high']
+        """
+        from probative.results.flat import flat
+
+        return flat(self._metrics())
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        """The numbers and the parts of their names: its own fields, unless a class knows better."""
+        from probative.results.flat import numbers_of
+
+        kind: Any = type(self)
+        fields_of = {name: getattr(self, name) for name in _shown_fields(kind)}
+        return numbers_of(fields_of, fields_of.get("metric"))
+
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the result as a data frame of pandas, Polars or PyArrow."""
         from probative.reporting.notebook import to_frame
@@ -65,11 +89,17 @@ class Result:
 
         return as_markdown(self._document())
 
-    def to_latex(self) -> str:
-        """Return tables for a paper, in the style of the booktabs package."""
+    def to_latex(self, *, label: str | None = None) -> str:
+        r"""Return tables for a paper, in the style of the booktabs package.
+
+        Parameters
+        ----------
+        label
+            What ``\ref`` calls the first table; by default it is called after its title.
+        """
         from probative.reporting.render import as_latex
 
-        return as_latex(self._document())
+        return as_latex(self._document(), label)
 
     def _document(self) -> Document:
         """What there is to show: the records as a table, unless a class knows better."""
@@ -122,6 +152,15 @@ class Interval(Result):
     note: str | Words | None = None
     design_effect: Number | None = None
     signature: str = field(default="", repr=False)
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        if not np.ndim(self.estimate):
+            return super()._metrics()
+        return (
+            ((str(i), *parts), value)
+            for i, one in enumerate(self)
+            for parts, value in one._metrics()
+        )
 
     def records(self) -> list[dict[str, Any]]:
         """Return the interval as a dictionary, or one per table."""

@@ -10,6 +10,8 @@ from probative.results.scores import Scores
 from probative.wording import number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from matplotlib.axes import Axes
 
     from probative.reporting.document import Document
@@ -313,6 +315,11 @@ class Comparisons(Scores):
     confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
     buckets: tuple[Bucket, ...] | None = None
 
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        yield from super()._metrics()
+        for c in self.comparisons:
+            yield from (((f"{c.b} vs {c.a}", *parts), value) for parts, value in c._metrics())
+
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per comparison."""
         return [record for comparison in self.comparisons for record in comparison.records()]
@@ -322,6 +329,27 @@ class Comparisons(Scores):
         from probative.reporting.compare_figures import comparison_figure
 
         return comparison_figure(self).axes
+
+    def to_latex(
+        self, *, label: str | None = None, digits: int | None = None, compact: bool = False
+    ) -> str:
+        r"""Return tables for a paper, in the style of the booktabs package.
+
+        Parameters
+        ----------
+        label
+            What ``\ref`` calls the first table; by default it is called after its title.
+        digits
+            How many decimals points have; by default 2, and 1 for limits of scores.
+        compact
+            Whether to put all into one table with one row per system: its scores, the interval of
+            the one that is compared, the difference from the baseline, p and the probability of
+            being better.
+        """
+        from probative.reporting.compare_report import compare_document
+        from probative.reporting.render import as_latex
+
+        return as_latex(compare_document(self, digits=digits, compact=compact), label)
 
     def _document(self) -> Document:
         from probative.reporting.compare_report import compare_document

@@ -10,6 +10,8 @@ import numpy as np
 from probative.results.base import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from matplotlib.axes import Axes
 
     from probative._types import Array
@@ -196,6 +198,12 @@ class ModelComparison(Result):
     def paired_tests(self) -> tuple[BayesTest, ...]:
         """The tests with the paired posterior."""
         return tuple(test for test in self.tests if test.posterior.kind == "paired")
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        for test in self.tests:
+            yield from (((test.posterior.kind, *parts), v) for parts, v in test._metrics())
+        for test in self.adjusted_tests:
+            yield from ((("adjusted", *parts), v) for parts, v in test._metrics())
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary per test, with what allowing for training variance makes of it."""

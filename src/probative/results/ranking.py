@@ -12,6 +12,8 @@ from probative.results.scores import Scores
 from probative.wording import probability
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from matplotlib.axes import Axes
 
     from probative.reporting.document import Document
@@ -177,6 +179,12 @@ class Ranking(Scores):
     @cached_property
     def _place(self) -> dict[str, int]:
         return {system.name: i for i, system in enumerate(self.ranking)}
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        yield from super()._metrics()
+        for system in self.ranking:
+            for name in ("rank_low", "rank_high", "tier", "p_best", "expected_rank"):
+                yield (system.name, name), getattr(system, name)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per system, best first."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from probative.results.base import Interval, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from matplotlib.axes import Axes
 
@@ -39,6 +39,11 @@ class LabelScores(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON."""
         return {**super().to_dict(), "counts": self.counts.to_dict()}
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        for score in self.scores:
+            yield from score._metrics()
+        yield from (((name,), value) for name, value in self.counts.to_dict().items())
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each score."""
@@ -90,6 +95,13 @@ class SystemScores(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON."""
         return {**super().to_dict(), "counts": self.counts.to_dict()}
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        yield from LabelScores("", self.counts, self.scores)._metrics()
+        if self.splitting_bias is not None:
+            yield ("splitting_bias",), self.splitting_bias
+        for entry in self.by_label:
+            yield from (((entry.label, *parts), value) for parts, value in entry._metrics())
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each score: of the system, and of every label."""
@@ -149,6 +161,11 @@ class Scores(Result):
 
     def __len__(self) -> int:
         return len(self.systems)
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        for system in self.systems:
+            head = (system.name,) if len(self.systems) > 1 else ()
+            yield from (((*head, *parts), value) for parts, value in system._metrics())
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each score: of every system, and of every label."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from probative.results.base import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from probative._types import Array
 
 __all__ = ["Difference", "NullDistribution", "RandomizationTest", "SignificanceTest"]
@@ -129,6 +131,13 @@ class Difference(Result):
     design_effect: float | None = None
     note: str | None = None
     signature: str = field(default="", repr=False)
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        from probative.results.flat import numbers_of
+
+        names = ("low", "high", "a", "b", "correlation", "design_effect")
+        fields = {"difference": self.estimate, **{name: getattr(self, name) for name in names}}
+        return numbers_of(fields, self.metric)
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""

@@ -1,0 +1,641 @@
+"""seqeval's functions, with its arguments and its numbers, and intervals beside them.
+
+Change the import and nothing else: ``from probative.seqeval import classification_report``. What
+seqeval leaves unsaid is said here: an argument that it would ignore is a warning or an error.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import flag, one_of, open_probability, shown, whole_number
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.evaluation import scores_of
+from probative.inference.intervals import interval
+from probative.matching.items import Items, collect, union
+from probative.matching.matched import Matched
+from probative.matching.schemes import decode
+from probative.options import ScoreOptions
+from probative.reading.sequences import tagged_from_lists
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.reading.annotations import Tagged
+    from probative.results import Interval, SystemScores
+
+    Score = float | NDArray[np.float64] | Interval | list[Interval]
+    Side = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], tuple[str, ...]]
+
+__all__ = [
+    "UndefinedMetricWarning",
+    "accuracy_score",
+    "classification_report",
+    "f1_score",
+    "performance_measure",
+    "precision_score",
+    "recall_score",
+]
+
+_AVERAGES = ("micro", "macro", "weighted")
+_SCHEMES = ("iob1", "iob2", "ioe1", "ioe2", "iobes", "bilou")
+_OURS = {"precision": "precision", "recall": "recall", "f1-score": "f1"}
+
+
+class UndefinedMetricWarning(UserWarning):
+    """A score whose denominator is 0, where scikit-learn's class of this name is not loaded."""
+
+
+def classification_report(
+    y_true: Sequence[Sequence[str]],
+    y_pred: Sequence[Sequence[str]],
+    digits: int = 2,
+    suffix: bool = False,
+    output_dict: bool = False,
+    mode: str | None = None,
+    sample_weight: None = None,
+    zero_division: str | int = "warn",
+    scheme: str | type | None = None,
+    *,
+    level: float | None = 0.95,
+) -> str | dict[str, dict[str, float]]:
+    """Precision, recall, F1 and support of every label and of their averages.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        A list of tags per sentence: the answer, and what a system says.
+    digits
+        How many decimals the text shows.
+    suffix
+        Whether tags end with their prefix (``PER-B``).
+    output_dict
+        Whether to return a dictionary instead of text.
+    mode
+        None to read tags as conlleval does, or "strict": only what the scheme allows.
+    sample_weight
+        Nothing but None: seqeval takes weights and does not use them.
+    zero_division
+        What an undefined score is: 0 or 1; "warn" for 0 with a warning.
+    scheme
+        For the strict mode: the name of a scheme ("iob2", "iobes", …) or one of seqeval's classes.
+        By default it is recognised, as seqeval does it.
+    level
+        The level of the intervals; None for seqeval's output to the letter.
+
+    Returns
+    -------
+    The text is seqeval's with a column more, the interval of F1. The dictionary has its keys, and
+    ``precision_low``, ``precision_high``, ``recall_low`` and so on besides. The weighted average
+    has no interval.
+
+    Examples
+    --------
+    >>> from probative.seqeval import classification_report
+    >>> y_true = [["B-PER", "I-PER", "O", "B-LOC"], ["O", "B-LOC", "O", "B-PER"]]
+    >>> y_pred = [["B-PER", "I-PER", "O", "B-PER"], ["O", "B-LOC", "O", "B-PER"]]
+    >>> report = classification_report(y_true, y_pred, output_dict=True)
+    >>> report["PER"]["recall"], report["micro avg"]["f1-score"]
+    (1.0, 0.75)
+    """
+    whole_number("digits", digits, least=0, most=100)
+    found = _find(y_true, y_pred, mode, scheme, suffix=suffix, detect=True)
+    zero = _zero(zero_division, sample_weight)
+    level = None if level is None else open_probability("level", level)
+    if zero is None:
+        _warn_undefined(found, ("precision", "recall"), None if found.labels else "micro")
+    limits = {} if level is None else _limits(found.scores(level))
+    rows = {
+        name: {**scores, "support": support, **limits.get(name, {})}
+        for name, scores, support in found.rows(zero or 0)
+    }
+    if flag("output_dict", output_dict):
+        return rows
+    return _text(rows, len(found.labels), digits, level)
+
+
+def f1_score(
+    y_true: Sequence[Sequence[str]],
+    y_pred: Sequence[Sequence[str]],
+    *,
+    average: str | None = "micro",
+    suffix: bool = False,
+    mode: str | None = None,
+    sample_weight: None = None,
+    zero_division: str | int = "warn",
+    scheme: str | type | None = None,
+    level: float | None = None,
+) -> Score:
+    """The F1 of spans.
+
+    Parameters
+    ----------
+    y_true, y_pred, suffix, mode, sample_weight, zero_division, scheme
+        As for `classification_report`; but as in seqeval the mode is strict only where a scheme is
+        given, too.
+    average
+        "micro", "macro" or "weighted"; None for an array of the labels' scores, in alphabetical
+        order.
+    level
+        Given, an `Interval` of this level is returned, or a list of them; the weighted average has
+        none.
+
+    Examples
+    --------
+    >>> from probative.seqeval import f1_score
+    >>> y_true = [["B-PER", "I-PER", "O", "B-LOC"], ["O", "B-LOC", "O", "B-PER"]]
+    >>> y_pred = [["B-PER", "I-PER", "O", "B-PER"], ["O", "B-LOC", "O", "B-PER"]]
+    >>> f1_score(y_true, y_pred)
+    0.75
+    >>> f1_score(y_true, y_pred, average=None).round(4)
+    array([0.6667, 0.8   ])
+    """
+    how = _Asked(average, suffix, mode, sample_weight, zero_division, scheme, level)
+    return how.score(y_true, y_pred, "f1-score")
+
+
+def precision_score(
+    y_true: Sequence[Sequence[str]],
+    y_pred: Sequence[Sequence[str]],
+    *,
+    average: str | None = "micro",
+    suffix: bool = False,
+    mode: str | None = None,
+    sample_weight: None = None,
+    zero_division: str | int = "warn",
+    scheme: str | type | None = None,
+    level: float | None = None,
+) -> Score:
+    """The precision of spans; everything else as for `f1_score`.
+
+    Examples
+    --------
+    >>> from probative.seqeval import precision_score
+    >>> y_true, y_pred = [["B-PER", "O", "B-LOC"]], [["B-PER", "O", "B-PER"]]
+    >>> precision_score(y_true, y_pred)
+    0.5
+    """
+    how = _Asked(average, suffix, mode, sample_weight, zero_division, scheme, level)
+    return how.score(y_true, y_pred, "precision")
+
+
+def recall_score(
+    y_true: Sequence[Sequence[str]],
+    y_pred: Sequence[Sequence[str]],
+    *,
+    average: str | None = "micro",
+    suffix: bool = False,
+    mode: str | None = None,
+    sample_weight: None = None,
+    zero_division: str | int = "warn",
+    scheme: str | type | None = None,
+    level: float | None = None,
+) -> Score:
+    """The recall of spans; everything else as for `f1_score`.
+
+    Examples
+    --------
+    >>> from probative.seqeval import recall_score
+    >>> y_true, y_pred = [["B-PER", "O", "B-LOC"]], [["B-PER", "O", "O"]]
+    >>> recall_score(y_true, y_pred)
+    0.5
+    """
+    how = _Asked(average, suffix, mode, sample_weight, zero_division, scheme, level)
+    return how.score(y_true, y_pred, "recall")
+
+
+def accuracy_score(
+    y_true: Sequence[Any], y_pred: Sequence[Any], *, level: float | None = None
+) -> float | Interval:
+    """The share of tokens whose tag is right.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        A list of tags per sentence, or one list of tags.
+    level
+        Given, an `Interval` of this level is returned, by sentence.
+
+    Examples
+    --------
+    >>> from probative.seqeval import accuracy_score
+    >>> accuracy_score([["B-PER", "O"], ["O"]], [["B-PER", "B-LOC"], ["O"]], level=None)
+    0.6666666666666666
+    """
+    gold, pred = _tokens(y_true, y_pred)
+    right = _equal(gold, pred)
+    if not len(right):
+        raise InputError("y_true: holds no tokens; expected at least one")
+    if level is None:
+        return float(np.count_nonzero(right) / len(right))
+    sentence = np.repeat(np.arange(gold.text.n_sentences), np.diff(gold.text.first))
+    found, tokens = (np.bincount(sentence[which]) for which in (right, slice(None)))
+    tp = np.zeros(len(tokens))
+    tp[: len(found)] = found
+    units = Counts(tp, np.zeros(len(tokens)), tokens - tp)
+    clustered = interval(units, "recall", level=level, clustered=True)
+    return replace(clustered, metric="accuracy", signature="")
+
+
+def performance_measure(y_true: Sequence[Any], y_pred: Sequence[Any]) -> dict[str, int]:
+    """How many tokens have the right tag (TP), a wrong one (FP), none (FN), rightly none (TN).
+
+    Parameters
+    ----------
+    y_true, y_pred
+        A list of tags per sentence, or one list of tags.
+
+    Examples
+    --------
+    >>> from probative.seqeval import performance_measure
+    >>> performance_measure([["B-PER", "O", "B-LOC"]], [["B-PER", "B-LOC", "O"]])
+    {'TP': 1, 'FP': 1, 'FN': 1, 'TN': 0}
+    """
+    gold, pred = _tokens(y_true, y_pred)
+    right = _equal(gold, pred)
+    named, said = (np.array([n != "O" for n in s.names] or [False])[s.tags] for s in (gold, pred))
+    measures = {"TP": right & named, "FP": ~right & said, "FN": named & ~said, "TN": right & ~named}
+    return {name: int(np.count_nonzero(which)) for name, which in measures.items()}
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a function that returns one score was asked for."""
+
+    average: str | None
+    suffix: bool
+    mode: str | None
+    sample_weight: Any
+    zero_division: str | int
+    scheme: Any
+    level: float | None
+
+    def score(self, y_true: Any, y_pred: Any, metric: str) -> Score:
+        if self.average is not None:
+            one_of("average", self.average, _AVERAGES)
+        found = _find(y_true, y_pred, self.mode, self.scheme, suffix=self.suffix)
+        zero = _zero(self.zero_division, self.sample_weight)
+        if self.level is not None:
+            return self._interval(found, _OURS[metric], open_probability("level", self.level))
+        if zero is None:
+            _warn_undefined(found, (metric,), self.average)
+        if self.average is None:
+            return found.by_label(zero or 0)[metric]
+        return found.averaged(self.average, zero or 0)[metric]
+
+    def _interval(self, found: _Found, metric: str, level: float) -> Interval | list[Interval]:
+        if self.average == "weighted":
+            raise InputError(
+                "level: the weighted average has no interval; expected average='micro' or 'macro'"
+            )
+        scores = found.scores(level)
+        if self.average is None:
+            return [_interval_of(label.scores, metric) for label in scores.by_label]
+        return scores["macro_" * (self.average == "macro") + metric]
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The spans of both sides, counted by label."""
+
+    items: Items
+    tagged: tuple[Tagged, Tagged]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.items.labels
+
+    @cached_property
+    def counts(self) -> Counts:
+        return self.items.counts(by="label")
+
+    def by_label(self, zero: float) -> dict[str, NDArray[np.float64]]:
+        return _prf(self.counts, zero)
+
+    def averaged(self, average: str, zero: float) -> dict[str, float]:
+        counts = self.counts
+        if average == "micro":
+            return {name: float(v[0]) for name, v in _prf(counts.sum().reshape(1), zero).items()}
+        support = np.asarray(counts.positives)
+        if average == "weighted" and not support.sum():
+            # nothing to be found: a system that says nothing has all there is, or none of it
+            silent = float(zero) if not np.sum(counts.predicted) else 0.0
+            return {"precision": silent, "recall": float(zero), "f1-score": silent}
+        if not len(support):
+            return dict.fromkeys(_OURS, float("nan"))
+        weights = support if average == "weighted" else None
+        return {n: float(np.average(v, weights=weights)) for n, v in self.by_label(zero).items()}
+
+    def rows(self, zero: float) -> Iterator[tuple[str, dict[str, float], int]]:
+        """The lines of a report: labels, then averages."""
+        support = np.asarray(self.counts.positives).astype(int).tolist()
+        own = self.by_label(zero)
+        for i, label in enumerate(self.labels):
+            yield label, {name: float(values[i]) for name, values in own.items()}, support[i]
+        for average in _AVERAGES:
+            yield f"{average} avg", self.averaged(average, zero), sum(support)
+
+    def scores(self, level: float) -> SystemScores:
+        """The same with intervals, of every label and of two averages."""
+        every = np.ones((1, len(self.labels)), dtype=bool)
+        matched = Matched(
+            "entities",
+            ("pred",),
+            self.items,
+            None,
+            (None,),
+            tagged=self.tagged,
+            scheme="tags",  # a single label is worth naming, too
+            averaged=every,
+            own_labels=True,
+        )
+        also = tuple(f"macro_{metric}" for metric in _OURS.values())
+        return scores_of(matched, ScoreOptions(level=level), also).systems[0]
+
+
+def _prf(counts: Counts, zero: float) -> dict[str, NDArray[np.float64]]:
+    """Precision, recall and F1 in seqeval's steps: its last digits come of them."""
+
+    def share(of: Any) -> NDArray[np.float64]:
+        undefined = np.full(np.shape(of), float(zero))
+        return np.asarray(np.divide(counts.tp, of, out=undefined, where=of > 0))
+
+    precision, recall = share(counts.predicted), share(counts.positives)
+    both = precision + recall
+    both[both == 0] = 1
+    return {"precision": precision, "recall": recall, "f1-score": 2 * precision * recall / both}
+
+
+def _zero(zero_division: Any, sample_weight: Any) -> int | None:
+    """What an undefined score is; None for 0 and a warning."""
+    if sample_weight is not None:
+        raise InputError(
+            "sample_weight: is not supported (seqeval takes it and does not use it); expected None"
+        )
+    if isinstance(zero_division, str) and zero_division == "warn":
+        return None
+    if isinstance(zero_division, (int, float)) and zero_division in (0, 1):
+        return int(zero_division)
+    raise InputError(f"zero_division: {shown(zero_division)}; expected 'warn', 0 or 1")
+
+
+def _warn_undefined(found: _Found, metrics: Sequence[str], average: str | None = None) -> None:
+    """Warn of scores whose denominator is 0, for those that seqeval warns of."""
+    counts = found.counts.sum().reshape(1) if average == "micro" else found.counts
+    silent, empty = np.asarray(counts.predicted) == 0, np.asarray(counts.positives) == 0
+    problems = {
+        "precision": (silent, "returned"),
+        "recall": (empty, "in y_true"),
+        "f1-score": (silent & empty, "returned or in y_true"),
+    }
+    loaded = sys.modules.get("sklearn.exceptions")
+    kind = getattr(loaded, "UndefinedMetricWarning", UndefinedMetricWarning)
+    for metric in metrics:
+        which, where = problems[metric]
+        if which.any():
+            of = "" if average == "micro" else " of some labels"
+            warnings.warn(
+                f"{metric}: undefined and set to 0, since no spans{of} are {where}; zero_division "
+                f"sets another value",
+                kind,
+                stacklevel=4,
+            )
+
+
+def _limits(scores: SystemScores) -> dict[str, dict[str, float]]:
+    """The limits of every line of a report that has some."""
+    lines = {label.label: label.scores for label in scores.by_label}
+    lines["micro avg"] = scores.scores
+    lines["macro avg"] = tuple(
+        replace(score, metric=score.metric.removeprefix("macro_"))
+        for score in scores.scores
+        if score.metric.startswith("macro_")
+    )
+    limits = {}
+    for name, of in lines.items():
+        limits[name] = {
+            f"{metric}_{end}": float(getattr(_interval_of(of, ours), end))
+            for metric, ours in _OURS.items()
+            for end in ("low", "high")
+        }
+    return limits
+
+
+def _interval_of(scores: Sequence[Interval], metric: str) -> Interval:
+    return next(score for score in scores if score.metric == metric)
+
+
+def _text(rows: dict[str, Any], n_labels: int, digits: int, level: float | None) -> str:
+    """The table of seqeval, with the interval of F1 at its right."""
+    width = max(digits, *(len(name) for name in rows))
+    title = "" if level is None else f"f1-score {100 * level:.6g} %"
+    room = max(len(title), 2 * (digits + 2) + 4)
+    head = ["precision", "recall", "f1-score", "support"]
+    lines = [f"{'':>{width}} " + "".join(f" {word:>9}" for word in head), ""]
+    if level is not None:
+        lines[0] += f"  {title:>{room}}"
+    for number, (name, row) in enumerate(rows.items()):
+        if number == n_labels:
+            lines.append("")
+        line = f"{name:>{width}} " + "".join(f" {row[word]:>9.{digits}f}" for word in head[:3])
+        line += f" {row['support']:>9}"
+        if "f1-score_low" in row:
+            limits = f"{row['f1-score_low']:.{digits}f} to {row['f1-score_high']:.{digits}f}"
+            line += f"  {limits:>{room}}"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _find(
+    y_true: Any, y_pred: Any, mode: str | None, scheme: Any, *, suffix: bool, detect: bool = False
+) -> _Found:
+    """The spans of both sides; with `detect` a strict reading looks for the scheme itself."""
+    suffix = flag("suffix", suffix)
+    if mode is not None:
+        one_of("mode", mode, ("strict",))
+    name = None if scheme is None else _scheme(scheme)
+    gold, pred = _both(y_true, y_pred)
+    if mode == "strict" and (name or detect):
+        rules = name or _detect(gold, suffix)
+        sides = [_strict(side, rules, suffix) for side in (gold, pred)]
+    else:
+        if mode == "strict":
+            _warn("mode='strict' without scheme= reads as the default mode does, as in seqeval")
+        elif name:
+            _warn("scheme= without mode='strict' is not used, as in seqeval")
+        sides = [_lenient(side, suffix) for side in (gold, pred)]
+    labels, codes = union([tuple(side[4]) for side in sides])
+    columns = [(*s[:3], code[s[3]]) for s, code in zip(sides, codes, strict=True)]
+    items = collect(columns, labels, gold.text.n_sentences)
+    # ends and lengths tell spans apart, but are no starts and ends
+    return _Found(replace(items, start=None, end=None), (gold, pred))
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=5)
+
+
+def _scheme(scheme: Any) -> str:
+    """The name of a scheme, given by it or by a class that seqeval has for it."""
+    name = scheme.__name__ if isinstance(scheme, type) else scheme
+    return one_of("scheme", name.lower() if isinstance(name, str) else name, _SCHEMES)
+
+
+def _both(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
+    sides = []
+    for name, tags in (("y_true", y_true), ("y_pred", y_pred)):
+        if isinstance(tags, str) or any(isinstance(sentence, str) for sentence in tags):
+            raise InputError(f"{name}: is one list of tags; expected a list of them per sentence")
+        side = tagged_from_lists(name, tags)
+        if "" in side.names:
+            raise InputError(f"{name}: holds an empty tag; expected O, or a prefix and a type")
+        sides.append(side)
+    gold, pred = sides
+    if gold.text.n_sentences != pred.text.n_sentences:
+        raise InputError(
+            f"y_pred: {pred.text.n_sentences} sentences; expected {gold.text.n_sentences}, as in "
+            f"y_true"
+        )
+    differ = np.flatnonzero(np.diff(gold.text.first) != np.diff(pred.text.first))
+    if len(differ):
+        n = int(differ[0])
+        found, expected = (int(np.diff(s.text.first)[n]) for s in (pred, gold))
+        raise InputError(
+            f"y_pred: {found} tags in sentence {n + 1}; expected {expected}, as in y_true"
+        )
+    return gold, pred
+
+
+def _tokens(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
+    flat = not any(isinstance(sentence, (list, tuple, np.ndarray)) for sentence in y_true)
+    return _both([y_true], [y_pred]) if flat else _both(y_true, y_pred)
+
+
+def _equal(gold: Tagged, pred: Tagged) -> NDArray[np.bool_]:
+    """Which tokens have the right tag."""
+    code = {name: i for i, name in enumerate(gold.names)}
+    same = np.array([code.get(name, -1) for name in pred.names], dtype=np.int32)
+    return np.asarray(gold.tags == same[pred.tags]) if len(same) else np.zeros(0, dtype=bool)
+
+
+def _detect(tagged: Tagged, suffix: bool) -> str:
+    """The scheme whose prefixes these are, as seqeval tells it."""
+    prefixes = {name[-1] if suffix else name[0] for name in tagged.names}
+    own = prefixes - {"I", "O"}
+    for scheme, needed, allowed in (
+        ("iob2", {"B"}, {"B"}),
+        ("ioe2", {"E"}, {"E"}),
+        ("iobes", {"B", "E"}, {"B", "E", "S"}),
+        ("bilou", {"B", "L"}, {"B", "L", "U"}),
+    ):
+        if needed <= own <= allowed:
+            return scheme
+    if prefixes in ({"S"}, {"U"}):
+        return "iobes" if prefixes == {"S"} else "bilou"
+    raise InputError(
+        f"scheme: cannot be told from the prefixes {', '.join(sorted(prefixes))}; expected one of "
+        f"{', '.join(_SCHEMES)}"
+    )
+
+
+def _strict(tagged: Tagged, scheme: str, suffix: bool) -> Side:
+    """The spans that are well-formed in a scheme: sentence, end, length, label, labels."""
+
+    def canonical(name: str) -> str:
+        prefix, kind = (name[-1], name[:-1]) if suffix else (name[0], name[1:])
+        return "O" if prefix == "O" else f"{prefix}-{kind.strip('-') or '_'}"
+
+    names = tuple(canonical(name) for name in tagged.names)
+    spans = decode(replace(tagged, names=names), scheme=scheme, repair="strict")
+    return _used(spans.sentence, spans.end, spans.end - spans.start, spans.label, spans.labels)
+
+
+# What the default mode knows of a tag is its first letter. Any other than these only ends a span,
+# or starts one, by its type.
+_LETTERS = "OBIES."
+_OUTSIDE = [0, _LETTERS.index(".")]
+
+
+def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Where a span starts and where the one before ends, by seqeval's default mode.
+
+    Indexed by the previous letter, this letter and whether the types differ.
+    """
+    o, b, i, e, s = range(5)
+    size = len(_LETTERS) + 1
+    start, end = np.zeros((2, size, size, 2), dtype=bool)
+    start[:, [b, s]] = True
+    start[np.ix_([o, e, s], [i, e])] = True
+    start[:, :, 1] = True
+    start[:, o] = False
+    start[:, _OUTSIDE, 1] = False
+    end[[e, s]] = True
+    end[np.ix_([b, i], [b, s, o])] = True
+    end[:, :, 1] = True
+    end[_OUTSIDE] = False
+    return start, end
+
+
+_START, _END = _lenient_tables()
+
+
+def _lenient(tagged: Tagged, suffix: bool) -> Side:
+    """The spans that the default mode reads: sentence, end, length, label, labels.
+
+    It takes all sentences for one sequence with an O after each. A span that ends without having
+    started (after a tag that seqeval does not know) begins where the last one did.
+    """
+    parsed = [_letter_and_type(name, suffix) for name in tagged.names]
+    for name in tagged.names:
+        if not _is_known(name, suffix):
+            _warn(
+                f"{name!r} is no tag that seqeval's default mode knows, and is read by its first "
+                f"letter; mode='strict' with a scheme reads by the rules"
+            )
+    parsed += [("O", "_"), ("O", "")]  # after a sentence, and before the first one
+    types = sorted({kind for _, kind in parsed})
+    letter = np.array([(_LETTERS + "?").index(x if x in _LETTERS else "?") for x, _ in parsed])
+    kind = np.array([types.index(kind) for _, kind in parsed], dtype=np.int32)
+
+    first = tagged.text.first
+    n_sentences, size = tagged.text.n_sentences, len(tagged.tags)
+    sentence = np.repeat(np.arange(n_sentences), np.diff(first))
+    codes = np.full(size + n_sentences + 1, len(parsed) - 2, dtype=np.int32)
+    codes[0] = len(parsed) - 1
+    codes[1 + np.arange(size) + sentence] = tagged.tags
+    before, this = codes[:-1], codes[1:]
+    step = letter[before], letter[this], (kind[before] != kind[this]).astype(np.intp)
+    starts, ends = np.flatnonzero(_START[step]), np.flatnonzero(_END[step])
+    last = np.searchsorted(starts, ends) - 1
+    begin = np.where(last >= 0, starts[last], 0) if len(starts) else np.zeros_like(ends)
+    opening = first[:-1] + np.arange(n_sentences)
+    unit = np.searchsorted(opening, ends - 1, side="right") - 1
+    return _used(unit, ends - opening[unit], ends - begin, kind[before[ends]], tuple(types))
+
+
+def _letter_and_type(name: str, suffix: bool) -> tuple[str, str]:
+    if suffix:
+        return name[-1], name[:-1].rsplit("-", maxsplit=1)[0] or "_"
+    return name[0], name[1:].split("-", maxsplit=1)[-1] or "_"
+
+
+def _is_known(name: str, suffix: bool) -> bool:
+    if name in "OBIES":
+        return True
+    ends = tuple(f"-{p}" if suffix else f"{p}-" for p in "BIES")
+    return name.endswith(ends) if suffix else name.startswith(ends)
+
+
+def _used(unit: Any, end: Any, length: Any, label: Any, labels: tuple[str, ...]) -> Side:
+    """The same with the labels that a span has alone."""
+    used, codes = np.unique(label, return_inverse=True)
+    return unit, end, length, codes.reshape(-1), tuple(labels[i] for i in used.tolist())

@@ -1,0 +1,183 @@
+"""Counts for scikit-learn's cross-validation, instead of scores that have forgotten them.
+
+A mean of fold scores and its standard deviation do not tell how sure a score is: training sets
+overlap, and an F1 of 30 items weighs as much as one of 3,000. The counts tell it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._labels import items_of, label_name, labels_of
+from probative._validation import names_of, shown
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.positive import positive_label
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._types import Instances, Labels, Model
+
+__all__ = ["CountsScorer", "counts_scorer", "fold_counts"]
+
+_CELLS = ("tp", "fp", "fn", "tn")
+
+
+def counts_scorer(
+    positive: object = None, *, labels: Sequence[object] | None = None
+) -> CountsScorer:
+    """Make a scorer whose results are counts, for `cross_validate` and its like.
+
+    Parameters
+    ----------
+    positive
+        The class that counts as "yes". By default the one that two classes tell themselves: 1 of
+        0 and 1, "yes" of "no" and "yes".
+    labels
+        Several classes instead, each against all others.
+
+    Returns
+    -------
+    CountsScorer
+        A callable for ``scoring=``. `cross_validate` then returns ``test_tp``, ``test_fp``,
+        ``test_fn`` and ``test_tn`` (with `labels` ``test_tp_LABEL`` and so on), and `fold_counts`
+        makes `Counts` of them.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.sklearn import counts_scorer, fold_counts
+    >>> class Threshold:  # in the place of a classifier
+    ...     def predict(self, X):
+    ...         return [int(x > 2) for x in X]
+    >>> scorer = counts_scorer()
+    >>> scorer(Threshold(), [1, 2, 3, 4], [0, 1, 1, 1])
+    {'tp': 2, 'fp': 0, 'fn': 1, 'tn': 1}
+    """
+    if labels is None:
+        return CountsScorer(None if positive is None else label_name("positive", positive))
+    if positive is not None:
+        raise InputError("positive: cannot be combined with labels=; expected one of the two")
+    names = tuple(label_name("labels", label) for label in _listed(labels))
+    return CountsScorer(None, names_of("labels", names))
+
+
+def _listed(labels: Any) -> list[Any]:
+    if isinstance(labels, str) or not np.iterable(labels) or not len(list(labels)):
+        raise InputError(f"labels: {shown(labels)}; expected a list of classes")
+    return list(labels)
+
+
+@dataclass(frozen=True)
+class CountsScorer:
+    """A scorer that returns counts; `counts_scorer` makes it.
+
+    Attributes
+    ----------
+    positive
+        The class that counts as "yes", or None where it is looked for.
+    labels
+        The classes that are counted each against all others; none for `positive` alone.
+    """
+
+    positive: str | None = None
+    labels: tuple[str, ...] = ()
+
+    def __call__(self, estimator: Model, X: Instances, y: Labels) -> dict[str, int]:
+        """Count what a fitted classifier gets right and wrong.
+
+        Parameters
+        ----------
+        estimator
+            The classifier.
+        X, y
+            Instances and their classes.
+        """
+        gold, known = _codes("y", y)
+        pred, said = _codes("predictions", estimator.predict(X))
+        if len(gold) != len(pred):
+            raise InputError(
+                f"predictions: {len(pred)} of them; expected one per item, {len(gold)}"
+            )
+        learnt = getattr(estimator, "classes_", None)
+        classes = [*known, *said, *(() if learnt is None else _codes("classes_", learnt)[1])]
+        wanted = self.labels or (self._positive(classes),)
+        for label in wanted:
+            if label not in classes:
+                listed = ", ".join(map(repr, sorted(set(classes))[:10]))
+                raise InputError(f"positive: no class {label!r}; expected one of {listed}")
+        return {
+            cell + (f"_{label}" if self.labels else ""): number
+            for label in wanted
+            for cell, number in _count(gold, known, pred, said, label).items()
+        }
+
+    def _positive(self, classes: list[str]) -> str:
+        if self.positive is not None:
+            return self.positive
+        positive = positive_label(classes)
+        if positive is None:
+            listed = ", ".join(map(repr, sorted(set(classes))[:10]))
+            raise InputError(
+                f"positive: which class counts as yes cannot be told; expected one of {listed}"
+            )
+        return positive
+
+
+def _codes(name: str, values: Any) -> tuple[NDArray[Any], list[str]]:
+    codes, names = labels_of(items_of(name, values), lambda text: InputError(f"{name}: {text}"))
+    return np.asarray(codes), list(names)
+
+
+def _count(
+    gold: NDArray[Any], known: list[str], pred: NDArray[Any], said: list[str], label: str
+) -> dict[str, int]:
+    answer = gold == (known.index(label) if label in known else -1)
+    says = pred == (said.index(label) if label in said else -1)
+    cells = (answer & says, ~answer & says, answer & ~says, ~answer & ~says)
+    return {name: int(np.count_nonzero(cell)) for name, cell in zip(_CELLS, cells, strict=True)}
+
+
+def fold_counts(results: Mapping[str, Any], label: object = None) -> list[Counts]:
+    """The counts of every fold, from what `cross_validate` returns.
+
+    Parameters
+    ----------
+    results
+        Of ``cross_validate(..., scoring=counts_scorer())``.
+    label
+        One of the `labels` of the scorer, if it had some.
+
+    Returns
+    -------
+    list of Counts
+        A list is the folds of a cross-validation: what `bayes_test` and `effective_counts` take.
+
+    Examples
+    --------
+    >>> from probative.sklearn import fold_counts
+    >>> fold_counts({"test_tp": [8, 7], "test_fp": [1, 2], "test_fn": [2, 3], "test_tn": [9, 8]})
+    [Counts(tp=8, fp=1, fn=2, tn=9), Counts(tp=7, fp=2, fn=3, tn=8)]
+    """
+    end = "" if label is None else f"_{label_name('label', label)}"
+    names = [f"test_{cell}{end}" for cell in _CELLS]
+    missing = [name for name in names if name not in results]
+    if missing:
+        raise InputError(
+            f"results: there is no {missing[0]!r}; expected what cross_validate returns with "
+            f"scoring=counts_scorer()"
+        )
+    table = np.array([np.asarray(results[name], dtype=float) for name in names])
+    failed = np.flatnonzero(np.isnan(table).any(axis=0))
+    if len(failed):
+        raise InputError(
+            f"results: fold {int(failed[0]) + 1} has no counts, since its model or the scorer "
+            f"failed; cross_validate(..., error_score='raise') shows why"
+        )
+    return [Counts(*fold) for fold in table.T]

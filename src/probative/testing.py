@@ -1,0 +1,175 @@
+"""Assertions for tests of models: what fails says why, in the words of the verdict.
+
+A test that asserts ``f1 > 0.9`` fails or passes by the luck of the test set. These ask how sure
+it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative._validation import fraction
+from probative.comparison import compare
+from probative.errors import InputError
+from probative.evaluation import score
+from probative.gates import check_gate, gate
+from probative.matching.matched import short_name
+from probative.reading.inputs import is_path
+
+if TYPE_CHECKING:
+    from probative._types import Input
+    from probative.results import Comparisons, Interval
+
+__all__ = ["assert_better", "assert_not_worse", "assert_score_at_least"]
+
+
+def assert_not_worse(
+    gold: Input,
+    old: Input,
+    new: Input,
+    *,
+    margin: float = 0.0,
+    confidence: float = 0.95,
+    **how: Any,
+) -> Comparisons:
+    """Fail unless it is shown that a system loses no more than a margin.
+
+    Parameters
+    ----------
+    gold, old, new
+        The right answer, the baseline and the challenger, in any form that `probative.compare`
+        takes.
+    margin, confidence
+        P(new - old > -margin) must reach the confidence; the margin is a fraction of 1. With a
+        margin of 0 only something better passes, or something identical.
+    **how
+        Further keywords of `probative.compare`.
+
+    Returns
+    -------
+    Comparisons
+        What the comparison says, where it holds.
+
+    Raises
+    ------
+    AssertionError
+        Where it does not. Its text is the verdict and the gate's line. One unit is no evidence, and
+        nothing passes by it.
+
+    Examples
+    --------
+    >>> from probative.testing import assert_not_worse
+    >>> gold = [["B-PER", "O"], ["O", "B-LOC"]] * 30
+    >>> old, new = [["O", "O"]] * 20 + gold[20:], [["O", "O"]] * 10 + gold[10:]
+    >>> print(assert_not_worse(gold, old, new, margin=0.01))  # doctest: +ELLIPSIS
+    new scores 10.9 points higher than old (F1 90.9 against 80.0; ...
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test
+    return _assert_gate("require-not-worse", gold, old, new, margin, confidence, how)
+
+
+def assert_better(
+    gold: Input,
+    old: Input,
+    new: Input,
+    *,
+    margin: float = 0.0,
+    confidence: float = 0.95,
+    **how: Any,
+) -> Comparisons:
+    """Fail unless it is shown that a system is better, by more than a margin.
+
+    Parameters
+    ----------
+    gold, old, new, **how
+        As for `assert_not_worse`.
+    margin, confidence
+        P(new - old > margin) must reach the confidence.
+
+    Examples
+    --------
+    >>> from probative.testing import assert_better
+    >>> gold = [["B-PER", "O"], ["O", "B-LOC"]] * 30
+    >>> old = [["O", "O"]] * 20 + gold[20:]
+    >>> assert_better(gold, old, old)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    AssertionError: old and new gave identical outputs: ...
+    """
+    __tracebackhide__ = True
+    return _assert_gate("require-better", gold, old, new, margin, confidence, how)
+
+
+def assert_score_at_least(
+    gold: Input,
+    pred: Input,
+    least: float,
+    *,
+    metric: str | None = None,
+    confidence: float = 0.95,
+    **how: Any,
+) -> Interval:
+    """Fail unless it is shown that a system scores at least so much.
+
+    Parameters
+    ----------
+    gold, pred
+        The right answer and the output, in any form that `probative.score` takes.
+    least
+        The score that the lower limit must reach, a fraction of 1.
+    metric
+        The score; by default the usual one of the task.
+    confidence
+        Of the lower limit: a one-sided bound.
+    **how
+        Further keywords of `probative.score`.
+
+    Returns
+    -------
+    Interval
+        The score, with the limits of which the lower one counts.
+
+    Examples
+    --------
+    >>> from probative.testing import assert_score_at_least
+    >>> gold = [["B-PER", "O"], ["O", "B-LOC"]] * 30
+    >>> pred = [["O", "O"]] * 10 + gold[10:]
+    >>> print(assert_score_at_least(gold, pred, 0.8))
+    f1, 0.9 wilson-indirect interval: 0.9091 [0.8494, 0.9466]
+    """
+    __tracebackhide__ = True
+    fraction("least", least)
+    check_gate("require-better", confidence=confidence)
+    if confidence <= 0.5:
+        raise InputError(f"confidence: {confidence!r}; expected more than 0.5")
+    # of a two-sided interval, each limit is exceeded half as often as both together
+    system = score(gold, pred, metric=metric, level=round(2 * confidence - 1, 12), **how)[0]
+    usual = "f1" if any(s.metric == "f1" for s in system.scores) else system.scores[0].metric
+    found = system[metric or usual]
+    if not found.low >= least:
+        note = f" ({found.note})" if found.note else ""
+        raise AssertionError(
+            f"{found.metric} is {found.estimate:.4f}, and at least {found.low:.4f} with confidence "
+            f"{confidence:g}; expected at least {least:g}{note}"
+        )
+    return found
+
+
+def _assert_gate(
+    kind: str, gold: Any, old: Any, new: Any, margin: float, confidence: float, how: dict[str, Any]
+) -> Comparisons:
+    __tracebackhide__ = True
+    check_gate(kind, margin, confidence)
+    names = how.pop("names", None) or _names(old, new)
+    found = compare(gold, old, new, names=names, **{"examples": False, **how})
+    (verdict,) = gate(found, kind, margin=margin, confidence=confidence)
+    if not verdict.passed:
+        raise AssertionError(f"{found.verdicts[0]} {verdict}")
+    return found
+
+
+def _names(old: Any, new: Any) -> list[str]:
+    """What the files are called, if they are files of different names."""
+    if is_path(old) and is_path(new) and short_name(old) != short_name(new):
+        return [short_name(old), short_name(new)]
+    return ["old", "new"]
