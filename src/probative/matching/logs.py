@@ -22,6 +22,7 @@ __all__ = ["match_logs", "sides_of"]
 
 RIGHT, WRONG = "right", "wrong"
 FINDING = "finding"
+_LONGEST = 200  # characters of an answer that are shown
 _MOST = 50_000_000  # findings in all that are looked at one by one
 
 
@@ -87,7 +88,7 @@ def sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, .
     if first.counted:  # which findings these were is not known
         return _side(first, (), np.zeros(0, dtype=np.int32)), ()
     unit = items.unit if items.n_units < len(first) else None
-    targets = tuple(target or RIGHT for target in first.targets)
+    targets = tuple(_shortened(target) or RIGHT for target in first.targets)
     return _side(first, targets, unit), tuple(
         _side(log, _answers(log, targets), unit) for log in logs
     )
@@ -96,10 +97,15 @@ def sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, .
 def _answers(log: Log, targets: Sequence[str]) -> tuple[str, ...]:
     """The right answer where it was given; else what was said, marked where it looks right."""
     answers = []
-    for right, target, said in zip(log.tp.tolist(), targets, log.said, strict=True):
+    for right, target, full in zip(log.tp.tolist(), targets, log.said, strict=True):
+        said = _shortened(full)
         wrong = f"{said} ({WRONG})" if said == target else said or WRONG
         answers.append(target if right else wrong)
     return tuple(answers)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
 def _side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> Labels:
