@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from recipes.sentences import GOLD, NAMES, PREDICTED, TOKENS, numbers
 
@@ -145,6 +146,54 @@ def test_bad_rows_are_named(tmp_path, record, message):
         pv.score(path, path, label_names=NAMES)
     assert str(error.value).startswith(f"{path}:2: ")
     assert message in str(error.value)
+
+
+def test_arrays_of_numbers_as_trainers_have_them():
+    width = max(map(len, TOKENS))
+    gold, system = (
+        np.array([[*row, *[-100] * (width - len(row))] for row in numbers(tags)])
+        for tags in (GOLD, PREDICTED)
+    )
+    assert pv.score(gold, system, label_names=NAMES)[0].counts == EXPECTED
+    system[gold == -100] = 1  # whatever a model says of what is not looked at
+    assert pv.score(gold, system, label_names=NAMES)[0].counts == EXPECTED
+    assert pv.score(gold.tolist(), list(system), label_names=NAMES)[0].counts == EXPECTED
+    with pytest.raises(InputError, match=r"or the names of numbered tags \(label_names=\)"):
+        pv.score(gold.tolist(), system.tolist())
+    with pytest.raises(InputError, match=r"or the names of numbered tags \(label_names=\)"):
+        pv.score(gold, system)
+
+
+def test_labels_by_their_numbers(tmp_path):
+    names = ["no", "yes"]
+    result = pv.score([0, 1, 1, 0], [0, 1, 0, 0], label_names=names)
+    assert result[0].counts == pv.Counts(1, 0, 1, 2)
+    assert pv.score([0, 1, 1, 0], ["no", "yes", "no", "no"], label_names=names)[0].counts == (
+        result[0].counts
+    )
+    table = tmp_path / "labels.csv"
+    table.write_text("gold,pred\n0,0\n1,1\n1,0\n0,0\n")
+    assert pv.score(table, label_names=names)[0].counts == result[0].counts
+    with pytest.raises(InputError, match=r"pred: label '2' has no name; expected 0 to 1"):
+        pv.score([0, 1], [0, 2], label_names=names)
+
+
+def test_names_that_would_be_passed_over_are_refused():
+    with pytest.raises(InputError, match="label_names: the tags are no numbers"):
+        pv.score(GOLD, PREDICTED, label_names=NAMES)
+    with pytest.raises(InputError, match="label_names: 'O' twice"):
+        pv.score(rows(GOLD), rows(PREDICTED), label_names=["O", "O"])
+    with pytest.raises(InputError, match="label_names: '1' is a number itself"):
+        pv.score([0, 1], [0, 1], label_names=["1", "0"])
+
+
+def test_a_list_of_rows_in_one_document(tmp_path):
+    gold, system = tmp_path / "gold.json", tmp_path / "system.json"
+    gold.write_text(json.dumps(rows(GOLD), indent=1))
+    system.write_text(json.dumps(rows(PREDICTED)))
+    assert pv.score(gold, system, label_names=NAMES)[0].counts == EXPECTED
+    reason = pv.check(gold, label_names=NAMES).reason
+    assert reason == "in its first object, it has as many tags under 'ner_tags' as tokens"
 
 
 class Feature:

@@ -48,7 +48,7 @@ from probative.reading.inputs import annotations_of, both_of, is_path, settled, 
 from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
 from probative.reading.logs import Samples
 from probative.reading.recognise import Options
-from probative.reading.rows import BY_ROW
+from probative.reading.rows import BY_ROW, check_label_names, name_numbers
 from probative.reading.source import refuse_repeats
 
 if TYPE_CHECKING:
@@ -201,6 +201,8 @@ def match_inputs(
     if isinstance(answer, Samples):
         return _averaging(_samples([answer, *outputs], names), None)
     named = _name_systems(names, usual_names)
+    if isinstance(answer, (Labels, LabelSets)):
+        answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
     answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
     notes = [
         *_reason(answer),
@@ -348,7 +350,7 @@ def _check_reading(reading: ReadingOptions) -> ReadingOptions:
     columns_of("columns", reading.columns)
     columns_of("gold_column, unit_column", [reading.gold_column, reading.unit_column])
     one_of("align_by", reading.align_by, ALIGNMENTS)
-    names_of("label_names", reading.label_names)
+    check_label_names(reading.label_names)
     if reading.score_name is not None and not isinstance(reading.score_name, str):
         raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
     one_of("repair", reading.repair, REPAIRS)
@@ -418,6 +420,8 @@ def _refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bo
     in_table = parted_by is not None
     is_named = options.columns or options.gold_column is not None
     by_column = in_table and parted_by != BY_ROW
+    if task == "entities" and options.label_names and parted_by != BY_ROW:
+        raise InputError("label_names: the tags are no numbers; expected it left out")
     if task == "entities" and options.unit_column is not None and not by_column:
         raise InputError("unit_column: means nothing for entities; expected it left out")
     if separate and task != "labels" and is_named and not in_table:

@@ -19,11 +19,13 @@ from probative.reading.docs import are_docs, are_examples, sides_of_examples, sp
 from probative.reading.logs import Samples
 from probative.reading.recognise import Options, read, read_pair
 from probative.reading.rows import (
+    Rows,
     are_rows,
     choose_column,
     is_dataset,
     label_names_of_features,
     labels_of_dataset,
+    numbered_tags,
     rows_of,
     tagged_rows,
 )
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reading.recognise import Annotations
-    from probative.reading.rows import Rows
 
 __all__ = ["annotations_of", "both_of", "is_path", "settled", "task_of"]
 
@@ -80,6 +81,10 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
         return read(data, options)
     if is_dataset(data):
         return _of_dataset(data, name, options)
+    numbers = numbered_tags(data) if options.label_names and not options.multilabel else None
+    if numbers is not None:
+        rows = Rows(name, None, {"tags": numbers}, dict.fromkeys(["tags"], options.label_names))
+        return _side_of_rows(rows, options)
     if _is_frame(data):
         if options.column is None:
             raise InputError(f"{name}: is a data frame; expected its column to be named")
@@ -130,7 +135,8 @@ def _from_matrix(values: Any, name: str) -> LabelSets:
     if values.dtype.kind not in "biu" or not np.isin(values, (0, 1)).all():
         raise InputError(
             f"{name}: shape {values.shape}; expected one label per item (of probabilities, "
-            f"argmax(axis=1)), or a column of 0 and 1 for each of several labels"
+            f"argmax(axis=1)), a column of 0 and 1 for each of several labels, or the names of "
+            f"numbered tags (label_names=)"
         )
     return label_sets(name, [[str(k) for k in np.flatnonzero(row)] for row in values])
 
@@ -190,7 +196,7 @@ def _refuse_numbers(sentences: list[Any], name: str, example: Any) -> None:
         )
     raise InputError(
         f"{name}: {shown(first)} could be labels of tokens or a set of labels; expected "
-        f"task='labels' or multilabel=True"
+        f"task='labels' or multilabel=True, or the names of numbered tags (label_names=)"
     )
 
 

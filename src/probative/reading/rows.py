@@ -8,12 +8,13 @@ Tags are texts, or numbers whose names are told apart from the rows: by the call
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import shown
+from probative._validation import names_of, shown
 from probative.errors import InputError
 from probative.reading.annotations import Tagged, Text
 from probative.reading.columns import TAG
@@ -32,6 +33,7 @@ __all__ = [
     "TOKENS",
     "Rows",
     "are_rows",
+    "check_label_names",
     "choose_column",
     "is_dataset",
     "is_row",
@@ -39,6 +41,8 @@ __all__ = [
     "label_names_of",
     "label_names_of_features",
     "labels_of_dataset",
+    "name_numbers",
+    "numbered_tags",
     "read_rows",
     "rows_of",
     "tag_columns",
@@ -157,7 +161,8 @@ def choose_column(
 def read_rows(source: Source, label_names: Sequence[str] | None = None) -> Rows:
     """Read the rows of JSON lines or of a Parquet file."""
     if source.is_parquet:
-        records, lines, own = _parquet_records(source)
+        records, own = _parquet_records(source)
+        lines: list[int] | None = None
     else:
         records, lines = _json_records(source)
         own = {}
@@ -227,6 +232,54 @@ def are_rows(items: Sequence[Any]) -> bool:
     return any(is_row(row) is not None for row in items[:_SOME])
 
 
+def numbered_tags(data: Any) -> list[list[int]] | None:
+    """Tags of sentences as numbers, from lists or an array of them; None if this is something else.
+
+    That is what trainers of Hugging Face hand to the function that computes scores.
+    """
+    if (
+        getattr(data, "ndim", None) == 2
+        and getattr(getattr(data, "dtype", None), "kind", "") == "i"
+    ):
+        return [list(row) for row in data.tolist()]
+    if not isinstance(data, list | tuple) or not data:
+        return None
+    lists = [row.tolist() if hasattr(row, "tolist") else row for row in data]
+    if not all(isinstance(row, list | tuple) for row in lists) or not any(lists):
+        return None
+    whole = all(isinstance(x, int) and not isinstance(x, bool) for row in lists for x in row)
+    return [list(row) for row in lists] if whole else None
+
+
+def name_numbers(side: Any, names: Sequence[str]) -> Any:
+    """The labels of a side by the names of their numbers; those that are names already stay."""
+    if not names:
+        return side
+    known = {str(number): name for number, name in enumerate(names)} | {n: n for n in names}
+    strange = next((name for name in side.names if name not in known), None)
+    if strange is not None:
+        raise InputError(
+            f"label {strange[:60]!r} has no name; expected 0 to {len(names) - 1}, as there are "
+            f"{len(names)} (label_names=)",
+            side.name,
+        )
+    new = tuple(sorted({known[name] for name in side.names}))
+    code = np.array([new.index(known[name]) for name in side.names], dtype=np.int32)
+    return replace(side, codes=code[side.codes], names=new)
+
+
+def check_label_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of labels, if they tell labels apart, from each other and from numbers."""
+    given = names_of("label_names", names)
+    doubled = next((name for i, name in enumerate(given) if name in given[:i]), None)
+    if doubled is not None:
+        raise InputError(f"label_names: {doubled!r} twice; expected a name for each number")
+    number = next((name for name in given if name.isdecimal()), None)
+    if number is not None:
+        raise InputError(f"label_names: {number!r} is a number itself; expected names")
+    return given
+
+
 def is_dataset(data: Any) -> bool:
     """Whether this is a dataset with features, as Hugging Face's are."""
     return hasattr(data, "features") and hasattr(data, "column_names")
@@ -276,7 +329,7 @@ def tagged_rows(rows: Rows, column: str) -> Tagged:
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     at = None if rows.lines is None else np.repeat(np.array(rows.lines, np.int32) - 1, lengths)
     text = Text(rows.name, first, row=at, sentences=rows.tokens, parted_by=BY_ROW)
-    note = f"{rows.name}: rows of tokens, tags under {column!r}"
+    note = f"{rows.name}: rows of tokens and tags, under {column!r}"
     ignored = tags.count(code[IGNORED]) if IGNORED in code else 0
     if ignored:
         note += f", {ignored} tokens without one (-100)"
@@ -297,7 +350,7 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
         )
     if tag == _IGNORED_NUMBER:
         return IGNORED
-    if names is None:
+    if not names:
         raise _error(
             rows.name,
             number,
@@ -319,7 +372,13 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
 # --- files ------------------------------------------------------------------------------------
 
 
-def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int]]:
+def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int] | None]:
+    if source.data.lstrip()[:1] == b"[":
+        document = source.document
+        strange = next((row for row in document if not isinstance(row, dict)), None)
+        if strange is not None:
+            raise source.error(f"{shown(strange)} is no row; expected objects in the list")
+        return document, None
     records, lines = [], []
     for number, line in enumerate(source.data.split(b"\n"), start=1):
         if not line.strip():
@@ -338,9 +397,7 @@ def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int]]:
     return records, lines
 
 
-def _parquet_records(
-    source: Source,
-) -> tuple[list[dict[str, Any]], None, dict[str, tuple[str, ...]]]:
+def _parquet_records(source: Source) -> tuple[list[dict[str, Any]], dict[str, tuple[str, ...]]]:
     """The rows of a Parquet file, and what Hugging Face's own metadata in it say of its labels."""
     from probative.reading.parquet_rows import parquet_rows
 
@@ -351,7 +408,7 @@ def _parquet_records(
             names = label_names_of(json.loads(metadata))
         except (ValueError, RecursionError):
             names = {}
-    return records, None, names
+    return records, names
 
 
 def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:

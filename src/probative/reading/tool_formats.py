@@ -90,10 +90,17 @@ def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
 
 def _of_a_list(source: Source) -> tuple[str, str] | None:
     """What a JSON document is that is a list: most text that begins with a bracket is none."""
-    if b'"annotations"' not in source.data and b'"labels"' not in source.data:
+    keys = (b'"annotations"', b'"labels"', b'"tokens"', b'"words"')
+    if not any(key in source.data for key in keys):
         return None
-    reason = is_label_studio(whole_document(source))
-    return None if reason is None else ("labelstudio", reason)
+    document = whole_document(source)
+    reason = is_label_studio(document)
+    if reason is not None:
+        return "labelstudio", reason
+    if not isinstance(document, list) or not document or not isinstance(document[0], dict):
+        return None
+    reason = is_row(document[0])
+    return None if reason is None else ("rows", f"in its first object, {reason}")
 
 
 # --- readers ----------------------------------------------------------------------------------
