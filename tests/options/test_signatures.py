@@ -33,6 +33,8 @@ WITHOUT_EFFECT = {
     "names": "what the systems are called",
     "by_label": "prints more of what JSON has anyway",
     "buckets": "tells more, under a key of its own",
+    "digits": "decimals that tables print",
+    "compact": "the same numbers in one table",
     "seed": "taken by every command; nothing is random where it has this name",
     "jobs": "the result does not depend on it",
     "resume": "continues the same run",

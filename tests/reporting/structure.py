@@ -58,7 +58,7 @@ def latex_outline(text: str) -> list[object]:
         if line.startswith(("% holds letters", r"\small", r"\setlength{\tabcolsep}{3pt}")):
             continue  # how it looks, and with what to set it
         if line.startswith("%"):
-            found.append("%")
+            found += [] if found[-1:] == ["%"] else ["%"]  # long sentences are broken
             continue
         bare = re.sub(r"\\[\\{}$&#%_]", "", line.removesuffix(r" \\"))
         assert bare.count("{") == bare.count("}"), line
