@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ONE_POINT", "InputError", "suggestion"]
 
-ONE_POINT = "0.01 is one point"  # of whoever may have written points for a fraction
+ONE_POINT = "0.01 is one point"  # what a message says to who writes 1 for it
 
 
 class InputError(ValueError):

@@ -63,6 +63,7 @@ def plan(  # type: ignore[overload-overlap]  # a mapping may hold one output eac
 def plan(
     pilot: Input | PairedCounts,
     *systems: Systems,
+    names: Sequence[str] | None = None,
     metric: str | None = None,
     by: str | None = None,
     difference: float | None = None,
@@ -107,6 +108,8 @@ def plan(
         one row per unit where items are not independent. Then the metric may come second. With
         several runs, ``{name: [run, ...], name: [run, ...]}``, as for `compare`, or the `Counts`
         of each run by system.
+    names
+        What the systems are called; not for `PairedCounts`.
     metric
         The score; by default as for `compare`, and f1 for `PairedCounts`.
     by

@@ -42,8 +42,6 @@ WITHOUT_EFFECT = {
     "cache": "where what is known is kept",
     "pairs": "which pages are written",
     "comparisons": "which pairs the page shows in full",
-    "digits": "how numbers are printed",
-    "compact": "the same results in one table",
     "force": "whether edited files are written over",
     "fail_if_worse": "a gate is told under its own name, with its margin and confidence",
     "require_not_worse": "likewise",
