@@ -99,7 +99,8 @@ def test_systems_come_by_name_in_a_dictionary():
     assert scored.to_dict() == pv.score(GOLD, OLD, NEW, names=["old", "new"]).to_dict()
     found = pv.compare(GOLD, {"old": OLD, "new": NEW})
     assert found.to_dict() == pv.compare(GOLD, OLD, NEW, names=["old", "new"]).to_dict()
-    assert pv.plan(GOLD, {"old": OLD, "new": NEW}).to_dict() == pv.plan(GOLD, OLD, NEW).to_dict()
+    planned = pv.plan(GOLD, {"old": OLD, "new": NEW})
+    assert planned.to_dict() == pv.plan(GOLD, OLD, NEW, names=["old", "new"]).to_dict()
     with pytest.raises(InputError, match="names: the systems have names already"):
         pv.score(GOLD, {"old": OLD}, names=["x"])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.errors import InputError, suggestion
+from probative.errors import ONE_POINT, InputError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "LEAST",
     "MOST",
-    "ONE_POINT",
     "amounts",
     "columns_of",
     "factors",
@@ -43,7 +42,6 @@ __all__ = [
 MOST = 2**53
 # The least that a number may be which is not 0.
 LEAST = 1e-150
-ONE_POINT = "0.01 is one point"
 
 
 def shown(value: object) -> str:

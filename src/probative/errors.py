@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["InputError", "suggestion"]
+__all__ = ["ONE_POINT", "InputError", "suggestion"]
+
+ONE_POINT = "0.01 is one point"  # what a message says to who writes 1 for it
 
 
 class InputError(ValueError):

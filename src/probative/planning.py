@@ -13,6 +13,8 @@ from probative.inference.planning import plan as plan_from_cases
 from probative.options import PlanOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probative._types import Input, Systems
     from probative.options import ReadingKeywords
     from probative.results import Plan
@@ -40,6 +42,7 @@ def plan(
 def plan(
     pilot: Input | PairedCounts,
     *systems: Systems,
+    names: Sequence[str] | None = None,
     metric: str | None = None,
     by: str | None = None,
     difference: float | None = None,
@@ -63,6 +66,8 @@ def plan(pilot: Input | PairedCounts, *systems: Systems, **how: Any) -> Plan:
     pilot, systems
         The answer and the outputs of two systems, as for `compare`; or their `PairedCounts`, with
         one row per unit where items are not independent. Then the metric may come second.
+    names
+        What the systems are called; not for `PairedCounts`.
     metric
         The score; by default as for `compare`, and f1 for `PairedCounts`.
     by

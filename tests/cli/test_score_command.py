@@ -143,7 +143,10 @@ def test_html_page(run, files, tmp_path):
     ("arguments", "message"),
     [
         (("--tag-column", "9"), "there is no column 9; expected 1 to 2"),
-        (("--tag-column", "x"), "'x' is not a whole number"),
+        (
+            ("--tag-column", "x"),
+            "'x' is the name of a column, but these have none; expected its number",
+        ),
         (("--task", "ner"), "task: unknown 'ner'"),
         (("--input-format", "xml"), "--input-format: unknown 'xml'"),
         (("--scheme", "iob3"), "scheme: unknown 'iob3'"),

@@ -332,8 +332,24 @@ def test_a_log_against_an_answer_is_refused(tmp_path):
 
 def test_the_page_shows_what_was_asked():
     result = pv.compare(log("inspect_old.eval"), log("inspect_new.eval"))
-    assert any(example.text == "How much is 1 plus 10?" for example in result.examples)
+    shown = {example.text: example for example in result.examples}
+    example = shown["How much is 1 plus 10?"]
+    assert (example.gold, example.label_a, example.label_b) == ("11", "no idea", "11")
     assert "How much is 1 plus 10?" in result.to_html()
+
+
+def test_a_wrong_answer_never_looks_right(tmp_path):
+    a, b = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    record = {"doc_id": 0, "resps": [], "target": "x", "filtered_resps": ["x"], "metrics": ["m"]}
+    a.write_text(json.dumps(record | {"m": 0}))
+    b.write_text(json.dumps(record | {"m": 1}))
+    (example,) = pv.compare(a, b).examples
+    assert (example.gold, example.label_a, example.label_b) == ("x", "x (wrong)", "x")
+    plain = tmp_path / "p.jsonl", tmp_path / "q.jsonl"
+    for path, right in zip(plain, ("true", "false"), strict=True):
+        path.write_text(f'{{"id": 1, "correct": {right}, "input": "?"}}')
+    (example,) = pv.compare(*plain).examples
+    assert (example.gold, example.label_a, example.label_b) == ("right", "right", "wrong")
 
 
 def test_check_says_what_a_log_is():

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Union, cast, get_args, get_origin, get_ty
 import click
 from click.core import ParameterSource
 
-from probative._validation import ONE_POINT
 from probative.cli.completion import completer
 from probative.cli.needs import check_needs
 from probative.cli.paths import check_paths
-from probative.errors import InputError
+from probative.errors import ONE_POINT, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import click
 
-from probative._validation import ONE_POINT
 from probative.cli import options
 from probative.cli.files import name_files
 from probative.cli.parameters import Argument, Option
+from probative.errors import ONE_POINT
 from probative.options import PlanOptions
 
 __all__ = ["plan"]

@@ -20,7 +20,6 @@ import numpy as np
 from scipy import special
 
 from probative._validation import (
-    ONE_POINT,
     one_number,
     one_of,
     open_probability,
@@ -28,7 +27,7 @@ from probative._validation import (
     whole_number,
 )
 from probative.counts import PairedCounts, paired_of
-from probative.errors import InputError
+from probative.errors import ONE_POINT, InputError
 from probative.inference.clusters import contributions
 from probative.inference.proportions import normal_quantile
 from probative.metrics import METRICS, TABLE, score

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     from probative.reading.logs import Log
 
-__all__ = ["answers_of", "match_logs", "sides_of"]
+__all__ = ["match_logs", "sides_of"]
 
 RIGHT, WRONG = "right", "wrong"
 FINDING = "finding"
+_LONGEST = 200  # characters of an answer that are shown
 _MOST = 50_000_000  # findings in all that are looked at one by one
 
 
@@ -81,21 +82,34 @@ def _numbered(number: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.i
     return row, np.arange(len(row)) - begin[row]
 
 
-def answers_of(log: Log, unit: NDArray[np.int32] | None) -> Labels:
-    """Whether every answer of a log is right, as labels."""
-    return Labels(
-        log.name, (log.tp == 0).astype(np.int32), (RIGHT, WRONG), unit, log.notes, lambda: log.texts
-    )
-
-
 def sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
-    """What would have been right everywhere, and what every system gave, for examples."""
+    """What would have been right, and what every system answered, to be shown as examples."""
     first = logs[0]
-    repeated = items.n_units < len(first)
-    unit = items.unit if repeated and not first.counted else None
-    if first.counted:
-        return Labels(first.name, np.zeros(0, dtype=np.int32), (), np.zeros(0, np.int32)), ()
-    everywhere = Labels(
-        first.name, np.zeros(len(first), dtype=np.int32), (RIGHT,), unit, (), lambda: first.texts
+    if first.counted:  # which findings these were is not known
+        return _side(first, (), np.zeros(0, dtype=np.int32)), ()
+    unit = items.unit if items.n_units < len(first) else None
+    targets = tuple(_shortened(target) or RIGHT for target in first.targets)
+    return _side(first, targets, unit), tuple(
+        _side(log, _answers(log, targets), unit) for log in logs
     )
-    return everywhere, tuple(answers_of(log, unit) for log in logs)
+
+
+def _answers(log: Log, targets: Sequence[str]) -> tuple[str, ...]:
+    """The right answer where it was given; else what was said, marked where it looks right."""
+    answers = []
+    for right, target, full in zip(log.tp.tolist(), targets, log.said, strict=True):
+        said = _shortened(full)
+        wrong = f"{said} ({WRONG})" if said == target else said or WRONG
+        answers.append(target if right else wrong)
+    return tuple(answers)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> Labels:
+    names = tuple(sorted(set(answers)))
+    number = {name: i for i, name in enumerate(names)}
+    codes = np.array([number[answer] for answer in answers], dtype=np.int32)
+    return Labels(log.name, codes, names, unit, (), lambda: log.texts)

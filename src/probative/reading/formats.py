@@ -74,6 +74,7 @@ __all__ = ["FORMATS", "LIKELY", "POSSIBLE", "SURE", "Claim", "Format", "Glance",
 
 POSSIBLE, LIKELY, SURE = 1, 2, 3
 _HEAD = 1 << 16
+_COLUMN_ENDINGS = (".conll", ".conllu", ".iob", ".iob2", ".bio", ".pos")
 
 
 class Claim(NamedTuple):
@@ -315,6 +316,8 @@ def _is_columns(glance: Glance) -> Claim | None:
         return Claim(reason, POSSIBLE, "labels")
     if shape.table.tabs and glance.suffix != ".tsv":
         return Claim(f"{reason}, between TABs", LIKELY, "labels")
+    if options.task == "labels" and glance.suffix in _COLUMN_ENDINGS:
+        return Claim(f"{reason}, and its name ends in {glance.suffix}", LIKELY, "labels")
     if glance.has_breaks:
         return Claim(f"{reason}, and empty lines stand between", LIKELY, "labels")
     return Claim(reason, POSSIBLE, "labels")

@@ -81,9 +81,8 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
         return read(data, options)
     if is_dataset(data):
         return _of_dataset(data, name, options)
-    numbers = None if options.multilabel else numbered_tags(data)
-    asked = isinstance(data, (list, tuple)) and options.task in (None, "entities")
-    if numbers is not None and (options.label_names or asked):
+    numbers = numbered_tags(data) if options.label_names and not options.multilabel else None
+    if numbers is not None:
         rows = Rows(name, None, {"tags": numbers}, dict.fromkeys(["tags"], options.label_names))
         return _side_of_rows(rows, options)
     if _is_frame(data):
@@ -197,7 +196,7 @@ def _refuse_numbers(sentences: list[Any], name: str, example: Any) -> None:
         )
     raise InputError(
         f"{name}: {shown(first)} could be labels of tokens or a set of labels; expected "
-        f"task='labels' or multilabel=True"
+        f"task='labels' or multilabel=True, or the names of numbered tags (label_names=)"
     )
 
 

@@ -56,8 +56,8 @@ class Record(NamedTuple):
         How the answer was extracted, where it was in several ways.
     content
         What tells the sample from another one of the same id.
-    text
-        What was asked.
+    text, target, said
+        What was asked, what would have been right and what was answered, where the log tells it.
     error
         Whether there is no answer because something went wrong.
     line
@@ -71,6 +71,8 @@ class Record(NamedTuple):
     variant: str = ""
     content: str = ""
     text: str = ""
+    target: str = ""
+    said: str = ""
     error: bool = False
     line: int | None = None
 
@@ -221,6 +223,8 @@ def _lm_eval(source: Source) -> Iterator[Record]:
             variant=str(record.get("filter", "")),
             content=content if isinstance(content, str) else _digest(document) if document else "",
             text=_text(question if isinstance(question, str) else document or ""),
+            target=_text(record.get("target", "")),
+            said=_text(_only(record.get("filtered_resps"))),
             line=number,
         )
 
@@ -255,8 +259,24 @@ def _inspect(source: Source) -> Iterator[Record]:
             repeat=epoch - 1 if isinstance(epoch, int) else 0,
             content=_digest(asked) if isinstance(asked, str) else "",
             text=_text(asked),
+            target=_text(_only(sample.get("target", ""))),
+            said=_text(_said(sample)),
             error=sample.get("error") is not None,
         )
+
+
+def _said(sample: dict[str, Any]) -> Any:
+    """What a model answered: all of it, or what the first scorer took for its answer."""
+    completion = _get(sample, "output", "completion")
+    scores = sample.get("scores")
+    if completion is None and isinstance(scores, dict) and scores:
+        return _get(next(iter(scores.values())), "answer") or ""
+    return completion or ""
+
+
+def _only(value: Any) -> Any:
+    """The only one of a list; anything else as it is."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value or ""
 
 
 def _inspect_score(name: str, score: Any) -> dict[str, Any]:
@@ -392,6 +412,7 @@ def _promptfoo(source: Source) -> Iterator[Record]:
             system=name,
             repeat=None,
             text=_text(_get(row, "prompt", "raw") or variables),
+            said=_text(_get(row, "response", "output") or ""),
             error=failed,
             line=line,
         )
@@ -437,6 +458,8 @@ def _deepeval(source: Source) -> Iterator[Record]:
             scores,
             content=_digest(asked) if asked is not None else "",
             text=_text(asked),
+            target=_text(case.get("expectedOutput") or ""),
+            said=_text(case.get("actualOutput") or ""),
         )
 
 

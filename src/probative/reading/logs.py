@@ -72,8 +72,8 @@ class Log:
         right, a wrong one is one that is missed.
     counted
         Whether rows are findings, rather than answers that are right or wrong.
-    texts
-        What was asked.
+    texts, targets, said
+        What was asked, what would have been right and what was answered; empty where unknown.
     notes
         What was recognised.
     """
@@ -89,6 +89,8 @@ class Log:
     fn: NDArray[np.int64] = field(repr=False)
     counted: bool
     texts: tuple[str, ...] = field(repr=False)
+    targets: tuple[str, ...] = field(repr=False)
+    said: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -113,6 +115,8 @@ class Log:
             fp=self.fp[rows],
             fn=self.fn[rows],
             texts=tuple(self.texts[i] for i in order),
+            targets=tuple(self.targets[i] for i in order),
+            said=tuple(self.said[i] for i in order),
         )
 
 
@@ -242,6 +246,8 @@ def _log(
         fn,
         counted,
         tuple(record.text for record in records),
+        tuple(record.target for record in records),
+        tuple(record.said for record in records),
         tuple(notes),
     )
 
