@@ -216,6 +216,19 @@ def test_tags_in_every_kind_of_table(tmp_path):
     assert by_unit[0].counts == direct[0].counts
 
 
+def test_sentences_of_tables_stand_together(write):
+    head = "sentence_id,token,gold\n"
+    scattered = write(head + "1,a,B-X\n2,b,O\n3,c,O\n2,d,I-X\n", "a.csv")
+    message = "the rows of 'sentence_id' '2' do not stand together: row 4 is one more of them"
+    with pytest.raises(InputError, match=message):
+        pv.check(scattered)
+    anew = write(head + "1,a,B-X\n2,b,O\n1,c,O\n2,d,I-X\n", "b.csv")
+    assert pv.check(anew).facts["sentences"] == 4
+    documents = write("doc,sent,gold\nx,1,B-X\ny,1,I-X\ny,1,O\n", "c.csv")
+    facts = pv.check(documents).facts
+    assert (facts["sentences"], facts["documents"]) == (2, 2)
+
+
 def test_words_of_tables_must_agree(write):
     gold = write("sent,word,gold\n1,Ann,B-PER\n1,ran,O\n", "g.csv")
     other = write("sent,word,pred\n1,Bob,B-PER\n1,ran,O\n", "p.csv")

@@ -336,6 +336,8 @@ class Sides:
             filled = ~np.isin(codes, empty)
             if filled.all():
                 begins[1:] = codes[1:] != codes[:-1]
+                self._begin_documents(begins)
+                self._refuse_scattered(column, begins)
             else:  # a sentence's number stands in its first row only
                 begins |= filled
             return begins, f"sentences by column {column!r}"
@@ -348,6 +350,30 @@ class Sides:
             f"apart; expected empty lines between them, a column of sentences (unit_column=), or "
             f"task='labels'"
         )
+
+    def _begin_documents(self, begins: Any) -> None:
+        """A sentence ends with its document: the next one may have the same number."""
+        document = self._beside(_DOCUMENT)
+        if document is not None:
+            codes, _ = self.cells.columns[document]
+            begins[1:] |= codes[1:] != codes[:-1]
+
+    def _refuse_scattered(self, column: str, begins: Any) -> None:
+        """Rows of a sentence stand together; numbers may begin anew from the first one."""
+        codes, values = self.cells.columns[column]
+        opening = codes[begins].tolist()
+        if len(set(opening)) == len(opening):
+            return
+        seen: set[int] = set()
+        for row, code in zip(np.flatnonzero(begins).tolist(), opening, strict=True):
+            if code == opening[0]:
+                seen.clear()
+            if code in seen:
+                raise self.error(
+                    f"the rows of {column!r} {shown(values[code])} do not stand together: row "
+                    f"{row + 1} is one more of them; expected the tokens of a sentence in a row"
+                )
+            seen.add(code)
 
     def _beside(self, kind: re.Pattern[str]) -> str | None:
         there = (n for n in self.cells.columns if n not in (*self.cells.names, self.cells.unit))
