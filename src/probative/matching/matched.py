@@ -481,6 +481,9 @@ def _separate(
             raise InputError(
                 f"{_name(output)}: is {task_of(output)}, but {_name(answer)} is {task_of(answer)}"
             )
+        if is_path(system) and str(system) == str(gold) and column == wanted[0]:
+            note = f"{_name(output)}: is the answer itself, so all of it is right"
+            output = replace(output, notes=(*output.notes, note))
         outputs.append(output)
         names.append(short_name(system) if is_path(system) else _own_name(system) or name)
     return answer, outputs, names
