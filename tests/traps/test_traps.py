@@ -582,6 +582,15 @@ TRAPS = [
         "score g.conll g.conll --map PERS=PER",
         error="--map: neither the answer nor a system has 'PERS'; did you mean 'PER'?",
     ),
+    Trap(
+        "the answer itself, given as an output",
+        "scored, and told: all of it is right",
+        {"g.txt": "pos\nneg\n"},
+        "score g.txt g.txt",
+        task="labels",
+        tp_fp_fn=(2, 0, 0),
+        says="g.txt: is the answer itself, so all of it is right",
+    ),
     # --- names and margins --------------------------------------------------------------------
     Trap(
         "two systems of one name",
