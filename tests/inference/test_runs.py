@@ -242,6 +242,27 @@ def test_what_does_not_fit_is_refused_in_one_line(change, message):
     assert "\n" not in str(error.value)
 
 
+def test_true_negatives():
+    rng = np.random.default_rng(6)
+    answer = rng.random(300) < 0.4
+
+    def run(skill):
+        right = rng.random(300) < skill
+        return pv.Counts(answer & right, ~answer & ~right, answer & ~right, ~answer & right)
+
+    a, b = [run(0.8) for _ in range(3)], [run(0.85) for _ in range(3)]
+    result = compare_runs(a, b, "accuracy")
+    assert result.procedures.estimate == pytest.approx(
+        np.mean(result.scores_b) - np.mean(result.scores_a)
+    )
+    assert result.models.estimate == pytest.approx(result.procedures.estimate)
+    other = pv.Counts(b[0].tp, b[0].fp, b[0].fn, b[0].tn + 1)
+    with pytest.raises(pv.InputError, match=r"b\[3\]: .* items to be left alone in unit 0"):
+        compare_runs(a, [*b, other], "accuracy")
+    with pytest.raises(pv.InputError, match="some runs have tn"):
+        compare_runs(a, [pv.Counts(b[0].tp, b[0].fp, b[0].fn)])
+
+
 def test_paired_runs_come_in_pairs():
     with pytest.raises(pv.InputError, match="paired_runs: 2 runs and 3"):
         compare_runs(*random_runs(2, 2, 3), paired_runs=True)

@@ -92,8 +92,11 @@ def compare_runs(
     ...     tp = rng.binomial(3, ability, 200)
     ...     return pv.Counts(tp=tp, fp=rng.binomial(1, 0.3, 200), fn=3 - tp)
     >>> a, b = [run(0.75) for _ in range(5)], [run(0.79) for _ in range(5)]
-    >>> print(compare_runs(a, b).procedures)  # doctest: +ELLIPSIS
-    procedures, B - A: +0.0...
+    >>> result = compare_runs(a, b)
+    >>> print(result.models)
+    models, B - A: +0.0276 [+0.0137, +0.0416], p = 0.0001202
+    >>> print(result.procedures)
+    procedures, B - A: +0.0275 [+0.0084, +0.0466], p = 0.006306
     """
     one_of("metric", metric, METRICS)
     level = open_probability("level", level)
@@ -150,16 +153,24 @@ def _check(a: Sequence[Counts], b: Sequence[Counts], paired_runs: bool) -> None:
                 )
             if (counts.tn is None) != (first.tn is None):
                 raise InputError(f"{name}[{k}]: some runs have tn and others have not")
-            own, others = np.asarray(counts.positives), np.asarray(first.positives)
-            unlike = np.flatnonzero(own != others)
-            if unlike.size:
-                i = int(unlike[0])
-                raise InputError(
-                    f"{name}[{k}]: {own[i]:g} items to be found in unit {i}, but "
-                    f"a[0] has {others[i]:g}; expected the same answer in all runs"
-                )
+            _check_answer(f"{name}[{k}]", counts, first)
     if paired_runs and len(a) != len(b):
         raise InputError(f"paired_runs: {len(a)} runs and {len(b)}; expected as many of each")
+
+
+def _check_answer(name: str, counts: Counts, first: Counts) -> None:
+    """Refuse counts of another answer: it decides how many items are to be found, or left alone."""
+    sides: list[tuple[str, Any, Any]] = [("found", counts.positives, first.positives)]
+    if counts.tn is not None and first.tn is not None:
+        sides.append(("left alone", counts.fp + counts.tn, first.fp + first.tn))
+    for what, own, others in sides:
+        unlike = np.flatnonzero(own != others)
+        if unlike.size:
+            i = int(unlike[0])
+            raise InputError(
+                f"{name}: {own[i]:g} items to be {what} in unit {i}, but a[0] has {others[i]:g}; "
+                f"expected the same answer in all runs"
+            )
 
 
 def _check_cases(cases: PairedCounts, exchanged: PairedCounts) -> None:
