@@ -287,3 +287,25 @@ def test_a_tie_accepts_h0(metric):
     found = pv.bayes_test(counts, counts, metric)
     assert found.p_h0 == pytest.approx(0.5, abs=1e-10)
     assert found.decision == "H0"
+
+
+@pytest.mark.parametrize(("prior", "share"), [(0.05, 0.7602), (0.02, 0.7547), (0.01, 0.7528)])
+def test_a_small_prior_of_empty_counts(prior, share):
+    """Nearly all probability lies where a share cannot be told from 0, or from 1.
+
+    The shares are of 400,000 draws, with gamma variates as logarithms: standard error 0.0007.
+    """
+    empty, some = pv.Counts(0, 0, 0), pv.Counts(0, 2, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alike = pv.bayes_test(empty, empty, "precision", prior=prior)
+        assert alike.p_h1 == pytest.approx(0.5, abs=1e-9)
+        assert alike.low == pytest.approx(-alike.high, abs=1e-12)
+        assert pv.bayes_test(some, empty, "precision", prior=prior).p_h1 == pytest.approx(
+            share, abs=0.003
+        )
+
+
+def test_fbeta_of_empty_counts_needs_a_prior():
+    with pytest.raises(pv.InputError, match=r"prior: 0\.02 is too small for a difference in F-be"):
+        pv.bayes_test(pv.Counts(0, 0, 3), pv.Counts(5, 0, 0), "fbeta", beta=2, prior=0.02)

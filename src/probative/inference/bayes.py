@@ -13,7 +13,7 @@ from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.effective import effective_counts, fold_weight
 from probative.inference.independent import IndependentPosterior
-from probative.inference.paired_posterior import PairedPosterior
+from probative.inference.paired_posterior import LEAST_PRIOR, PairedPosterior
 from probative.inference.posteriors import posterior, prior_weight, recall_weight
 from probative.inference.training_variance import fold_design_effect, with_training_variance
 from probative.metrics import METRICS, TABLE, score
@@ -201,6 +201,13 @@ def _difference(
 ) -> IndependentPosterior | PairedPosterior:
     if table is not None:
         return PairedPosterior(table, metric, prior=prior, beta=beta)
+    if TABLE[metric].depends_on_beta and beta != 1 and prior < LEAST_PRIOR:
+        counts = [np.asarray(x) for c in (counts_a, counts_b) for x in (c.tp, c.fp, c.fn)]
+        if any(np.any(x == 0) for x in counts):
+            raise InputError(
+                f"prior: {prior:g} is too small for a difference in F-beta of counts of which one "
+                f"is 0; expected {LEAST_PRIOR} or more"
+            )
     of_a, of_b = (posterior(c, metric, prior=prior, beta=beta) for c in (counts_a, counts_b))
     return IndependentPosterior(of_a, of_b)
 

@@ -222,12 +222,13 @@ class Pair:
 
     def _mass(self, at: Positions, step: Array) -> Array:
         """A's probability at each node."""
-        log_density = self.a.at_nodes("log_odds_logpdf", np.log(at.x) - np.log(at.rest))
+        log_density = self.a.at_nodes("log_odds_logpdf", at.log_odds)
         return np.asarray(np.exp(log_density) * at.slope * step)
 
     def _b_density(self, at: Positions) -> Array:
-        with np.errstate(over="ignore"):
-            stretch = 1 / at.shifted / at.shifted_rest
+        with np.errstate(over="ignore", divide="ignore"):
+            # where B is next to nothing it is as good as never
+            stretch = np.minimum(1 / at.shifted / at.shifted_rest, 1e300)
         return np.asarray(np.exp(self.b.at_nodes("log_odds_logpdf", at.shifted_log_odds)) * stretch)
 
     def _extent(self, d: Array) -> tuple[Array, Array]:
@@ -268,6 +269,7 @@ class Pair:
 class Positions:
     """What x = l + L·expit(u) makes of A = x and B = x + d: sums of positive numbers, so exact."""
 
+    u: Array
     near: Array  # L expit(u)
     far: Array  # L expit(-u)
     length: Array  # L
@@ -281,25 +283,47 @@ class Positions:
         """Work out the positions at u, for a difference of d."""
         up, down, length = np.maximum(d, 0), np.maximum(-d, 0), 1 - np.abs(d)
         near, far = (length * special.expit(side * u) for side in (1, -1))
-        return cls(near, far, length, down + near, up + far, up + near, down + far)
+        return cls(u, near, far, length, down + near, up + far, up + near, down + far)
 
     @property
     def slope(self) -> Array:
         """The derivative of A's log odds in u."""
-        return np.asarray((self.near / self.x) * (self.far / self.rest) / self.length)
+        near, far = (
+            np.divide(part, whole, out=np.ones_like(whole), where=whole > 0)
+            for part, whole in ((self.near, self.x), (self.far, self.rest))
+        )
+        return np.asarray(near * far / self.length)
+
+    @property
+    def log_odds(self) -> Array:
+        """A's log odds."""
+        return self._log(self.x, 1.0) - self._log(self.rest, -1.0)
 
     @property
     def shifted_log_odds(self) -> Array:
         """B's log odds."""
-        return np.asarray(np.log(self.shifted) - np.log(self.shifted_rest))
+        return self._log(self.shifted, 1.0) - self._log(self.shifted_rest, -1.0)
+
+    def _log(self, part: Array, side: float) -> Array:
+        """The logarithm of a number, also of one that is too small to be told from 0."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(part)
+        lost = part == 0
+        if lost.any():
+            logs = np.where(lost, np.log(self.length) + side * self.u, logs)
+        return np.asarray(logs)
 
 
 def _stretched(y: Array, up: Array, down: Array) -> Array:
     """The u at which A's log odds are y; infinite where B would lie outside [0, 1]."""
     near, far = special.expit(y) - down, special.expit(-y) - up
     with np.errstate(divide="ignore", invalid="ignore"):
-        u = np.log(near) - np.log(far)
-    u = np.where(near <= 0, -np.inf, np.where(far <= 0, np.inf, u))
+        # without a margin, numbers too small to be told from 0 have a logarithm all the same
+        log_near = np.where(down > 0, np.log(near), special.log_expit(y))
+        log_far = np.where(up > 0, np.log(far), special.log_expit(-y))
+        u = log_near - log_far
+    outside_near, outside_far = (near <= 0) & (down > 0), (far <= 0) & (up > 0)
+    u = np.where(outside_near, -np.inf, np.where(outside_far, np.inf, u))
     return np.where((up == 0) & (down == 0), y, u)
 
 

@@ -51,7 +51,7 @@ _STEPS = 1e-9  # error that the points of K may leave
 _SKETCH = {GaussShare: 1e-4, SteppedShare: 1e-8}
 _DEAR = 500  # points of K, with which nodes are not chosen if fewer are about right
 _DROP = _log_odds.DROP  # exp(-36) of what is integrated over K is left out
-_REFINEMENTS = 5
+_REFINEMENTS, _REFINEMENTS_ALONE = 5, 16  # of the steps of K, and where nothing else is averaged
 _LEAST_NODES, _MOST_NODES = 400, 2200
 _MOST_POINTS = 100_000  # of K at all nodes, unless there would be too few of these
 _GOOD_ENOUGH = 5e-4  # error up to which Gauss rules, and a small prior, will do
@@ -393,7 +393,7 @@ class _Shares:
         """K with ever shorter steps."""
         sizes = [SteppedShare.of(*self.discordant, drop)]
         values = [self._at(few, sizes[0]).beyond(probes)]
-        for _ in range(_REFINEMENTS if self.others else 2 * _REFINEMENTS):
+        for _ in range(_REFINEMENTS if self.others else _REFINEMENTS_ALONE):
             sizes.append(sizes[-1].refined())
             values.append(self._at(few, sizes[-1]).beyond(probes))
             last = _SAFETY * np.max(np.abs(values[-1] - values[-2]))
