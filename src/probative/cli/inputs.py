@@ -46,15 +46,16 @@ def inputs_of(
     files = list(files or ())
     if counts:
         return *_counts(files, runs, names, expand=expand), []
-    gold, words = _answer_of(files) if expand else (files[0], files[1:])
     remarks: list[str] = []
-    systems: list[Any]
     if expand:
-        systems, names = _expanded(words, gold, names)
+        answer, words = _answer_of(files)
+        systems, names = _expanded(words, answer, names)
+        inputs = systems if answer is None else [answer, *systems]
     else:
-        (_, *systems), names, remarks = name_files(files, names)
+        inputs, names, remarks = name_files(files, names)
     if not runs:
-        return systems if gold is None else [gold, *systems], names, remarks
+        return inputs, names, remarks
+    gold, *systems = inputs
     from probative.matching.matched import short_name
     from probative.reading.runs import find_runs
 

@@ -88,11 +88,12 @@ def _pair_command(
     """What to type to compare two of these systems in full, unless it cannot be typed again."""
     from probative.reporting.rank_page import PairCommand
 
-    gold, *paths = inputs
+    logs = ranking.task == "samples"  # which need no answer
+    answer, paths = (inputs[:0], inputs) if logs else (inputs[:1], inputs[1:])
     called = [system.name for system in ranking.systems]
-    if "-" in inputs or any("," in name for name in called):
+    if "-" in inputs or any("," in name for name in called) or len(paths) not in (0, len(called)):
         return None
-    start, named = shlex.join(["probative", "compare", gold]), [shlex.quote(n) for n in called]
+    start, named = shlex.join(["probative", "compare", *answer]), [shlex.quote(n) for n in called]
     more = shlex.join(words_of(_CHOICES, replace(given, columns=()), of=CompareOptions))
     end = f"{' ' if more else ''}{more} --html pair.html"
     start += " " if paths else " --columns "

@@ -224,7 +224,11 @@ class Comparison(DifferenceResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; of the posterior its kind."""
-        return {**super().to_dict(), "posterior": self.posterior.kind}
+        content = {**super().to_dict(), "posterior": self.posterior.kind}
+        if self.question is None:
+            return content
+        # of several runs every comparison has the same keys, whichever question it answers
+        return {"variance": None, "p_new_run_better": None, **content}
 
     def records(self) -> list[dict[str, Any]]:
         """Return the comparison as one flat dictionary."""
