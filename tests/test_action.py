@@ -98,7 +98,7 @@ def test_a_gate_that_holds(runner):
 
 
 def test_a_gate_that_does_not_hold_still_leaves_its_page(runner):
-    done, summary, output = runner(margin="0.01", confidence="0.9")
+    done, summary, output = runner(margin="1pt", confidence="0.9")
     assert done.returncode == 1
     assert summary.startswith("## ❌ The gate does not hold")
     assert "P(B − A > −1 point)" in summary

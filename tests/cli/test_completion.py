@@ -22,6 +22,7 @@ def home(tmp_path, monkeypatch):
     folder = tmp_path / "home of ann's"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("USERPROFILE", str(folder))  # what Windows calls it
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setenv("SHELL", "/bin/bash")
     return folder

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import shlex
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from probative.errors import InputError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from click.shell_completion import CompletionItem
 
     Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -66,6 +66,8 @@ def completer(flag: str | None, metavar: str | None) -> Completer:
     """What the Tab key offers for an option, or for an argument (without a flag)."""
 
     def offer(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # only a shell that asks needs it
+
         kind = (metavar or "").split(" ")[0].strip(".[]")
         if kind in _FOLDERS:
             return [CompletionItem(begun, type="dir")]
@@ -153,6 +155,8 @@ def install(shell: str) -> list[str]:
 
 def _loading(shell: str, script: Path) -> str:
     """The line of the user's start-up file."""
+    import shlex
+
     source = f"source {shlex.quote(str(script))}"
     if shell == "zsh":  # which completes nothing before its own system is loaded
         return f"(( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit; }}; {source}"
