@@ -40,7 +40,7 @@ NUMBERS = (
     -(2**63), 10**30, 10**30 + 1, 123456.789, True, False,
 )  # fmt: skip
 MISSING = (None, float("nan"), float("inf"), "")
-TABLE = Options(input_format="table", header=True, task="labels", multilabel=False)
+TABLE = Options(input_format="table", header=True, multilabel=False)
 NAMES = ("gold", "pred", "id", "text", "a b", "ü", "#", "1", "x.y", 'q"q', "select")
 
 

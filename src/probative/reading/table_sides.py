@@ -33,7 +33,7 @@ _SENTENCE = re.compile(r"(sent|sentence)(_?(id|idx|no|nr|num|number|index|#))?|s
 _DOCUMENT = re.compile(r"(doc|document)(_?(id|no|name))?")
 _TOKEN = re.compile(r"tokens?|words?|forms?")
 _ID = re.compile(r"|(.*_)?(id|ids|idx|index|uid|uuid|guid)|key|unnamed:_0")
-_WRITTEN = re.compile(r"\s*(\[.*\]|\{.*\}|set\(\))\s*", re.DOTALL)
+_WRITTEN = re.compile(r"\s*(\[.*\]|\{[^:]*\}|set\(\))\s*", re.DOTALL)
 
 
 def is_beside(name: str) -> bool:
@@ -118,7 +118,8 @@ class Sides:
             sides: list[Side] = [self._labels(name) for name in answer]
             return [*sides, self._likeliest(names[len(answer) :])]
         self._refuse_written_lists(names[0])
-        if self.options.multilabel or self._are_lists(names[0]):
+        several = self.options.multilabel
+        if several or (several is None and self._are_lists(names[0])):
             return [self._sets(name) for name in names]
         if self.options.task != "labels" and self._are_tags(names[0]):
             text, how = self._sentences(names[0])
