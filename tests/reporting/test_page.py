@@ -181,7 +181,7 @@ def test_gates_are_on_the_page(found):
     gates = pv.gate(found, "require-better", margin=0.02)
     _, text = html_outline(as_html(compare_document(found, gates=gates)))
     line = str(gates[0])
-    assert line[0].upper() + line[1:] in text
+    assert line[0].upper() + line[1:] in text  # P(B − A > …) keeps its capitals
 
 
 def test_systems_are_called_by_their_names(page):
