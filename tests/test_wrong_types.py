@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pytest
 from fuzz_types import CALLS, COUNTS, WRONG, Refusing, fuzz
 
@@ -17,7 +19,8 @@ NOT_CALLED = {
 def test_the_fuzzer_calls_every_public_function():
     called = {name.split(" ")[0].split(".")[0] for name in CALLS}
     returned = set(pv.__all__) & set(pv.results.__all__)  # results, which functions make
-    assert called >= set(pv.__all__) - returned - NOT_CALLED
+    modules = {name for name in pv.__all__ if isinstance(getattr(pv, name), ModuleType)}
+    assert called >= set(pv.__all__) - returned - modules - NOT_CALLED
 
 
 def test_right_calls_have_results():
