@@ -301,3 +301,13 @@ def test_heat_maps_of_two_systems_have_one_scale():
     found = dict(re.findall(r'style="--heat:([\d.]+)"[^>]*title="x taken for y: (\d+)"', page))
     assert found == {"0.16": "1", "0.90": "10"}
     assert "darker" not in page  # by night the strongest is the lightest
+
+
+def test_a_curve_that_rises_at_its_ends_is_explained():
+    gold = [["B-PER", "O", "B-LOC"], ["B-PER", "I-PER"], ["B-LOC", "O"]]
+    old = [["B-PER", "O", "O"], *gold[1:]]
+    new = [["O", "O", "B-LOC"], gold[1], ["O", "O"]]
+    few = as_html(compare_document(pv.compare(gold, old, new)))
+    many = as_html(compare_document(pv.compare(gold * 30, old * 30, new * 30)))
+    assert "It rises at an end" in few
+    assert "It rises at an end" not in many
