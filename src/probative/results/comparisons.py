@@ -130,8 +130,8 @@ class Comparison(DifferenceResult):
         The baseline and the challenger.
     metric
         What is compared.
-    difference, estimate, low, high
-        B minus A, by either name, with its interval.
+    difference, low, high
+        B minus A, also called ``estimate``, with its interval.
     method
         How the interval was made.
     pvalue, p_adjusted
