@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -243,3 +244,27 @@ def test_no_run_is_written_over(run):
     outcome = run("compare", *BOTH, "--html", "a/run-2.conll")
     assert outcome.status == 2
     assert "a/run-2.conll: is an input" in outcome.err
+
+
+def test_a_folder_of_brat_is_one_run(run, folder):
+    (folder / "gold").mkdir()
+    places = [folder / "gold"]
+    for name, number in (("old", 1), ("old", 2), ("new", 1), ("new", 2)):
+        places.append(folder / name / f"seed-{number}")
+        places[-1].mkdir(parents=True)
+    for number, place in enumerate(places):
+        for doc in range(4):
+            (place / f"{doc}.txt").write_text("Rome and Bern\n")
+            found = "T1\tLOC 0 4\tRome\n" if (doc + number) % 4 else "T1\tLOC 9 13\tBern\n"
+            (place / f"{doc}.ann").write_text(found)
+    patterns = answer(
+        run("compare", "gold", "--runs", "A=old/*", "--runs", "B=new/seed-[12]", "-f", "json")
+    )
+    assert patterns["comparisons"][0]["runs"] == {"A": 2, "B": 2}
+    folders = ("--runs", "A=old/seed-1", "--runs", "A=old/seed-2", "--runs", "B=new")
+    assert answer(run("compare", "gold", *folders, "-f", "json")) == patterns
+    python = pv.compare("gold", {n: [str(p) for p in Path(n).iterdir()] for n in ("old", "new")})
+    assert [c.runs for c in python.comparisons] == [{"old": 2, "new": 2}] * 2
+    ranked = run("rank", "gold", "old", "new/*", "-f", "json")
+    assert len(answer(ranked)["systems"]) == 4
+    assert "passed over" not in ranked.err
