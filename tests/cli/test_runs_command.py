@@ -268,3 +268,17 @@ def test_a_folder_of_brat_is_one_run(run, folder):
     ranked = run("rank", "gold", "old", "new/*", "-f", "json")
     assert len(answer(ranked)["systems"]) == 4
     assert "passed over" not in ranked.err
+
+
+def test_tags_in_a_table_of_runs_are_no_labels_in_silence(run, refused, write):
+    rows = [f"w{i},{'B-PER' if i % 3 else 'O'},B-PER,O,{seed}" for seed in (1, 2) for i in range(9)]
+    write("token,gold,a,b,seed\n" + "\n".join(rows) + "\n", "tags.csv")
+    words = ("compare", "tags.csv", "--gold-column", "gold", "--columns", "a,b")
+    words = (*words, "--run-column", "seed")
+    assert "these are tags (all are O or like 'B-PER')" in refused(*words)
+    assert "expected a file for each run, or --task labels" in refused(*words)
+    assert "not of entities" in refused(*words, "--task", "entities")
+    labels = run(*words, "--task", "labels")
+    assert labels.status == 0
+    assert "tags.csv: csv table, labels in column 'a'\n" in labels.err
+    assert " more" not in labels.err  # the columns of one table are no further files

@@ -687,7 +687,9 @@ def _notes_of_runs(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tupl
     for note in notes:
         name = next((f for f in files if note.startswith((f"{f}: ", f"{f} "))), "")
         about.setdefault(note.removeprefix(name), []).append(name)
-    return tuple(f"{names[0]}{_and_more(len(names) - 1)}{words}" for words, names in about.items())
+    # a note that names no run is about all of them: the columns of a table
+    more = {words: _and_more(len(names) - 1) if names[0] else "" for words, names in about.items()}
+    return tuple(f"{names[0]}{more[words]}{words}" for words, names in about.items())
 
 
 def _of_which_run(error: InputError, groups: tuple[RunGroup, ...]) -> InputError:
