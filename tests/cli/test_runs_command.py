@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -243,3 +244,41 @@ def test_no_run_is_written_over(run):
     outcome = run("compare", *BOTH, "--html", "a/run-2.conll")
     assert outcome.status == 2
     assert "a/run-2.conll: is an input" in outcome.err
+
+
+def test_a_folder_of_brat_is_one_run(run, folder):
+    (folder / "gold").mkdir()
+    places = [folder / "gold"]
+    for name, number in (("old", 1), ("old", 2), ("new", 1), ("new", 2)):
+        places.append(folder / name / f"seed-{number}")
+        places[-1].mkdir(parents=True)
+    for number, place in enumerate(places):
+        for doc in range(4):
+            (place / f"{doc}.txt").write_text("Rome and Bern\n")
+            found = "T1\tLOC 0 4\tRome\n" if (doc + number) % 4 else "T1\tLOC 9 13\tBern\n"
+            (place / f"{doc}.ann").write_text(found)
+    patterns = answer(
+        run("compare", "gold", "--runs", "A=old/*", "--runs", "B=new/seed-[12]", "-f", "json")
+    )
+    assert patterns["comparisons"][0]["runs"] == {"A": 2, "B": 2}
+    folders = ("--runs", "A=old/seed-1", "--runs", "A=old/seed-2", "--runs", "B=new")
+    assert answer(run("compare", "gold", *folders, "-f", "json")) == patterns
+    python = pv.compare("gold", {n: [str(p) for p in Path(n).iterdir()] for n in ("old", "new")})
+    assert [c.runs for c in python.comparisons] == [{"old": 2, "new": 2}] * 2
+    ranked = run("rank", "gold", "old", "new/*", "-f", "json")
+    assert len(answer(ranked)["systems"]) == 4
+    assert "passed over" not in ranked.err
+
+
+def test_tags_in_a_table_of_runs_are_no_labels_in_silence(run, refused, write):
+    rows = [f"w{i},{'B-PER' if i % 3 else 'O'},B-PER,O,{seed}" for seed in (1, 2) for i in range(9)]
+    write("token,gold,a,b,seed\n" + "\n".join(rows) + "\n", "tags.csv")
+    words = ("compare", "tags.csv", "--gold-column", "gold", "--columns", "a,b")
+    words = (*words, "--run-column", "seed")
+    assert "these are tags (all are O or like 'B-PER')" in refused(*words)
+    assert "expected a file for each run, or --task labels" in refused(*words)
+    assert "not of entities" in refused(*words, "--task", "entities")
+    labels = run(*words, "--task", "labels")
+    assert labels.status == 0
+    assert "tags.csv: csv table, labels in column 'a'\n" in labels.err
+    assert " more" not in labels.err  # the columns of one table are no further files

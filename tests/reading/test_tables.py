@@ -434,3 +434,34 @@ def test_two_columns_of_one_name_in_parquet(tmp_path):
         read(path, Options(column="gold"))
     parquet.write_table(pa.Table.from_arrays(labels, names=["gold", "x", "pred"]), path)
     assert read(path, Options(column="gold")).names == ("a", "b")
+
+
+# --- an answer beside the predictions ---------------------------------------------------------
+
+
+def test_of_a_system_s_file_the_predictions_are_read_and_not_the_answer_beside(write):
+    gold = write("id,label\n1,a\n2,b\n3,a\n4,b\n", "gold.csv")
+    pred = write("id,label,pred\n1,a,b\n2,b,b\n3,a,a\n4,b,a\n", "pred.csv")
+    assert pv.score(gold, pred)[0]["accuracy"].estimate == 0.5
+    assert labels_of(read(pred)) == list("abab")  # as an answer, it is read as one
+    both = pv.score(pred, pred)
+    assert both[0]["accuracy"].estimate == 0.5
+    assert not any("is the answer itself" in note for note in both.notes)
+
+
+@pytest.mark.parametrize("content", ["y,p\n1,0.7\n0,0.2\n1,0.4\n", "y,seen\n1,1\n0,1\n1,0\n"])
+@pytest.mark.parametrize("runs", [False, True])
+def test_an_answer_that_would_be_scored_against_itself_is_refused(write, content, runs):
+    gold = write("y\n1\n0\n1\n", "gold.csv")
+    own = write(content, "own.csv")
+    name = content[2 : content.index("\n")]
+    words = f"'y' is the answer itself, and column '{name}' may be what the system says"
+    with pytest.raises(InputError, match=words):
+        pv.compare(gold, {"A": [own], "B": [own]}) if runs else pv.score(gold, own)
+    assert pv.score(gold, own, columns=["y"])[0]["accuracy"].estimate == 1
+
+
+def test_a_perfect_system_may_have_columns_of_other_kinds(write):
+    gold = write("y\n1\n0\n1\n", "gold.csv")
+    own = write("id,text,y,size\n1,red,1,12\n2,blue,0,17\n3,red,1,14\n", "own.csv")
+    assert pv.score(gold, own)[0]["accuracy"].estimate == 1

@@ -52,6 +52,7 @@ from probative.reading.rows import BY_ROW, check_label_names, name_numbers
 from probative.reading.run_tables import read_run_table
 from probative.reading.runs import Runs, check_own_answer, runs_of, single_outputs
 from probative.reading.source import refuse_repeats
+from probative.reading.table_sides import are_other_labels, refuse_answer_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -574,10 +575,15 @@ def _separate(
         elif several is not None:
             given.append(_several(several, usual, answer, of_system, choices))
         else:
-            output = _same_task(annotations_of(system, usual, of_system), answer)
-            if is_path(system) and str(system) == str(gold) and column == wanted[0]:
+            opened = open_input(system, of_system) if is_path(system) else None
+            output = read(opened) if opened else annotations_of(system, usual, of_system)
+            output = _same_task(output, answer)
+            itself = is_path(system) and str(system) == str(gold) and column == wanted[0]
+            if itself and not are_other_labels(output, answer):
                 note = f"{_name(output)}: is the answer itself, so all of it is right"
                 output = replace(output, notes=(*output.notes, note))
+            elif opened:
+                refuse_answer_again(opened, output, answer)
             name = short_name(system) if is_path(system) else _own_name(system) or usual
             given.append(_System(name, [output]))
     return answer, given
@@ -593,6 +599,8 @@ def _several(
         output = read(opened) if opened else annotations_of(run, f"{usual}, run {number}", options)
         outputs.append(_same_task(output, answer))
         files.append(str(run) if opened else None)
+        if opened:
+            refuse_answer_again(opened, output, answer)
         if opened and choices.tag_column is None:
             check_own_answer(opened, answer, choices.gold_column)
     return _System(usual, outputs, _names_of_runs(files), tuple(files))
@@ -679,7 +687,9 @@ def _notes_of_runs(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tupl
     for note in notes:
         name = next((f for f in files if note.startswith((f"{f}: ", f"{f} "))), "")
         about.setdefault(note.removeprefix(name), []).append(name)
-    return tuple(f"{names[0]}{_and_more(len(names) - 1)}{words}" for words, names in about.items())
+    # a note that names no run is about all of them: the columns of a table
+    more = {words: _and_more(len(names) - 1) if names[0] else "" for words, names in about.items()}
+    return tuple(f"{names[0]}{more[words]}{words}" for words, names in about.items())
 
 
 def _of_which_run(error: InputError, groups: tuple[RunGroup, ...]) -> InputError:

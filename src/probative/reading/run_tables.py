@@ -13,7 +13,7 @@ from probative.reading.inputs import is_frame, is_path
 from probative.reading.opening import open_input
 from probative.reading.runs import natural_order
 from probative.reading.sequences import sides_from_frame
-from probative.reading.table_sides import read_table
+from probative.reading.table_sides import read_table, tags_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,6 +102,7 @@ def read_run_table(
         run = _single(name, of_run)
     else:
         raise InputError("run_column: there is no table to look it up in; expected a table")
+    _refuse_tags(name, sides[0], options.task)
     order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
     rows = [_rows(run, code) for code in order]
     return RunTable(
@@ -116,6 +117,17 @@ def _single(name: str, side: Labels | LabelSets | Tagged) -> Labels:
     if not isinstance(side, Labels):
         raise InputError(f"{name}: run_column parts rows of one label each; expected such a table")
     return side
+
+
+def _refuse_tags(name: str, answer: Labels, task: str | None) -> None:
+    """Refuse tags of tokens unless they were said to be labels: no run would be parted rightly."""
+    reason = tags_reason(answer.names)
+    if task not in (None, "labels") or (task is None and reason is not None):
+        what = "" if reason is None else f" and these are tags ({reason}),"
+        raise InputError(
+            f"{name}: run_column parts rows of labels,{what} not of entities; expected a file for "
+            f"each run, or task='labels'"
+        )
 
 
 def _rows(run: Labels, code: int) -> NDArray[np.intp]:

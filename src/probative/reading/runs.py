@@ -16,6 +16,7 @@ from probative.errors import InputError
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
 from probative.reading.inputs import is_frame, is_path, is_series
+from probative.reading.source import is_output
 from probative.reading.table_sides import read_table
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def find_runs(words: Iterable[str], *, beside: str | None = None) -> dict[str, R
     ----------
     words
         Each ``name=files``, where files is a file, a folder (all files in it) or a pattern such as
-        ``a/*.conll``. The files of a name that is given several times add up.
+        ``a/*.conll``. The files of a name that is given several times add up. A folder of brat is
+        one file in this.
     beside
         A file that is no run, though a folder or pattern may hold it: the answer.
     """
@@ -67,13 +69,13 @@ def find_runs(words: Iterable[str], *, beside: str | None = None) -> dict[str, R
 
 
 def _files_of(files: str, beside: str | None) -> list[str]:
-    if files == "-" or Path(files).is_file():
+    if files == "-" or is_output(files):
         return [files]
     if Path(files).is_dir():
-        there = [str(p) for p in Path(files).iterdir() if p.is_file() and p.name[0] != "."]
+        there = [str(p) for p in Path(files).iterdir() if is_output(p) and p.name[0] != "."]
         missing = "the folder holds no files; expected outputs of runs"
     elif has_magic(files):
-        there = [path for path in glob(files) if Path(path).is_file()]  # noqa: PTH207  # anywhere
+        there = [path for path in glob(files) if is_output(path)]  # noqa: PTH207  # anywhere
         missing = "no file matches this pattern"
     else:
         there = [files] if Path(files).exists() else []  # a pipe
@@ -250,7 +252,7 @@ def _named_files(texts: Sequence[str]) -> Runs | None:
 
 def _is_file(text: str) -> bool:
     try:
-        return Path(text).is_file()
+        return is_output(text)
     except (OSError, ValueError):  # too long for a name, or a NUL in it
         return False
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import gzip
     from collections.abc import Iterable
 
-__all__ = ["LARGEST", "Source", "is_brat_folder", "load", "refuse_repeats", "snippet"]
+__all__ = ["LARGEST", "Source", "is_brat_folder", "is_output", "load", "refuse_repeats", "snippet"]
 
 # Byte positions are kept in 32-bit integers.
 LARGEST = 2**31 - 64
@@ -161,6 +161,11 @@ def is_brat_folder(path: str | Path) -> bool:
         return str(path) != "-" and Path(path).is_dir() and any(Path(path).glob("*.ann"))
     except (OSError, ValueError):
         return False
+
+
+def is_output(path: str | Path) -> bool:
+    """Whether this can be the output of a system: a file, or a folder of brat."""
+    return Path(path).is_file() or is_brat_folder(path)
 
 
 def refuse_repeats(paths: Iterable[object]) -> None:

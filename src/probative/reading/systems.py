@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from probative.errors import InputError
-from probative.reading.source import is_brat_folder
+from probative.reading.source import is_brat_folder, is_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,9 +73,10 @@ def folders_passed_over(words: Sequence[str]) -> list[str]:
     for word in words:
         if not _is_folder(word) or is_brat_folder(word):
             continue
-        inside = sorted(p.name for p in Path(word).iterdir() if p.is_dir() and p.name[0] != ".")
-        if inside:
-            remarks.append(f"{word}: folders in it are passed over: {', '.join(inside)}")
+        inside = [p for p in Path(word).iterdir() if p.is_dir() and p.name[0] != "."]
+        passed_over = sorted(p.name for p in inside if not is_brat_folder(p))
+        if passed_over:
+            remarks.append(f"{word}: folders in it are passed over: {', '.join(passed_over)}")
     return remarks
 
 
@@ -84,17 +85,17 @@ def _is_folder(word: str) -> bool:
 
 
 def _files_of(word: str) -> Iterator[SystemFile]:
-    if word == "-" or Path(word).is_file() or is_brat_folder(word):
+    if word == "-" or is_output(word):
         yield SystemFile(word)
     elif _is_folder(word):
-        inside = sorted(p for p in Path(word).iterdir() if p.is_file() and p.name[0] != ".")
+        inside = sorted(p for p in Path(word).iterdir() if is_output(p) and p.name[0] != ".")
         if not inside:
             raise InputError("the folder holds no files; expected outputs of systems", word)
         yield from (SystemFile(str(path)) for path in inside)
     elif "=" in word:
         yield named_file(word)
     elif has_magic(word):
-        matches = sorted(path for path in glob(word) if Path(path).is_file())  # noqa: PTH207  # anywhere
+        matches = sorted(path for path in glob(word) if is_output(path))  # noqa: PTH207  # anywhere
         if not matches:
             raise InputError("no file matches this pattern", word)
         yield from map(SystemFile, matches)

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 
     Side = Labels | LabelSets | Tagged
 
-__all__ = ["Sides", "is_beside", "label_sets", "read_one_table", "read_table", "tags_reason"]
+__all__ = [
+    "Sides",
+    "are_other_labels",
+    "is_beside",
+    "label_sets",
+    "read_one_table",
+    "read_table",
+    "refuse_answer_again",
+    "tags_reason",
+]
 
 _SENTENCE = re.compile(r"(sent|sentence)(_?(id|idx|no|nr|num|number|index|#))?|sid")
 _DOCUMENT = re.compile(r"(doc|document)(_?(id|no|name))?")
@@ -79,6 +88,7 @@ def read_table(
             options.header,
             options.comments,
             bool(options.multilabel),
+            options.predicted and single,
         ),
     )
     maker = Sides(cells, options, source.name, source, ids=ids)
@@ -416,6 +426,64 @@ def _read_list(text: str) -> Any:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
     return sorted(found, key=str) if isinstance(found, set) else found or []
+
+
+def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
+    """Refuse a table whose column of labels is the answer's, while another may be the system's.
+
+    Parameters
+    ----------
+    opened
+        The file of a system. Only a column that nobody named is in doubt.
+    output
+        What was read from it.
+    answer
+        The answer.
+    """
+    options = opened.options
+    if opened.kind != "table" or options.named_column is not None or options.probability_columns:
+        return
+    if not isinstance(answer, Labels) or are_other_labels(output, answer):
+        return
+    everything = Wanted(
+        [None], None, lambda _: True, options.header, options.comments, predicted=True
+    )
+    try:
+        cells = read_cells(opened.source, everything)
+    except InputError:
+        return  # columns of other kinds are no labels
+    for name, (_, values) in cells.columns.items():
+        apart = name not in cells.names and not _is_beside_or_id(plain_name(name))
+        if apart and _may_be_predictions(values, answer.names):
+            raise opened.source.error(
+                f"column {cells.names[0]!r} is the answer itself, and column {name!r} may be what "
+                f"the system says; expected one of them to be named (columns=)"
+            )
+
+
+def are_other_labels(output: object, answer: object) -> bool:
+    """Whether both sides are labels, and not the same ones.
+
+    Parameters
+    ----------
+    output, answer
+        What was read of a system, and the answer.
+    """
+    if not (isinstance(output, Labels) and isinstance(answer, Labels)):
+        return False
+    code = {name: number for number, name in enumerate(answer.names)}
+    known = np.array([code.get(name, -1) for name in output.names], dtype=np.int64)
+    return not np.array_equal(known[output.codes], answer.codes)
+
+
+def _may_be_predictions(values: Sequence[Any], labels: Sequence[str]) -> bool:
+    """Whether these are labels of the answer, or probabilities."""
+    if len(values) < 2:
+        return False
+    if all(str(value) in labels for value in values):
+        return True
+    numbers = np.array([_number(value) for value in values])
+    return bool(np.all((numbers >= 0) & (numbers <= 1)))
 
 
 def _number(value: Any) -> float:

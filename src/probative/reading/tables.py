@@ -105,6 +105,9 @@ class Wanted(NamedTuple):
         Whether lines that begin with # are left out.
     lists
         Whether cells are lists of labels; lists of texts are taken anyway.
+    predicted
+        Whether this is the output of a system: a single column is looked for among the names of
+        predictions first, as an answer may stand beside them.
     """
 
     columns: Sequence[str | None]
@@ -113,6 +116,7 @@ class Wanted(NamedTuple):
     header: bool | None = None
     comments: bool = False
     lists: bool = False
+    predicted: bool = False
 
 
 def read_cells(source: Source, wanted: Wanted) -> Cells:
@@ -187,7 +191,7 @@ def choose_columns(
     names: list[str] = []
     for place, name in enumerate(wanted.columns):
         names.append(
-            _usual(there, names, len(wanted.columns), place, error) if name is None else name
+            _usual(there, names, _usual_names(wanted, place), error) if name is None else name
         )
     asked = dict.fromkeys([*names, *([] if wanted.unit is None else [wanted.unit])])
     for name in asked:
@@ -204,13 +208,19 @@ def choose_columns(
     return names, wanted.unit, list(dict.fromkeys([*asked, *also]))
 
 
+def _usual_names(wanted: Wanted, place: int) -> tuple[str, ...]:
+    if place or wanted.predicted:
+        return PREDICTED_NAMES
+    return GOLD_NAMES + PREDICTED_NAMES if len(wanted.columns) == 1 else GOLD_NAMES
+
+
 def _usual(
-    there: list[str], taken: list[str], number: int, place: int, error: Callable[[str], InputError]
+    there: list[str],
+    taken: list[str],
+    usual: tuple[str, ...],
+    error: Callable[[str], InputError],
 ) -> str:
     """The column that holds labels by its name."""
-    usual: tuple[str, ...] = PREDICTED_NAMES if place else GOLD_NAMES
-    if number == 1:
-        usual = GOLD_NAMES + PREDICTED_NAMES
     named = {plain_name(name): name for name in reversed(there) if name not in taken}
     candidates = [named[name] for name in usual if name in named]
     if not candidates and len(there) == 1:
