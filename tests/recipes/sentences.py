@@ -23,6 +23,11 @@ PREDICTED = [
     ["B-PER", "I-PER", "O", "O", "B-LOC", "I-LOC", "O", "O", "O"],
 ]
 
+TEXTS = [" ".join(words) for words in TOKENS]
+# what each sentence is about: any number of topics
+TOPICS = [["land"], ["sea"], [], ["land", "sea"]]
+TOPICS_PREDICTED = [["land"], ["land", "sea"], [], ["land"]]
+
 
 def numbers(tags: list[list[str]]) -> list[list[int]]:
     """The tags as the places of their names."""
@@ -39,3 +44,10 @@ def spans(tags: list[str]) -> list[tuple[int, int, str]]:
                 end += 1
             found.append((i, end, tag[2:]))
     return found
+
+
+def places(tags: list[str], text: str) -> list[tuple[int, int, str]]:
+    """The entities of a sentence as (start, end, label), over characters."""
+    words = text.split(" ")
+    begin = [len(" ".join(words[:i])) + (i > 0) for i in range(len(words))]
+    return [(begin[i], begin[j - 1] + len(words[j - 1]), label) for i, j, label in spans(tags)]
