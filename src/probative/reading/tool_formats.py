@@ -90,7 +90,7 @@ def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
 
 def _of_a_list(source: Source) -> tuple[str, str] | None:
     """What a JSON document is that is a list: most text that begins with a bracket is none."""
-    keys = (b'"annotations"', b'"labels"', b'"tokens"', b'"words"')
+    keys = (b'"annotations"', b'"annotation_id"', b'"labels"', b'"tokens"', b'"words"')
     if not any(key in source.data for key in keys):
         return None
     document = whole_document(source)
