@@ -1,6 +1,6 @@
 """Exports of annotation tools: Label Studio, Prodigy, Doccano.
 
-These tools need a server or a licence: the files are written by hand after their documentation.
+These are written by hand, with what is wrong in them; test_files_of_tools.py reads what the tools wrote.
 """
 
 from __future__ import annotations
