@@ -174,6 +174,27 @@ def test_bad_lists_are_named(text, message, tmp_path):
         pv.score(path, path)
 
 
+@pytest.mark.parametrize(
+    ("path", "task", "message"),
+    [
+        (
+            DOCCANO / "topics_gold.jsonl",
+            "entities",
+            "is a table of sets of labels; expected a file",
+        ),
+        (STUDIO / "topics_gold.json", "entities", "has choices and no spans; expected some for"),
+        (
+            STUDIO / "entities_gold_min.json",
+            "labels",
+            "has spans and no choices; expected some for",
+        ),
+    ],
+)
+def test_what_is_not_there_is_not_scored(path, task, message):
+    with pytest.raises(InputError, match=message):
+        pv.score(path, path, task=task)
+
+
 # --- brat -------------------------------------------------------------------------------------
 
 

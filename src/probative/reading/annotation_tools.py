@@ -128,7 +128,7 @@ def _is_short(value: Any) -> bool:
 
 
 def read_label_studio(
-    source: Source, task: str | None = None
+    source: Source, task: str | None = None, *, predicted: bool = False
 ) -> Spans | list[tuple[str, list[str]]]:
     """The spans of every text, or the choices made for it, that were annotated.
 
@@ -138,12 +138,14 @@ def read_label_studio(
         The export: a list of tasks.
     task
         ``entities`` or ``labels``, where a project has both.
+    predicted
+        Whether this is a system, which may have found nothing of what is asked for.
     """
     documents = _tasks(source)
     if "annotation_id" in documents[0]:
         _refuse_doubles(source, documents)
     tasks = [_annotated(source, n, t) for n, t in enumerate(documents, start=1)]
-    return _side(source, source.name, tasks, task)
+    return _side(source, source.name, tasks, task, predicted=predicted)
 
 
 def predictions_of_label_studio(
@@ -187,7 +189,8 @@ def predictions_of_label_studio(
             Task(str(n + 1), _text_of(source, n + 1, document), own[n])
             for n, document in enumerate(documents)
         ]
-        sides[version] = _side(source, f"{source.name}, {version}", tasks, task)
+        name = f"{source.name}, {version}"
+        sides[version] = _side(source, name, tasks, task, predicted=True)
     return sides
 
 
@@ -282,7 +285,7 @@ def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
 
 
 def _side(
-    source: Source, name: str, tasks: Sequence[Task], wanted: str | None
+    source: Source, name: str, tasks: Sequence[Task], wanted: str | None, *, predicted: bool
 ) -> Spans | list[tuple[str, list[str]]]:
     kinds: dict[tuple[str, str], None] = {}
     for task in tasks:
@@ -291,6 +294,9 @@ def _side(
                 kinds.setdefault((str(result["type"]), str(result.get("from_name"))))
     usable = {"entities": "labels", "labels": "choices"}
     if wanted in usable:
+        if kinds and not predicted and all(kind != usable[wanted] for kind, _ in kinds):
+            there, missing = ("choices", "spans") if wanted == "entities" else ("spans", "choices")
+            raise source.error(f"has {there} and no {missing}; expected some for {wanted}")
         kinds = {key: None for key in kinds if key[0] == usable[wanted]}
     if len({kind for kind, _ in kinds}) > 1:
         raise source.error("has both spans and choices; expected task='entities' or task='labels'")

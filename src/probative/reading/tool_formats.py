@@ -149,7 +149,8 @@ def read_chosen(opened: Input) -> Labels | LabelSets:
 
 def read_label_studio_side(opened: Input) -> Spans | Labels | LabelSets:
     """Read an export of Label Studio."""
-    side = read_label_studio(opened.source, opened.options.task)
+    how = opened.options
+    side = read_label_studio(opened.source, how.task, predicted=how.predicted)
     if isinstance(side, list):
         return side_of_choices(opened.source, side, "export of Label Studio, choices")
     return side
