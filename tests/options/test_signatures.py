@@ -7,6 +7,7 @@ or be listed with the reason why it cannot change a number.
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 from dataclasses import fields, replace
 from importlib import import_module
@@ -383,17 +384,19 @@ def folder(tmp_path_factory):
     return place
 
 
+COUNT = itertools.count()  # of the folders that are written, in all tests together
+
+
 @pytest.fixture
 def answer(folder, capsys, monkeypatch):
     """What a command answers in JSON: the signature, and everything else but times and places."""
     monkeypatch.chdir(folder)
-    count = iter(range(1000))
 
     def call(words, *arguments):
         capsys.readouterr()
         place = []
         if words in ("split", "demo", "board"):
-            place = ["-o", f"{words}-{next(count)}-{id(count)}"]
+            place = ["-o", f"{words}-{next(COUNT)}"]
         status = main([*words.split(), *arguments, *place, "-q", "-f", "json"])
         captured = capsys.readouterr()
         assert status in (0, 1), captured.err

@@ -1,6 +1,7 @@
 """Exports of annotation tools: Label Studio, Prodigy, Doccano.
 
-These tools need a server or a licence: the files are written by hand after their documentation.
+These are written by hand, for all that may be wrong in them; test_files_of_tools.py has files that
+the tools wrote.
 """
 
 from __future__ import annotations

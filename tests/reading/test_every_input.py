@@ -9,21 +9,14 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 from conftest import ROOT
-from recipes.sentences import GOLD, NAMES, PREDICTED, TOKENS, numbers, spans
+from recipes.sentences import GOLD, NAMES, PREDICTED, TEXTS, TOKENS, numbers, places, spans
 
 import probative as pv
 from probative.reading import FORMATS
 
 DATA = ROOT / "tests" / "data"
-LOGS = DATA / "logs"
+LOGS, STUDIO, DOCCANO = DATA / "logs", DATA / "label_studio", DATA / "doccano"
 ENTITIES = pv.Counts(4, 1, 2)
-TEXTS = [" ".join(words) for words in TOKENS]
-
-
-def places(words, tags):
-    """The entities of a sentence over its characters."""
-    begin = [len(" ".join(words[:i])) + (i > 0) for i in range(len(words))]
-    return [(begin[i], begin[j - 1] + len(words[j - 1]), label) for i, j, label in spans(tags)]
 
 
 def conll(tags):
@@ -36,17 +29,8 @@ def lines(records):
 
 
 def characters(tags, key, form):
-    pairs = zip(TOKENS, tags, strict=True)
-    return lines({"text": " ".join(w), key: [form(*p) for p in places(w, t)]} for w, t in pairs)
-
-
-def studio(tags):
-    return json.dumps([
-        {"id": i, "data": {"text": " ".join(w)}, "annotations": [{"result": [
-            {"type": "labels", "from_name": "l", "value": {"start": a, "end": b, "labels": [c]}}
-            for a, b, c in places(w, t)]}]}
-        for i, (w, t) in enumerate(zip(TOKENS, tags, strict=True))
-    ])  # fmt: skip
+    pairs = zip(TEXTS, tags, strict=True)
+    return lines({"text": text, key: [form(*p) for p in places(own, text)]} for text, own in pairs)
 
 
 def choice(*labels):
@@ -67,16 +51,6 @@ def table(tags):
         pairs = enumerate(zip(words, own, strict=True))
         rows += [f"{'' if i else f'Sentence: {k}'},{w},{t}\n" for i, (w, t) in pairs]
     return "".join(rows)
-
-
-def brat(folder, tags):
-    for k, (words, own) in enumerate(zip(TOKENS, tags, strict=True)):
-        text = " ".join(words)
-        (folder / f"{k}.txt").write_text(text)
-        found = enumerate(places(words, own))
-        (folder / f"{k}.ann").write_text(
-            "".join(f"T{i}\t{c} {a} {b}\t{text[a:b]}\n" for i, (a, b, c) in found)
-        )
 
 
 def docs(tags):
@@ -105,7 +79,7 @@ FILES = {
     "segmented text": ("txt", ("a b\nc d e\n", "ab\nc d e\n"), pv.Counts(3, 1, 2), "segmented"),
     "labels": ("txt", ("yes\nno\nyes\n", "yes\nno\nno\n"), pv.Counts(1, 0, 1, 1), "labels"),
     "tags in a table": ("csv", both(table), ENTITIES, "table"),
-    "spans, Prodigy, Doccano": (
+    "spans, Prodigy": (
         "jsonl",
         (
             characters(GOLD, "label", lambda a, b, c: [a, b, c]),
@@ -120,7 +94,6 @@ FILES = {
         pv.Counts(1, 0, 1, 1),
         "choices",
     ),
-    "Label Studio": ("json", both(studio), ENTITIES, "labelstudio"),
     "HIPE": ("tsv", both(hipe), ENTITIES, "hipe"),
 }
 # those that the tools themselves wrote
@@ -128,6 +101,17 @@ WRITTEN = {
     "Hugging Face rows": (DATA / "rows" / "gold.jsonl", DATA / "rows" / "system.jsonl", "rows"),
     "the same in Parquet": (
         DATA / "rows" / "gold.parquet", DATA / "rows" / "system.parquet", "rows"
+    ),
+    "Doccano": (DOCCANO / "entities_gold.jsonl", DOCCANO / "entities_system.jsonl", "jsonl"),
+    "Doccano, with relations": (
+        DOCCANO / "relations_gold.jsonl", DOCCANO / "relations_system.jsonl", "jsonl"
+    ),
+    "Label Studio": (STUDIO / "entities_gold.json", STUDIO / "entities_system.json", "labelstudio"),
+    "Label Studio, JSON-MIN": (
+        STUDIO / "entities_gold_min.json", STUDIO / "entities_system_min.json", "labelstudio"
+    ),
+    "Label Studio, CoNLL 2003": (
+        STUDIO / "entities_gold.conll", STUDIO / "entities_system.conll", "columns"
     ),
     "lm-evaluation-harness": (
         LOGS / "samples_sums_old.jsonl", LOGS / "samples_sums_new.jsonl", "log"
@@ -138,11 +122,18 @@ WRITTEN = {
     "promptfoo, lines": (LOGS / "promptfoo_old.jsonl", LOGS / "promptfoo_new.json", "log"),
     "DeepEval": (LOGS / "deepeval_old.json", LOGS / "deepeval_new.json", "log"),
 }  # fmt: skip
+# of four topics three are found, and one is made up
+TOPICS = {
+    "Doccano, labels": (DOCCANO / "topics_gold.jsonl", "table"),
+    "Doccano, labels in JSON": (DOCCANO / "topics_gold.json", "table"),
+    "Label Studio, choices": (STUDIO / "topics_gold.json", "labelstudio"),
+    "Label Studio, choices in JSON-MIN": (STUDIO / "topics_gold_min.json", "labelstudio"),
+}
 PYTHON = {
     "CoNLL columns": (GOLD, PREDICTED),
     "segmented text": ([["a", "b"], ["c", "d", "e"]], [["ab"], ["c", "d", "e"]]),
     "labels": (["yes", "no", "yes"], ["yes", "no", "no"]),
-    "spans, Prodigy, Doccano": tuple([set(spans(t)) for t in tags] for tags in (GOLD, PREDICTED)),
+    "spans, Prodigy": tuple([set(spans(t)) for t in tags] for tags in (GOLD, PREDICTED)),
     "Hugging Face rows": (rows(GOLD), rows(PREDICTED)),
     "spaCy": (docs(GOLD), docs(PREDICTED)),
 }
@@ -185,6 +176,14 @@ def test_files_of_the_tools_themselves(name):
     check_row(name, old, form)
 
 
+@pytest.mark.parametrize("name", TOPICS)
+def test_labels_of_the_tools_themselves(name):
+    gold, form = TOPICS[name]
+    system = gold.with_name(gold.name.replace("gold", "system"))
+    assert pv.score(gold, system)[0].counts == pv.Counts(3, 1, 1)
+    check_row(name, gold, form)
+
+
 @pytest.mark.parametrize("name", PYTHON)
 def test_python(name):
     row_of(name)
@@ -195,12 +194,10 @@ def test_python(name):
     assert pv.score(gold, system, **how)[0].counts == expected
 
 
-def test_brat(tmp_path):
-    for name, tags in (("gold", GOLD), ("system", PREDICTED)):
-        (tmp_path / name).mkdir()
-        brat(tmp_path / name, tags)
-    assert pv.score(tmp_path / "gold", tmp_path / "system")[0].counts == ENTITIES
-    check_row("brat", tmp_path / "gold", "brat")
+def test_brat():
+    folder = DATA / "brat"  # with an entity of two pieces, beside those of the others
+    assert pv.score(folder / "gold", folder / "system")[0].counts == pv.Counts(5, 1, 2)
+    check_row("brat", folder / "gold", "brat")
 
 
 def test_conllu(tmp_path):

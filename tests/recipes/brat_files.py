@@ -1,6 +1,6 @@
 """Folders of brat, by a converter: ``python tests/recipes/brat_files.py``.
 
-brat itself is a server that no package index has. Its files are written by ``bconv`` (made with
+brat itself is a server that pip does not install. Its files are written by ``bconv`` (made with
 1.2.1), a converter by others: one text and one file of annotations per document, with entities, an
 entity of two pieces, relations, attributes and links to a knowledge base.
 """

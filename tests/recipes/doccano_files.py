@@ -1,7 +1,8 @@
 """Exports of Doccano, made by it: ``python tests/recipes/doccano_files.py FOLDER``.
 
-Needs ``doccano`` (made with 1.8.4). No server runs: projects and annotations are made by its own
-models, and its own task writes the exports. FOLDER is where it keeps its database.
+Needs ``doccano`` (made with 1.8.4, beside ``marshmallow<4`` and ``numpy<2``). No server runs:
+projects and annotations are made by its own models, and its own task writes the exports. FOLDER is
+where it keeps its database: an empty one gives the same numbers again.
 """
 
 from __future__ import annotations

@@ -94,17 +94,32 @@ class Studio:
         for task, own in zip(tasks, predictions or [], strict=bool(predictions)):
             task["predictions"] = [{"model_version": "system", "result": own}]
         self.ask("post", f"projects/{project}/import", tasks)
-        listed = self.ask("get", f"tasks?project={project}&page_size=100").json()["tasks"]
-        ids = sorted(task["id"] for task in listed)
-        for number, result in zip(ids, results, strict=True):
-            self.ask("post", f"tasks/{number}/annotations", {"result": result, "lead_time": 1.0})
+        for number, result in zip(self.tasks(project), results, strict=True):
+            self.annotate(number, result)
         return project
+
+    def tasks(self, project: int) -> list[int]:
+        """The numbers of the tasks of a project."""
+        listed = self.ask("get", f"tasks?project={project}&page_size=100").json()["tasks"]
+        return sorted(task["id"] for task in listed)
+
+    def annotate(self, task: int, result: list[Any], *, skipped: bool = False) -> None:
+        """Annotate a task, or skip it."""
+        given = {"result": result, "lead_time": 1.0, "was_cancelled": skipped}
+        self.ask("post", f"tasks/{task}/annotations", given)
 
     def export(self, project: int, form: str) -> bytes:
         """The file that a project is downloaded as."""
         response = self.ask("get", f"projects/{project}/export?exportType={form}")
         parts = response.streaming_content if response.streaming else [response.content]
         return b"".join(parts)
+
+    def snapshot(self, project: int) -> bytes:
+        """The same with what models predicted, which the usual export only numbers."""
+        whole = {"serialization_options": {"predictions": {"only_id": False}}}
+        made = self.ask("post", f"projects/{project}/exports/", whole).json()
+        place = f"projects/{project}/exports/{made['id']}/download"
+        return b"".join(self.ask("get", place).streaming_content)
 
 
 def main() -> None:
@@ -117,16 +132,26 @@ def main() -> None:
         project = studio.project(ENTITIES, results)
         for form, ending in (("JSON", ".json"), ("JSON_MIN", "_min.json"), ("CONLL2003", ".conll")):
             (STUDIO / f"entities_{name}{ending}").write_bytes(studio.export(project, form))
-        for kind, config, own in (
-            ("topic", TOPIC, [labels[:1] or ["land"] for labels in topics]),
-            ("topics", SETS, topics),
-        ):
-            project = studio.project(config, [choices(labels) for labels in own])
-            for form, ending in (("JSON", ".json"), ("JSON_MIN", "_min.json"), ("CSV", ".csv")):
-                (STUDIO / f"{kind}_{name}{ending}").write_bytes(studio.export(project, form))
-    gold, system = ([spans(*p) for p in zip(TEXTS, tags, strict=True)] for tags in (GOLD, PREDICTED))
+        first = [labels[:1] or ["land"] for labels in topics]
+        project = studio.project(TOPIC, [choices(labels) for labels in first])
+        for form, ending in (("JSON", ".json"), ("JSON_MIN", "_min.json"), ("CSV", ".csv")):
+            (STUDIO / f"topic_{name}{ending}").write_bytes(studio.export(project, form))
+        project = studio.project(SETS, [choices(labels) for labels in topics])
+        for form, ending in (("JSON", ".json"), ("JSON_MIN", "_min.json")):
+            (STUDIO / f"topics_{name}{ending}").write_bytes(studio.export(project, form))
+    gold, system = (
+        [spans(*p) for p in zip(TEXTS, tags, strict=True)] for tags in (GOLD, PREDICTED)
+    )
     project = studio.project(ENTITIES, gold, system)
-    (STUDIO / "entities_both.json").write_bytes(studio.export(project, "JSON"))
+    (STUDIO / "numbered.json").write_bytes(studio.export(project, "JSON"))
+    (STUDIO / "predicted.json").write_bytes(studio.snapshot(project))
+    project = studio.project(ENTITIES, gold)
+    first, second, *_ = studio.tasks(project)
+    studio.annotate(second, [], skipped=True)
+    for name in ("skipped", "twice"):
+        (STUDIO / f"{name}.json").write_bytes(studio.export(project, "JSON"))
+        (STUDIO / f"{name}_min.json").write_bytes(studio.export(project, "JSON_MIN"))
+        studio.annotate(first, system[0])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 _EXAMPLES = 3
+_WORK = frozenset({"annotator", "annotation_id"})  # what JSON-MIN has of every text
 ACCEPTED = "accept"  # what Prodigy calls an answer that holds
 
 
@@ -115,16 +117,18 @@ def is_label_studio(document: Any) -> str | None:
     task = document[0]
     if isinstance(task.get("data"), dict) and ("annotations" in task or "predictions" in task):
         return "it is a list of tasks with 'data' and 'annotations'"
-    results = [v for v in task.values() if isinstance(v, list) and v and _is_short(v[0])]
-    return "it is a list of texts with their labels, as JSON-MIN has them" if results else None
+    short = any(_is_short(value) for value in task.values()) or _WORK.issubset(task)
+    return "it is a list of texts with their labels, as JSON-MIN has them" if short else None
 
 
-def _is_short(result: Any) -> bool:
-    return isinstance(result, dict) and "labels" in result and "start" in result
+def _is_short(value: Any) -> bool:
+    """Whether these are spans as JSON-MIN has them."""
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, dict) and "labels" in first and "start" in first
 
 
 def read_label_studio(
-    source: Source, task: str | None = None
+    source: Source, task: str | None = None, *, predicted: bool = False
 ) -> Spans | list[tuple[str, list[str]]]:
     """The spans of every text, or the choices made for it, that were annotated.
 
@@ -134,9 +138,14 @@ def read_label_studio(
         The export: a list of tasks.
     task
         ``entities`` or ``labels``, where a project has both.
+    predicted
+        Whether this is a system, which may have found nothing of what is asked for.
     """
-    tasks = [_annotated(source, n, t) for n, t in enumerate(_tasks(source), start=1)]
-    return _side(source, source.name, tasks, task)
+    documents = _tasks(source)
+    if "annotation_id" in documents[0]:
+        _refuse_doubles(source, documents)
+    tasks = [_annotated(source, n, t) for n, t in enumerate(documents, start=1)]
+    return _side(source, source.name, tasks, task, predicted=predicted)
 
 
 def predictions_of_label_studio(
@@ -145,6 +154,7 @@ def predictions_of_label_studio(
     """What models predicted for the same texts, by the names of their versions."""
     versions: dict[str, dict[int, list[Any]]] = {}
     documents = _tasks(source)
+    numbers = []
     for number, document in enumerate(documents):
         given = document.get("predictions") or []
         if not isinstance(given, list):
@@ -153,6 +163,7 @@ def predictions_of_label_studio(
             )
         for prediction in given:
             if not isinstance(prediction, dict):  # a number stands for one that was not exported
+                numbers.append((number + 1, prediction))
                 continue
             version = str(prediction.get("model_version") or "predictions")
             own = versions.setdefault(version, {})
@@ -161,6 +172,11 @@ def predictions_of_label_studio(
                     f"task {number + 1} has two predictions of {version!r}; expected one"
                 )
             own[number] = _results(source, number + 1, prediction)
+    if numbers and not versions:
+        raise source.error(
+            f"task {numbers[0][0]} has the number of a prediction, {shown(numbers[0][1])}; "
+            f"expected it whole: by a snapshot of the project with full predictions"
+        )
     sides = {}
     for version, own in versions.items():
         missing = [str(n + 1) for n in range(len(documents)) if n not in own]
@@ -173,7 +189,8 @@ def predictions_of_label_studio(
             Task(str(n + 1), _text_of(source, n + 1, document), own[n])
             for n, document in enumerate(documents)
         ]
-        sides[version] = _side(source, f"{source.name}, {version}", tasks, task)
+        name = f"{source.name}, {version}"
+        sides[version] = _side(source, name, tasks, task, predicted=True)
     return sides
 
 
@@ -190,16 +207,8 @@ def _tasks(source: Source) -> list[dict[str, Any]]:
 def _annotated(source: Source, number: int, task: dict[str, Any]) -> Task:
     """The annotation of a task that holds: the only one, or the one that is the ground truth."""
     name = str(task.get("id", number))
-    if not isinstance(task.get("data"), dict):  # JSON-MIN
-        texts = [v for k, v in task.items() if isinstance(v, str) and k in ("text", "sentence")]
-        results = [
-            {"type": "labels", "from_name": key, "value": result}
-            for key, value in task.items()
-            if isinstance(value, list)
-            for result in value
-            if isinstance(result, dict)
-        ]
-        return Task(name, texts[0] if texts else "", results)
+    if not isinstance(task.get("data"), dict):
+        return _short_task(name, task)
     text = _text_of(source, number, task)
     given = task.get("annotations")
     if not isinstance(given, list):
@@ -213,6 +222,48 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> Task:
             f"the ground truth"
         )
     return Task(name, text, _results(source, number, chosen[0]))
+
+
+def _short_task(name: str, task: dict[str, Any]) -> Task:
+    """A task of JSON-MIN: its data, its id, the results of every control, then whose work it is.
+
+    A single choice stands there as a text, as the data do: only its place tells them apart.
+    """
+    keys = list(task)
+    begin = keys.index("id") + 1 if "id" in keys else len(keys)
+    end = keys.index("annotator") if "annotator" in keys else begin
+    controls = set(keys[begin:end])
+    texts = [
+        value
+        for key, value in task.items()
+        if isinstance(value, str) and key not in controls and key in ("text", "sentence")
+    ]
+    results = [
+        result
+        for key, value in task.items()
+        for one in (value if isinstance(value, list) else [value])
+        if isinstance(one, dict) or key in controls
+        if (result := _long_result(key, one)) is not None
+    ]
+    return Task(name, texts[0] if texts else "", results)
+
+
+def _long_result(control: str, value: Any) -> dict[str, Any] | None:
+    """The result that JSON-MIN shortens: a choice to its text; None for other kinds of results."""
+    if isinstance(value, str):
+        value = {"choices": [value]}
+    if not isinstance(value, dict):
+        return None
+    kind = "choices" if "choices" in value else "labels"
+    return {"type": kind, "from_name": control, "value": value}
+
+
+def _refuse_doubles(source: Source, documents: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse two annotations of a task: JSON-MIN writes a text of its own for each."""
+    times = Counter(str(document["id"]) for document in documents if "id" in document)
+    for name, number in times.items():
+        if number > 1:
+            raise source.error(f"task {name} has {number} annotations; expected one")
 
 
 def _results(source: Source, number: int, annotation: dict[str, Any]) -> list[Any]:
@@ -234,7 +285,7 @@ def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
 
 
 def _side(
-    source: Source, name: str, tasks: Sequence[Task], wanted: str | None
+    source: Source, name: str, tasks: Sequence[Task], wanted: str | None, *, predicted: bool
 ) -> Spans | list[tuple[str, list[str]]]:
     kinds: dict[tuple[str, str], None] = {}
     for task in tasks:
@@ -243,6 +294,9 @@ def _side(
                 kinds.setdefault((str(result["type"]), str(result.get("from_name"))))
     usable = {"entities": "labels", "labels": "choices"}
     if wanted in usable:
+        if kinds and not predicted and all(kind != usable[wanted] for kind, _ in kinds):
+            there, missing = ("choices", "spans") if wanted == "entities" else ("spans", "choices")
+            raise source.error(f"has {there} and no {missing}; expected some for {wanted}")
         kinds = {key: None for key in kinds if key[0] == usable[wanted]}
     if len({kind for kind, _ in kinds}) > 1:
         raise source.error("has both spans and choices; expected task='entities' or task='labels'")

@@ -44,6 +44,7 @@ from probative.reading.table_sides import read_one_table
 from probative.reading.tables import (
     PREDICTED_NAMES,
     header_of,
+    is_list_of_objects,
     is_number,
     number_of_commas,
     plain_name,
@@ -129,7 +130,8 @@ class Glance:
     @cached_property
     def is_text(self) -> bool:
         """Whether it is neither binary nor JSON, nor what another tool writes."""
-        return self.source.is_text and self.record is None and self.tool is None
+        is_json = self.record is not None or self.listed is not None
+        return self.source.is_text and not is_json and self.tool is None
 
     @cached_property
     def tool(self) -> tuple[str, str] | None:
@@ -146,6 +148,18 @@ class Glance:
         except (ValueError, RecursionError):
             return None
         return record if isinstance(record, dict) else None
+
+    @cached_property
+    def listed(self) -> dict[str, Any] | None:
+        """The first object of a JSON list whose objects are rows of a table; None if it is none."""
+        if not self.source.is_text or not is_list_of_objects(self.source) or self.tool is not None:
+            return None
+        try:
+            rows = self.source.document
+        except InputError:
+            return None
+        cells = [cell for row in rows if isinstance(row, dict) for cell in row.values()]
+        return rows[0] if all(map(_is_cell, cells)) else None
 
     @cached_property
     def shape(self) -> Layout | None:
@@ -202,6 +216,13 @@ class Glance:
     def has_breaks(self) -> bool:
         """Whether empty lines stand between others."""
         return b"\n\n" in self.head.data.strip().replace(b"\r", b"")
+
+
+def _is_cell(value: Any) -> bool:
+    """Whether a table may hold this: a single value, or a list of texts."""
+    if isinstance(value, list):
+        return all(isinstance(entry, str) for entry in value)
+    return not isinstance(value, dict)
 
 
 def _tags_among(
@@ -381,12 +402,26 @@ def _is_jsonl(glance: Glance) -> Claim | None:
     if not has_text or (under is None and set(SPAN_KEYS) & set(record)):
         return None
     if under is not None:
-        texts = [isinstance(entry, str) for entry in record[under]]
+        entries = record[under] or _first_entries(glance, under)
+        texts = [isinstance(entry, str) for entry in entries]
         if texts and all(texts) and "text" in record:
             return None  # labels of the text, not spans in it
         return Claim(f"its first object has a text and a list under {under!r}")
     named = set(map(plain_name, record)) & set(PREDICTED_NAMES)
     return Claim("its first object has a text and no label", POSSIBLE if named else SURE)
+
+
+def _first_entries(glance: Glance, key: str) -> list[Any]:
+    """The first list of this key that is not empty: what an empty one holds, only others tell."""
+    for line in glance.head.data.split(b"\n"):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        entries = record.get(key) if isinstance(record, dict) else None
+        if isinstance(entries, list) and entries:
+            return entries
+    return []
 
 
 def _is_table(glance: Glance) -> Claim | None:
@@ -400,6 +435,8 @@ def _is_table(glance: Glance) -> Claim | None:
             return None
         keys = _listed(list(glance.record))
         return Claim(f"its first line is a JSON object with {keys}", LIKELY)
+    if glance.listed is not None:
+        return Claim(f"it is a JSON list of objects with {_listed(list(glance.listed))}", LIKELY)
     if _asks_for_table(glance):
         return Claim("a header or the name of a column speaks of a table")
     if glance.suffix == ".csv":

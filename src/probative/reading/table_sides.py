@@ -130,6 +130,10 @@ class Sides:
         self._refuse_written_lists(names[0])
         several = self.options.multilabel
         if several or (several is None and self._are_lists(names[0])):
+            if self.options.task not in (None, "labels"):
+                raise self.error(
+                    f"is a table of sets of labels; expected a file for {self.options.task}"
+                )
             return [self._sets(name) for name in names]
         if self.options.task != "labels" and self._are_tags(names[0]):
             text, how = self._sentences(names[0])

@@ -37,6 +37,7 @@ __all__ = [
     "choose_columns",
     "connected",
     "header_of",
+    "is_list_of_objects",
     "is_number",
     "listed",
     "number_of_commas",
@@ -52,6 +53,7 @@ _LINES = 4096  # of JSON that are read at once
 _BETWEEN = ",\n"  # no text goes on over the end of a line
 _SPACED = re.compile(r'"\s+:')
 _SIMPLE = frozenset({str, int, float, bool, type(None)})
+_LISTED = re.compile(rb"\s*\[\s*\{")
 _NUMBER = re.compile(r"-?[1-9][0-9]{0,8}", re.ASCII)
 
 
@@ -62,7 +64,7 @@ class Cells:
     Attributes
     ----------
     kind
-        csv, tsv, jsonl, parquet or frame.
+        csv, tsv, jsonl, json, parquet or frame.
     names
         The columns that were asked for, by the names that the table has for them, in their order.
     unit
@@ -120,16 +122,21 @@ class Wanted(NamedTuple):
 
 
 def read_cells(source: Source, wanted: Wanted) -> Cells:
-    """Read columns of a table: CSV, TSV, JSON lines or Parquet."""
+    """Read columns of a table: CSV, TSV, JSON lines, a JSON list or Parquet."""
     if source.is_parquet:
         cells = _parquet(source, wanted)
-    elif source.data[:1000].lstrip().startswith(b"{"):
+    elif source.data[:1000].lstrip().startswith(b"{") or is_list_of_objects(source):
         cells = _json_lines(source, wanted)
     else:
         cells = _delimited(source, wanted)
     if not len(cells):
         raise source.error("the table has no rows; expected at least one")
     return cells
+
+
+def is_list_of_objects(source: Source) -> bool:
+    """Whether the content begins as a JSON list of objects does."""
+    return _LISTED.match(source.data[:1000]) is not None
 
 
 def is_number(column: str) -> bool:
@@ -454,7 +461,8 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
                 )
             column.extend(values)
         number += len(records)
-    return Cells("jsonl", names, unit, _codes_and_values(contents))
+    kind = "json" if is_list_of_objects(source) else "jsonl"
+    return Cells(kind, names, unit, _codes_and_values(contents))
 
 
 def _is_list(value: Any, asked: bool) -> bool:
@@ -468,11 +476,28 @@ def _codes_and_values(columns: dict[str, Column]) -> Read:
 
 def _blocks(source: Source) -> Iterator[list[dict[str, Any]]]:
     """The objects, many lines at a time: that is much faster than line by line."""
+    if is_list_of_objects(source):
+        yield _of_list(source)
+        return
     lines = source.data.decode().split("\n")
     for first in range(0, len(lines), _LINES):
         some = lines[first : first + _LINES]
         block = [bare for line in some if (bare := line.strip(" \t\r"))]
         yield _together(block) or list(_objects(source, lines, first, first + _LINES))
+
+
+def _of_list(source: Source) -> list[dict[str, Any]]:
+    """The objects of a JSON list."""
+    try:
+        records = json.loads(source.data, object_pairs_hook=_without_doubles)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        reason = getattr(error, "msg", None) or str(error).split(";", maxsplit=1)[0]
+        raise source.error(f"is not JSON ({reason}); expected a list of objects", line) from None
+    for number, record in enumerate(records, start=1):
+        if not isinstance(record, dict):
+            raise source.error(f"item {number} is {shown(record)}; expected an object")
+    return list(records)
 
 
 def _together(lines: list[str]) -> list[dict[str, Any]] | None:

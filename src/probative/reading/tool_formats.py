@@ -90,7 +90,7 @@ def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
 
 def _of_a_list(source: Source) -> tuple[str, str] | None:
     """What a JSON document is that is a list: most text that begins with a bracket is none."""
-    keys = (b'"annotations"', b'"labels"', b'"tokens"', b'"words"')
+    keys = (b'"annotations"', b'"annotation_id"', b'"labels"', b'"tokens"', b'"words"')
     if not any(key in source.data for key in keys):
         return None
     document = whole_document(source)
@@ -149,7 +149,8 @@ def read_chosen(opened: Input) -> Labels | LabelSets:
 
 def read_label_studio_side(opened: Input) -> Spans | Labels | LabelSets:
     """Read an export of Label Studio."""
-    side = read_label_studio(opened.source, opened.options.task)
+    how = opened.options
+    side = read_label_studio(opened.source, how.task, predicted=how.predicted)
     if isinstance(side, list):
         return side_of_choices(opened.source, side, "export of Label Studio, choices")
     return side
