@@ -640,7 +640,8 @@ def _runs_in_tables(tables: Runs, usual: str, options: Options, choices: Reading
     outputs: list[Any] = []
     runs: list[str] = []
     for table in tables:
-        parted = read_run_table(table, [options.column], str(choices.run_column), options)
+        run_column = str(choices.run_column)
+        parted = read_run_table(table, [options.column], run_column, options, sort=False)
         outputs += (
             replace(own, name=f"{parted.name}, run {run!r}")
             for run, own in zip(parted.runs, parted.sides[0], strict=True)
@@ -657,6 +658,10 @@ def _runs_together(
     """The answer and the runs of all systems from one table."""
     answer = None if choices.gold_column is None else str(choices.gold_column)
     columns = [answer, *map(str, choices.columns)] if choices.columns else [answer, None]
+    if str(choices.run_column) in columns:
+        raise InputError(
+            f"run_column: {choices.run_column!r} holds labels; expected another column"
+        )
     parted = read_run_table(gold, columns, str(choices.run_column), options)
     parted.check_answers()
     (first, *_), *systems = parted.sides
