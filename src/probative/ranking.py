@@ -132,7 +132,8 @@ def rank(
         Is told how many pairs are done, and how many there are.
     comparisons
         How many pairs to compare in full, as `compare` does, for the page to show: all, or those
-        of the leader and of neighbours first, from the top.
+        of the leader and of neighbours first, from the top. None where systems have several runs:
+        `compare` has two answers then, for these models and for new runs.
     **reading
         How to read and match, as for `score`.
 

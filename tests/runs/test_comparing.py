@@ -634,3 +634,40 @@ def test_rows_of_a_table_of_runs_are_told_by_their_ids(tmp_path):
     assert pv.compare(table, **how, unit_column="id").to_dict() == straight.to_dict()
     with pytest.raises(InputError, match="row 1 of run '2' is '1' by column 'id'"):
         pv.compare(table, **how)
+
+
+def test_flat_metrics_keep_the_two_questions_apart():
+    gold = list("0101" * 10)
+    systems = {
+        "old": [list("0101" * 9 + "1010"), list("0101" * 8 + "10101010")],
+        "new": [gold, list("0101" * 9 + "0100")],
+    }
+    found = pv.compare(gold, systems)
+    metrics = found.to_metrics()
+    for c in found.comparisons:
+        assert metrics[f"new vs old/{c.question}/f1_difference"] == c.difference
+    assert not [name for name in metrics if name.endswith("_2")]
+    spread = found.runs_of("old", "f1")
+    assert metrics["old/f1_mean"] == spread.mean
+    assert metrics["old/f1_spread"] == spread.spread
+    assert pv.rank(gold, systems).to_metrics()["new/f1_worst"] == found.runs_of("new", "f1").worst
+
+
+def test_rows_of_a_dataset_are_outputs_of_runs():
+    right = [{"tokens": ["a", "b"], "ner_tags": [1, 0]}, {"tokens": ["c"], "ner_tags": [1]}] * 5
+    wrong = [{"tokens": ["a", "b"], "ner_tags": [0, 0]}, {"tokens": ["c"], "ner_tags": [1]}] * 5
+    systems = {"A": [wrong, right], "B": [right, right, wrong]}
+    found = pv.compare(right, systems, label_names=["O", "B-PER"])
+    assert [(c.question, c.runs) for c in found.comparisons] == [
+        ("models", {"A": 2, "B": 3}),
+        ("procedures", {"A": 2, "B": 3}),
+    ]
+    assert found.runs_of("A", "recall").scores == (0.5, 1)
+
+
+def test_the_page_of_a_ranking_says_where_runs_are_compared_in_full():
+    gold = list("0101" * 10)
+    systems = {"old": [gold, list("0101" * 8 + "10101010")], "new": [gold, gold]}
+    page = pv.rank(gold, systems, comparisons=1).to_html()
+    assert "compare tells both, pair by pair" in page
+    assert "as many pairs as its comparisons say" not in page
