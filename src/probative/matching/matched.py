@@ -373,7 +373,12 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
         )
         column = next(iter(reading.columns), None)
     options = replace(options, column=None if column is None else str(column))
-    return annotations_of(path, str(path), options)
+    if answer is None or not is_path(path):
+        return annotations_of(path, str(path), options)
+    opened = open_input(path, options)
+    output = read(opened)
+    refuse_answer_again(opened, output, answer)
+    return output
 
 
 def _how_to_read(chosen: ReadingOptions) -> Options:
