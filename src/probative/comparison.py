@@ -36,6 +36,7 @@ from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import unpooled
 from probative.metrics import label_metric
 from probative.options import CompareOptions, PlanOptions, ScoreOptions
+from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
 from probative.results import (
     Bucket,
@@ -197,7 +198,7 @@ def compare(
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     given = [system for system in (a, b, *more) if system is not None]
-    if not given and isinstance(gold, Mapping):
+    if not given and isinstance(gold, Mapping) and not are_files(gold):
         return compare_counts(gold, options, figures=figures)
     refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names)

@@ -41,6 +41,7 @@ from probative.matching.matched import match_inputs
 from probative.matching.pooled import counts_of_runs
 from probative.metrics import METRICS
 from probative.options import CompareOptions, RankOptions, ScoreOptions
+from probative.reading.runs import are_files
 from probative.results import RankedPair, RankedSystem, Ranking, Scores, SystemScores
 from probative.runs.counting import (
     counts_by_system,
@@ -174,7 +175,7 @@ def rank(
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     whole_number("comparisons", comparisons, least=0)
     how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
-    if systems is None and isinstance(gold, Mapping):
+    if systems is None and isinstance(gold, Mapping) and not are_files(gold):
         return _rank_counts(gold, options, how)
     given, names = by_name([s for s in (systems, *more) if s is not None], names)
     looking = average != "macro"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -231,6 +232,10 @@ def match_inputs(
     names = None if names is None else names_of("names", names)
     refuse_repeats(_paths(gold, systems, train_words))
     options = _how_to_read(choices)
+    if isinstance(gold, Mapping) and not systems:
+        if names is not None:
+            raise InputError("names: the systems have names already; expected none")
+        return _runs_of_logs(gold, options, choices)
     if systems:
         answer, given = _separate(gold, systems, options, choices)
     elif choices.run_column is not None:
@@ -244,7 +249,9 @@ def match_inputs(
     outputs = [output for system in given for output in system.outputs]
     if isinstance(answer, Samples):
         if any(system.runs is not None for system in given):
-            raise InputError(f"runs: {_name(answer)} is a log of samples; expected an answer")
+            raise InputError(
+                f"runs: {_name(answer)} is a log of samples; expected an answer, or runs alone"
+            )
         return _averaging(_samples([answer, *outputs], names), None)
     called = _name_systems(names, [system.name for system in given])
     groups = _group(given, called)
@@ -332,6 +339,33 @@ def _samples(files: Sequence[Any], names: Sequence[str] | None) -> Matched:
         all_classes=not joined[0].counted,
         notes=tuple(note for file in files for note in file.notes),
     )
+
+
+def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: ReadingOptions) -> Matched:
+    """Systems whose runs are logs: all on the samples of the first."""
+    given = []
+    for name, own in systems.items():
+        paths = tuple(map(str, own if isinstance(own, (list, tuple)) else (own,)))
+        files = [_single_log(path, options, choices) for path in paths]
+        given.append(_System(str(name), files, _names_of_runs(paths), paths))
+    groups = _group(given, tuple(system.name for system in given))
+    named = [f"{group.name}, {run}" for group in groups for run in group.runs]
+    matched = _samples([file for system in given for file in system.outputs], named)
+    notes = _notes_of_runs(matched.notes, groups)
+    return _averaging(replace(matched, runs=groups, notes=notes), None)
+
+
+def _single_log(path: str, options: Options, choices: ReadingOptions) -> Samples:
+    """A log of one system."""
+    log = annotations_of(path, path, options)
+    if not isinstance(log, Samples):
+        raise InputError(
+            "is no log of samples, and there is no answer; expected logs, or an answer", path
+        )
+    if len(log.logs) > 1:
+        raise InputError("holds the logs of several systems; expected one", path)
+    _refuse_unused(choices, log, separate=True)
+    return log
 
 
 def _names_of_logs(files: Sequence[Any]) -> list[str]:

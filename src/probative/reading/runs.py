@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Runs",
+    "are_files",
     "check_own_answer",
     "find_runs",
     "natural_order",
@@ -246,6 +247,16 @@ def _is_whole(one: Any) -> bool:
     if is_frame(one) or is_dataset(one):
         return True
     return isinstance(one, (list, tuple)) and (are_rows(one) or are_docs(one))
+
+
+def are_files(systems: Mapping[str, Any]) -> bool:
+    """Whether every system is a file, or a list of files, one per run."""
+    files = [
+        file
+        for own in systems.values()
+        for file in (own if isinstance(own, (list, tuple)) and own else [own])
+    ]
+    return bool(files) and all(map(is_path, files))
 
 
 def _named_files(texts: Sequence[str]) -> Runs | None:
