@@ -82,7 +82,7 @@ class _Choices:
 
 
 def compare(
-    gold: Input | Mapping[str, Counts | Sequence[Counts]],
+    gold: Input | Mapping[str, Counts | Sequence[Counts] | Input],
     a: Systems | None = None,
     b: Input | None = None,
     *more: Input,
@@ -115,7 +115,7 @@ def compare(
         `gold` is a file or a data frame that holds them in its columns. A system may be a list of
         outputs, one per run: then these models are compared, and the procedures that made them.
         Or `gold` alone, a dictionary of `Counts` by the names of the systems, one row per unit; or
-        of lists of these, one per run.
+        of lists of these, one per run; or of logs of evaluations, or lists of them.
     names
         What the systems are called; by default after their files.
     metric

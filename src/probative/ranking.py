@@ -75,7 +75,7 @@ _WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need noth
 
 
 def rank(
-    gold: Input | Mapping[str, Counts | Sequence[Counts]],
+    gold: Input | Mapping[str, Counts | Sequence[Counts] | Input],
     systems: Systems | None = None,
     *more: Input,
     names: Sequence[str] | None = None,
@@ -102,7 +102,8 @@ def rank(
     gold
         The right answer, in any form that `score` takes. Without systems: a file or a data frame
         that holds answer and systems in its columns; or a dictionary of `Counts` by the names of
-        the systems, one row per unit, the same units in each; or of lists of these, one per run.
+        the systems, one row per unit, the same units in each; or of lists of these, one per run;
+        or of logs of evaluations, or lists of them.
     systems, more
         A dictionary of outputs by the names of their systems; or the outputs, one after the other.
         A system may be a list of outputs, one per run: then the counts of its runs are added up,

@@ -142,7 +142,10 @@ def read_run_table(
 def _single(name: str, side: Labels | LabelSets | Tagged) -> Labels:
     """The same side, if its rows have one label each."""
     if not isinstance(side, Labels):
-        raise InputError(f"{name}: run_column parts rows of one label each; expected such a table")
+        raise InputError(
+            f"{name}: run_column= parts rows of one label each; expected such a table, or a file "
+            f"for each run"
+        )
     return side
 
 
@@ -152,7 +155,7 @@ def _refuse_tags(name: str, answer: Labels, task: str | None) -> None:
     if task not in (None, "labels") or (task is None and reason is not None):
         what = "" if reason is None else f" and these are tags ({reason}),"
         raise InputError(
-            f"{name}: run_column parts rows of labels,{what} not of entities; expected a file for "
+            f"{name}: run_column= parts rows of labels,{what} not of entities; expected a file for "
             f"each run, or task='labels'"
         )
 
