@@ -390,9 +390,7 @@ def _item_table(matched: Matched) -> UnitTable:
     )
 
 
-def _rank_counts(
-    systems: Mapping[str, Counts | Sequence[Counts]], options: RankOptions, how: dict[str, Any]
-) -> Ranking:
+def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str, Any]) -> Ranking:
     """Rank systems of which only the counts by unit are known, those of several runs together."""
     refuse_all_but(options, "metric", "level", "beta", "adjust", "rng")
     by_system = counts_by_system(systems)
