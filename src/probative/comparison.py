@@ -36,6 +36,7 @@ from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import unpooled
 from probative.metrics import label_metric
 from probative.options import CompareOptions, PlanOptions, ScoreOptions
+from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
 from probative.results import (
     Bucket,
@@ -81,7 +82,7 @@ class _Choices:
 
 
 def compare(
-    gold: Input | Mapping[str, Counts | Sequence[Counts]],
+    gold: Input | Mapping[str, Counts | Sequence[Counts] | Input],
     a: Systems | None = None,
     b: Input | None = None,
     *more: Input,
@@ -114,7 +115,7 @@ def compare(
         `gold` is a file or a data frame that holds them in its columns. A system may be a list of
         outputs, one per run: then these models are compared, and the procedures that made them.
         Or `gold` alone, a dictionary of `Counts` by the names of the systems, one row per unit; or
-        of lists of these, one per run.
+        of lists of these, one per run; or of logs of evaluations, or lists of them.
     names
         What the systems are called; by default after their files.
     metric
@@ -197,7 +198,7 @@ def compare(
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     given = [system for system in (a, b, *more) if system is not None]
-    if not given and isinstance(gold, Mapping):
+    if not given and isinstance(gold, Mapping) and not are_files(gold):
         return compare_counts(gold, options, figures=figures)
     refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names)

@@ -41,6 +41,7 @@ from probative.matching.matched import match_inputs
 from probative.matching.pooled import counts_of_runs
 from probative.metrics import METRICS
 from probative.options import CompareOptions, RankOptions, ScoreOptions
+from probative.reading.runs import are_files
 from probative.results import RankedPair, RankedSystem, Ranking, Scores, SystemScores
 from probative.runs.counting import (
     counts_by_system,
@@ -74,7 +75,7 @@ _WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need noth
 
 
 def rank(
-    gold: Input | Mapping[str, Counts | Sequence[Counts]],
+    gold: Input | Mapping[str, Counts | Sequence[Counts] | Input],
     systems: Systems | None = None,
     *more: Input,
     names: Sequence[str] | None = None,
@@ -101,7 +102,8 @@ def rank(
     gold
         The right answer, in any form that `score` takes. Without systems: a file or a data frame
         that holds answer and systems in its columns; or a dictionary of `Counts` by the names of
-        the systems, one row per unit, the same units in each; or of lists of these, one per run.
+        the systems, one row per unit, the same units in each; or of lists of these, one per run;
+        or of logs of evaluations, or lists of them.
     systems, more
         A dictionary of outputs by the names of their systems; or the outputs, one after the other.
         A system may be a list of outputs, one per run: then the counts of its runs are added up,
@@ -132,7 +134,8 @@ def rank(
         Is told how many pairs are done, and how many there are.
     comparisons
         How many pairs to compare in full, as `compare` does, for the page to show: all, or those
-        of the leader and of neighbours first, from the top.
+        of the leader and of neighbours first, from the top. None where systems have several runs:
+        `compare` has two answers then, for these models and for new runs.
     **reading
         How to read and match, as for `score`.
 
@@ -173,7 +176,7 @@ def rank(
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     whole_number("comparisons", comparisons, least=0)
     how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
-    if systems is None and isinstance(gold, Mapping):
+    if systems is None and isinstance(gold, Mapping) and not are_files(gold):
         return _rank_counts(gold, options, how)
     given, names = by_name([s for s in (systems, *more) if s is not None], names)
     looking = average != "macro"
@@ -387,9 +390,7 @@ def _item_table(matched: Matched) -> UnitTable:
     )
 
 
-def _rank_counts(
-    systems: Mapping[str, Counts | Sequence[Counts]], options: RankOptions, how: dict[str, Any]
-) -> Ranking:
+def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str, Any]) -> Ranking:
     """Rank systems of which only the counts by unit are known, those of several runs together."""
     refuse_all_but(options, "metric", "level", "beta", "adjust", "rng")
     by_system = counts_by_system(systems)

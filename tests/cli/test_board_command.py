@@ -146,3 +146,12 @@ def test_why_a_submission_is_not_scored_names_flags(call, write, tmp_path):
     board = pv.board(tmp_path / "gold.conll", tmp_path / "in", tmp_path / "site", show_gold=True)
     (odd,) = [one for one in board.submissions if one.name == "odd"]
     assert odd.error.endswith("(align_by='position' accepts others)")
+
+
+def test_a_submission_that_holds_the_answer_is_not_scored_by_it(run, write, tmp_path):
+    (tmp_path / "all").mkdir()
+    gold = write("y\n1\n0\n1\n", "gold.csv")
+    write("y,p\n1,0.7\n0,0.2\n1,0.4\n", "all/own.csv")
+    board = run("board", gold, tmp_path / "all", "-o", tmp_path / "site", "-q")
+    assert "column 'p' may be what the system says" in " ".join(board.out.split())
+    assert "1 refused" in board.out

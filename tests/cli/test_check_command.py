@@ -39,3 +39,11 @@ def test_a_table_is_checked_once_and_in_one_opening(run, write):
     path = write("gold,n\n#,1\nb,2\n", "t.csv")
     found = json.loads(run("check", path, "-f", "json", "-q").out)
     assert (found["facts"], found["labels"]) == ({"items": 2}, {"#": 1, "b": 1})
+
+
+def test_problems_name_the_flags_that_settle_them(run, write):
+    path = write('{"tokens": ["Ann", "saw"], "ner_tags": [1, 0]}\n', "rows.jsonl")
+    outcome = run("check", path)
+    assert outcome.status == 1
+    assert "(--label-names)" in " ".join(outcome.out.split())
+    assert run("check", path, "--label-names", "O,B-PER").status == 0

@@ -7,6 +7,8 @@ import json
 import pytest
 from conftest import ROOT
 
+import probative as pv
+
 LOGS = ROOT / "tests" / "data" / "logs"
 OLD, NEW = LOGS / "samples_sums_old.jsonl", LOGS / "samples_sums_new.jsonl"
 
@@ -103,3 +105,47 @@ def test_cut_logs_are_one_line_and_status_2(run, tmp_path, name, cut):
     assert outcome.status == 2
     assert outcome.err.count("\n") == 1
     assert str(path) in outcome.err
+
+
+def test_logs_are_runs_without_an_answer(run, refused, write, tmp_path):
+    right = {"a": ("1101011010", "1100011110"), "b": ("1111011011", "1101111111", "1111111010")}
+    for name, runs in right.items():
+        (tmp_path / name).mkdir()
+        for number, said in enumerate(runs, start=1):
+            records = ({"id": sample, "correct": bool(int(one))} for sample, one in enumerate(said))
+            write("".join(json.dumps(r) + "\n" for r in records), f"{name}/run{number}.jsonl")
+    words = ("--runs", f"A={tmp_path / 'a'}", "--runs", f"B={tmp_path / 'b'}/*.jsonl")
+    outcome = run("compare", *words, "-f", "json")
+    assert outcome.status == 0, outcome.err
+    found = json.loads(outcome.out)
+    # the same as labels that are right where the log says so
+    labels = {name.upper(): [list(said) for said in runs] for name, runs in right.items()}
+    python = pv.compare(list("1" * 10), labels, metric="accuracy", task="labels")
+    for own, other in zip(found["comparisons"], python.comparisons, strict=True):
+        assert (own["question"], own["runs"]) == (other.question, {"A": 2, "B": 3})
+        assert own["difference"] == pytest.approx(other.difference)
+        assert own["pvalue"] == pytest.approx(other.pvalue)
+    files = {name.upper(): sorted((tmp_path / name).iterdir()) for name in right}
+    assert pv.compare(files).to_dict()["comparisons"] == found["comparisons"]
+    ranked = run("rank", *words, "--html", tmp_path / "page.html", "-q", "-f", "json")
+    assert [system["name"] for system in json.loads(ranked.out)["ranking"]] == ["B", "A"]
+    assert "--gold-column: means nothing for samples" in refused(
+        "compare", *words, "--gold-column", "x"
+    )
+    write("x B-PER\n", "a/tags.conll")
+    assert "tags.conll: is no log of samples, and there is no answer" in refused("compare", *words)
+
+
+def test_logs_of_findings_are_runs(run, write):
+    for name in ("a1", "a2", "b1", "b2"):
+        missed = [int(name[0] == "a" and i % 3 == 0) for i in range(12)]
+        records = ({"id": i, "tp": 2 - fn, "fp": i % 2, "fn": fn} for i, fn in enumerate(missed))
+        write("".join(json.dumps(record) + "\n" for record in records), f"{name}.jsonl")
+    folder = write("", "empty").parent
+    words = ("--runs", f"A={folder}/a?.jsonl", "--runs", f"B={folder}/b?.jsonl")
+    for command in ("compare", "rank"):
+        outcome = run(command, *words, "-f", "json")
+        assert outcome.status == 0, outcome.err
+        scores = {s["name"]: s["counts"] for s in json.loads(outcome.out)["systems"]}
+        assert scores["A"]["tp"] == 40
+        assert scores["B"]["fn"] == 0

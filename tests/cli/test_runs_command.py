@@ -276,6 +276,7 @@ def test_tags_in_a_table_of_runs_are_no_labels_in_silence(run, refused, write):
     words = ("compare", "tags.csv", "--gold-column", "gold", "--columns", "a,b")
     words = (*words, "--run-column", "seed")
     assert "these are tags (all are O or like 'B-PER')" in refused(*words)
+    assert "--run-column parts rows of labels" in refused(*words)
     assert "expected a file for each run, or --task labels" in refused(*words)
     assert "not of entities" in refused(*words, "--task", "entities")
     labels = run(*words, "--task", "labels")

@@ -585,3 +585,89 @@ def test_pages_and_tables_tell_runs_and_escape_names():
     assert not any(
         "run" in (line.get_label() or "") for line in pv.compare(GOLD, A[0], B[0]).plot()[0].lines
     )
+
+
+def _table_of_runs(order, *, answer=None):
+    """Rows of three runs, those of the second and third in this order."""
+    gold = ["a", "a", "b", "b", "a", "b"] * 4
+    rows = ["run_id,id,doc,y,old,new" if answer else "run_id,id,doc,label"]
+    for run in (1, 2, 3):
+        places = range(24) if run == 1 else order
+        for i in places:
+            told = f"{'a' if i % 3 else 'b'},{gold[i]}" if answer else "ab"[(i + run) % 5 == 0]
+            rows.append(f"{run},{i},{i % 4},{f'{gold[i]},' if answer else ''}{told}")
+    return "\n".join(rows) + "\n"
+
+
+SWAPPED = [1, 0, *range(2, 24)]  # two rows with the same answer
+
+
+def test_rows_of_runs_in_another_order_than_a_separate_answer_are_refused(tmp_path):
+    gold = tmp_path / "gold.csv"
+    labels = ["a", "a", "b", "b", "a", "b"] * 4
+    lines = (f"{i},{i % 4},{label}" for i, label in enumerate(labels))
+    gold.write_text("id,doc,label\n" + "\n".join(lines) + "\n")
+    files = {}
+    for name, order in (("straight", range(24)), ("swapped", SWAPPED)):
+        files[name] = [tmp_path / f"{name}-{system}.csv" for system in "ab"]
+        for file in files[name]:
+            file.write_text(_table_of_runs(order))
+    plain = pv.compare(gold, *files["straight"], run_column="run_id")
+    # units that lie apart in the answer's order do not put the rows into another one
+    by_unit = pv.compare(gold, *files["straight"], run_column="run_id", unit_column="doc")
+    assert by_unit.comparisons[0].score_a == plain.comparisons[0].score_a
+    for how in ({}, {"unit_column": "id"}):
+        with pytest.raises(InputError, match="run '2': rows do not match by column 'id'"):
+            pv.compare(gold, *files["swapped"], run_column="run_id", **how)
+
+
+def test_rows_of_a_table_of_runs_are_told_by_their_ids(tmp_path):
+    how = {"gold_column": "y", "columns": ["old", "new"], "run_column": "run_id"}
+    table = tmp_path / "table.csv"
+    table.write_text(_table_of_runs(range(24), answer=True))
+    straight = pv.compare(table, **how, unit_column="id")
+    by_number = pv.compare(table, **{**how, "run_column": 1})
+    assert by_number.comparisons[0].runs == {"old": 3, "new": 3}
+    with pytest.raises(InputError, match="run_column: 'old' holds labels; expected another"):
+        pv.compare(table, **{**how, "run_column": "old"})
+    table.write_text(_table_of_runs(SWAPPED, answer=True))
+    assert pv.compare(table, **how, unit_column="id").to_dict() == straight.to_dict()
+    with pytest.raises(InputError, match="row 1 of run '2' is '1' by column 'id'"):
+        pv.compare(table, **how)
+
+
+def test_flat_metrics_keep_the_two_questions_apart():
+    gold = list("0101" * 10)
+    systems = {
+        "old": [list("0101" * 9 + "1010"), list("0101" * 8 + "10101010")],
+        "new": [gold, list("0101" * 9 + "0100")],
+    }
+    found = pv.compare(gold, systems)
+    metrics = found.to_metrics()
+    for c in found.comparisons:
+        assert metrics[f"new vs old/{c.question}/f1_difference"] == c.difference
+    assert not [name for name in metrics if name.endswith("_2")]
+    spread = found.runs_of("old", "f1")
+    assert metrics["old/f1_mean"] == spread.mean
+    assert metrics["old/f1_spread"] == spread.spread
+    assert pv.rank(gold, systems).to_metrics()["new/f1_worst"] == found.runs_of("new", "f1").worst
+
+
+def test_rows_of_a_dataset_are_outputs_of_runs():
+    right = [{"tokens": ["a", "b"], "ner_tags": [1, 0]}, {"tokens": ["c"], "ner_tags": [1]}] * 5
+    wrong = [{"tokens": ["a", "b"], "ner_tags": [0, 0]}, {"tokens": ["c"], "ner_tags": [1]}] * 5
+    systems = {"A": [wrong, right], "B": [right, right, wrong]}
+    found = pv.compare(right, systems, label_names=["O", "B-PER"])
+    assert [(c.question, c.runs) for c in found.comparisons] == [
+        ("models", {"A": 2, "B": 3}),
+        ("procedures", {"A": 2, "B": 3}),
+    ]
+    assert found.runs_of("A", "recall").scores == (0.5, 1)
+
+
+def test_the_page_of_a_ranking_says_where_runs_are_compared_in_full():
+    gold = list("0101" * 10)
+    systems = {"old": [gold, list("0101" * 8 + "10101010")], "new": [gold, gold]}
+    page = pv.rank(gold, systems, comparisons=1).to_html()
+    assert "compare tells both, pair by pair" in page
+    assert "as many pairs as its comparisons say" not in page

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from probative.cli import options
-from probative.cli.parameters import Argument, Option
+from probative.cli.parameters import Argument, Option, named_by_flags
+from probative.errors import InputError
 from probative.options import CheckOptions
 
 __all__ = ["check"]
@@ -35,6 +37,8 @@ def check(
     from probative.reporting.check_report import check_document
 
     report = find_problems(named_file(file).path, **vars(given))
+    by_flags = (named_by_flags(InputError(problem)).message for problem in report.problems)
+    report = replace(report, problems=tuple(by_flags))
     out.remark(*filter(None, [taken_for_file(file)]), *report.notes)
     signature = given.signature("check", report.input_format, report.task)
     out.emit(check_document(report, signature=signature))

@@ -38,7 +38,7 @@ def inputs_of(
     expand
         Whether the outputs may be folders and patterns.
     """
-    if not files and not (counts and runs):
+    if not files and not runs:
         wanted = "files of counts" if counts else "the answer"
         raise InputError(f"{'FILE' if counts else 'GOLD'}: missing; expected {wanted}")
     if runs and names:
@@ -46,6 +46,10 @@ def inputs_of(
     files = list(files or ())
     if counts:
         return *_counts(files, runs, names, expand=expand), []
+    if not files:  # logs need no answer
+        from probative.reading.runs import find_runs
+
+        return [find_runs(runs or ())], None, []
     remarks: list[str] = []
     if expand:
         answer, words = _answer_of(files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -231,6 +232,10 @@ def match_inputs(
     names = None if names is None else names_of("names", names)
     refuse_repeats(_paths(gold, systems, train_words))
     options = _how_to_read(choices)
+    if isinstance(gold, Mapping) and not systems:
+        if names is not None:
+            raise InputError("names: the systems have names already; expected none")
+        return _runs_of_logs(gold, options, choices)
     if systems:
         answer, given = _separate(gold, systems, options, choices)
     elif choices.run_column is not None:
@@ -244,7 +249,9 @@ def match_inputs(
     outputs = [output for system in given for output in system.outputs]
     if isinstance(answer, Samples):
         if any(system.runs is not None for system in given):
-            raise InputError(f"runs: {_name(answer)} is a log of samples; expected an answer")
+            raise InputError(
+                f"runs: {_name(answer)} is a log of samples; expected an answer, or runs alone"
+            )
         return _averaging(_samples([answer, *outputs], names), None)
     called = _name_systems(names, [system.name for system in given])
     groups = _group(given, called)
@@ -334,6 +341,33 @@ def _samples(files: Sequence[Any], names: Sequence[str] | None) -> Matched:
     )
 
 
+def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: ReadingOptions) -> Matched:
+    """Systems whose runs are logs: all on the samples of the first."""
+    given = []
+    for name, own in systems.items():
+        paths = tuple(map(str, own if isinstance(own, (list, tuple)) else (own,)))
+        files = [_single_log(path, options, choices) for path in paths]
+        given.append(_System(str(name), files, _names_of_runs(paths), paths))
+    groups = _group(given, tuple(system.name for system in given))
+    named = [f"{group.name}, {run}" for group in groups for run in group.runs]
+    matched = _samples([file for system in given for file in system.outputs], named)
+    notes = _notes_of_runs(matched.notes, groups)
+    return _averaging(replace(matched, runs=groups, notes=notes), None)
+
+
+def _single_log(path: str, options: Options, choices: ReadingOptions) -> Samples:
+    """A log of one system."""
+    log = annotations_of(path, path, options)
+    if not isinstance(log, Samples):
+        raise InputError(
+            "is no log of samples, and there is no answer; expected logs, or an answer", path
+        )
+    if len(log.logs) > 1:
+        raise InputError("holds the logs of several systems; expected one", path)
+    _refuse_unused(choices, log, separate=True)
+    return log
+
+
 def _names_of_logs(files: Sequence[Any]) -> list[str]:
     """What logs call their systems, where that tells them apart; else after their files."""
     systems = [log.system for file in files for log in file.logs]
@@ -373,7 +407,12 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
         )
         column = next(iter(reading.columns), None)
     options = replace(options, column=None if column is None else str(column))
-    return annotations_of(path, str(path), options)
+    if answer is None or not is_path(path):
+        return annotations_of(path, str(path), options)
+    opened = open_input(path, options)
+    output = read(opened)
+    refuse_answer_again(opened, output, answer)
+    return output
 
 
 def _how_to_read(chosen: ReadingOptions) -> Options:
@@ -640,7 +679,8 @@ def _runs_in_tables(tables: Runs, usual: str, options: Options, choices: Reading
     outputs: list[Any] = []
     runs: list[str] = []
     for table in tables:
-        parted = read_run_table(table, [options.column], str(choices.run_column), options)
+        run_column = str(choices.run_column)
+        parted = read_run_table(table, [options.column], run_column, options, sort=False)
         outputs += (
             replace(own, name=f"{parted.name}, run {run!r}")
             for run, own in zip(parted.runs, parted.sides[0], strict=True)
@@ -657,6 +697,10 @@ def _runs_together(
     """The answer and the runs of all systems from one table."""
     answer = None if choices.gold_column is None else str(choices.gold_column)
     columns = [answer, *map(str, choices.columns)] if choices.columns else [answer, None]
+    if str(choices.run_column) in columns:
+        raise InputError(
+            f"run_column: {choices.run_column!r} holds labels; expected another column"
+        )
     parted = read_run_table(gold, columns, str(choices.run_column), options)
     parted.check_answers()
     (first, *_), *systems = parted.sides

@@ -65,7 +65,7 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
     says = matched.items.says[list(group.places)].reshape(1, -1)
     pooled = replace(items, says=says)
     gold = matched.gold
-    if matched.task == "labels" and gold.units is None:
+    if matched.task in ("labels", "samples") and gold.units is None:
         gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
     chosen = UNION if matched.own_labels else None
     averaged = matched.averaged[[group.places[0]]]
@@ -74,7 +74,7 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
         names=(group.name,),
         items=pooled,
         gold=gold,
-        systems=(matched.systems[group.places[0]],),
+        systems=matched.systems[group.places[0] :][:1],  # of counts in logs, there are none
         tagged=(),
         averaged=averaged_labels(pooled, chosen) if matched.own_labels else averaged,
         runs=(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.annotations import Labels
+from probative.reading.annotations import Labels, RowIds
 from probative.reading.inputs import is_frame, is_path
 from probative.reading.opening import open_input
 from probative.reading.runs import natural_order
@@ -48,6 +48,7 @@ class RunTable:
         """Refuse runs whose rows are not on the same items: the first column is the answer."""
         first, *others = self.sides[0]
         for run, own in zip(self.runs[1:], others, strict=True):
+            self._check_order(first, run, own)
             here = f"run {run!r}"
             if len(own) != len(first):
                 raise InputError(
@@ -66,9 +67,31 @@ class RunTable:
                     f"the same order or with unit_column= to find them by"
                 )
 
+    def _check_order(self, first: Labels, run: str, own: Labels) -> None:
+        """Refuse rows that are called as those of the first run are, but in another order."""
+        mine, theirs = first.aligned, own.aligned
+        if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):
+            return
+        if not np.array_equal(np.sort(mine.codes), np.sort(theirs.codes)):
+            return  # every row of the table has a name of its own
+        wrong = np.flatnonzero(mine.codes != theirs.codes)
+        if len(wrong):
+            row = int(wrong[0])
+            raise InputError(
+                f"{self.name}: row {row + 1} of run {run!r} is {theirs.names[theirs.codes[row]]!r} "
+                f"by column {mine.column!r}, that of run {self.runs[0]!r} "
+                f"{mine.names[mine.codes[row]]!r}; expected the same order in every run, or "
+                f"unit_column={mine.column!r} to find them by"
+            )
+
 
 def read_run_table(
-    data: Any, columns: Sequence[str | None], run_column: str, options: Options
+    data: Any,
+    columns: Sequence[str | None],
+    run_column: str,
+    options: Options,
+    *,
+    sort: bool = True,
 ) -> RunTable:
     """Read columns of a table and part their rows by run.
 
@@ -81,7 +104,10 @@ def read_run_table(
     run_column
         The column of the runs.
     options
-        How to read it. With a column of units, the rows of every run are put in their order.
+        How to read it.
+    sort
+        Whether to put the rows of every run in the order of their units, if there are any: not
+        where the answer stands elsewhere, in an order of its own.
     """
     how = replace(options, input_format="table", task="labels")
     # names of runs are no predictions: numbers among them are no probabilities
@@ -90,7 +116,8 @@ def read_run_table(
         source = open_input(data, how).source
         name = source.name
         # apart: which column holds labels depends on how many are asked for
-        sides = [_single(name, side) for side in read_table(source, columns, how)]
+        read = read_table(source, columns, how, ids=True, run_column=run_column)
+        sides = [_single(name, side) for side in read]
         (run,) = (_single(name, side) for side in read_table(source, [run_column], plainly))
     elif is_frame(data):
         name = "gold" if options.column is None else options.column
@@ -104,7 +131,7 @@ def read_run_table(
         raise InputError("run_column: there is no table to look it up in; expected a table")
     _refuse_tags(name, sides[0], options.task)
     order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
-    rows = [_rows(run, code) for code in order]
+    rows = [_rows(run, code, sort=sort) for code in order]
     return RunTable(
         name,
         tuple(run.names[code] for code in order),
@@ -115,7 +142,10 @@ def read_run_table(
 def _single(name: str, side: Labels | LabelSets | Tagged) -> Labels:
     """The same side, if its rows have one label each."""
     if not isinstance(side, Labels):
-        raise InputError(f"{name}: run_column parts rows of one label each; expected such a table")
+        raise InputError(
+            f"{name}: run_column= parts rows of one label each; expected such a table, or a file "
+            f"for each run"
+        )
     return side
 
 
@@ -125,15 +155,15 @@ def _refuse_tags(name: str, answer: Labels, task: str | None) -> None:
     if task not in (None, "labels") or (task is None and reason is not None):
         what = "" if reason is None else f" and these are tags ({reason}),"
         raise InputError(
-            f"{name}: run_column parts rows of labels,{what} not of entities; expected a file for "
+            f"{name}: run_column= parts rows of labels,{what} not of entities; expected a file for "
             f"each run, or task='labels'"
         )
 
 
-def _rows(run: Labels, code: int) -> NDArray[np.intp]:
+def _rows(run: Labels, code: int, *, sort: bool) -> NDArray[np.intp]:
     """The rows of a run, by their units where there are any."""
     own = np.flatnonzero(run.codes == code)
-    return own if run.units is None else own[np.argsort(run.units[own], kind="stable")]
+    return own if run.units is None or not sort else own[np.argsort(run.units[own], kind="stable")]
 
 
 def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
@@ -144,4 +174,16 @@ def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
         everything = said() if said is not None else ()
         return [everything[row] for row in rows.tolist()] if len(everything) else ()
 
-    return replace(side, codes=side.codes[rows], units=units, texts=None if said is None else texts)
+    return replace(
+        side,
+        codes=side.codes[rows],
+        units=units,
+        texts=None if said is None else texts,
+        aligned=_part_ids(side.aligned, rows),
+    )
+
+
+def _part_ids(ids: object, rows: NDArray[np.intp]) -> RowIds | None:
+    if not isinstance(ids, RowIds) or len(set(ids.codes[rows].tolist())) == 1 < len(rows):
+        return None  # the run has a name there, not its rows
+    return replace(ids, codes=ids.codes[rows])

@@ -15,7 +15,9 @@ import numpy as np
 from probative.errors import InputError
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
+from probative.reading.docs import are_docs
 from probative.reading.inputs import is_frame, is_path, is_series
+from probative.reading.rows import are_rows, is_dataset
 from probative.reading.source import is_output
 from probative.reading.table_sides import read_table
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Runs",
+    "are_files",
     "check_own_answer",
     "find_runs",
     "natural_order",
@@ -225,10 +228,7 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
         return system
     if not isinstance(system, (list, tuple)) or not len(system):
         return None  # of an array in two dimensions, nobody knows what the second one is
-    if all(
-        isinstance(one, (Tagged, Spans, Segmented, Labels, LabelSets)) or is_frame(one)
-        for one in system
-    ):
+    if all(map(_is_whole, system)):
         return Runs(system)
     if any(isinstance(one, Path) for one in system):
         strange = next((one for one in system if not is_path(one)), None)
@@ -238,6 +238,25 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
     if all(isinstance(one, str) for one in system):
         return _named_files(list(system))
     return Runs(system) if _depth(system) > _depth_of_output(system, answer, gold) else None
+
+
+def _is_whole(one: Any) -> bool:
+    """Whether this is a whole output by its type, or by that of its entries."""
+    if isinstance(one, (Tagged, Spans, Segmented, Labels, LabelSets)):
+        return True
+    if is_frame(one) or is_dataset(one):
+        return True
+    return isinstance(one, (list, tuple)) and (are_rows(one) or are_docs(one))
+
+
+def are_files(systems: Mapping[str, Any]) -> bool:
+    """Whether every system is a file, or a list of files, one per run."""
+    files = [
+        file
+        for own in systems.values()
+        for file in (own if isinstance(own, (list, tuple)) and own else [own])
+    ]
+    return bool(files) and all(map(is_path, files))
 
 
 def _named_files(texts: Sequence[str]) -> Runs | None:

@@ -61,7 +61,12 @@ def read_one_table(opened: Input) -> Side:
 
 
 def read_table(
-    source: Source, columns: Sequence[str | None], options: Options, *, ids: bool = False
+    source: Source,
+    columns: Sequence[str | None],
+    options: Options,
+    *,
+    ids: bool = False,
+    run_column: str | None = None,
 ) -> list[Side]:
     """Read an answer and systems, or one of them, from the columns of a table.
 
@@ -75,6 +80,8 @@ def read_table(
         How to read it.
     ids
         Whether to keep what the rows are called, to be compared with other files.
+    run_column
+        The column of the runs, which calls no rows, whatever its own name.
     """
     single = len(columns) == 1
     classes = options.probability_columns
@@ -91,7 +98,7 @@ def read_table(
             options.predicted and single,
         ),
     )
-    maker = Sides(cells, options, source.name, source, ids=ids)
+    maker = Sides(cells, options, source.name, source, ids=ids, run_column=run_column)
     return maker.make()
 
 
@@ -111,6 +118,8 @@ class Sides:
         The file, if it is one.
     ids
         Whether to keep what the rows are called.
+    run_column
+        The column of the runs, if there is one.
     """
 
     cells: Cells
@@ -118,6 +127,7 @@ class Sides:
     name: str
     source: Source | None = None
     ids: bool = False
+    run_column: str | None = None
 
     def make(self) -> list[Side]:
         """The sides: tags if the first one is tags, sets if it has several labels per row."""
@@ -205,7 +215,10 @@ class Sides:
     def _row_ids(self, name: str) -> RowIds | None:
         if not self.ids:
             return None
-        there = [n for n in self.cells.columns if n != name and _ID.fullmatch(plain_name(n))]
+        others = [n for n in self.cells.columns if n not in (name, self.run_column)]
+        there = [n for n in others if _ID.fullmatch(plain_name(n))]
+        if not there and self.cells.unit is not None:
+            there = [self.cells.unit]
         for column in there:
             codes, values = self.cells.columns[column]
             if set(map(type, values)) == {str}:

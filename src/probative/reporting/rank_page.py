@@ -11,6 +11,7 @@ from probative.reporting.compare_page import methods_of
 from probative.reporting.compare_report import comparison_part
 from probative.reporting.document import Table, Tracks, points
 from probative.reporting.escape import plain
+from probative.reporting.runs_report import has_runs
 from probative.wording import counted, metric_name, pvalue, signed_points
 from probative.workers import in_processes
 
@@ -216,6 +217,9 @@ def _elsewhere(
     """How to see the other pairs in full: a sentence, and a command where there is one."""
     if len(in_full) == len(ranking.pairs) or ranking.task == "counts":
         return "", ""  # of counts nothing more is known
+    if has_runs(ranking):
+        words = "Two systems with several runs have two answers, for these models and for new runs."
+        return f"{words} This page has neither in full: compare tells both, pair by pair.", ""
     which = "others" if in_full else "pairs"
     if command is None:
         words = "compare does that for two systems, rank for as many pairs as its comparisons say."

@@ -347,7 +347,8 @@ class Comparisons(Scores):
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         yield from super()._metrics()
         for c in self.comparisons:
-            yield from (((f"{c.b} vs {c.a}", *parts), value) for parts, value in c._metrics())
+            head = (f"{c.b} vs {c.a}", *([] if c.question is None else [c.question]))
+            yield from (((*head, *parts), value) for parts, value in c._metrics())
 
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per comparison."""

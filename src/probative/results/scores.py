@@ -242,6 +242,9 @@ class Scores(Result):
         for system in self.systems:
             head = (system.name,) if len(self.systems) > 1 else ()
             yield from (((*head, *parts), value) for parts, value in system._metrics())
+            for own in self.run_scores or ():
+                if own.system == system.name and len(own) > 1:
+                    yield from (((*head, *parts), value) for parts, value in own._metrics())
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each score: of every system, and of every label."""

@@ -43,7 +43,7 @@ from probative.runs.kinds import find_buckets, make_bucket
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from probative.counts import Counts, PairedCounts
+    from probative.counts import PairedCounts
     from probative.matching.matched import Matched, RunGroup
 
 __all__ = ["compare_counts", "compare_groups", "with_one_run"]
@@ -111,7 +111,7 @@ def compare_groups(
 
 
 def compare_counts(
-    systems: Mapping[str, Counts | Sequence[Counts]], options: CompareOptions, *, figures: bool
+    systems: Mapping[str, Any], options: CompareOptions, *, figures: bool
 ) -> Comparisons:
     """Compare systems of which only the counts by run and unit are known.
 
