@@ -218,7 +218,7 @@ def test_a_table_with_a_run_column(run, write):
          "--average: macro averages of several runs"),
         (["gold.conll", "--runs", "A=a", "--runs", "B=b", "--run-column", "seed"],
          "--run-column: means nothing for entities"),
-        (["--runs", "A=a", "--runs", "B=b"], "GOLD: missing"),
+        (["--runs", "A=a", "--runs", "B=b"], "no log of samples, and there is no answer"),
         (["--counts"], "FILE: missing; expected files of counts"),
         (["gold.conll", "a/run-1.conll", "b/run-1.conll", "--paired-runs"],
          "--paired-runs: there are no runs"),
