@@ -6,6 +6,7 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
+from probative.reading import Options, read
 
 HEADER = (
     "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\tNE-FINE-COMP\tNE-NESTED\t"
@@ -89,3 +90,11 @@ def test_a_name_means_nothing_without_a_header(write):
     path = write("gold.conll", "Ann B-PER\n\n")
     with pytest.raises(InputError, match="'NER' is the name of a column, but these have none"):
         pv.score(path, path, tag_column="NER")
+
+
+@pytest.mark.parametrize("text", ["\n", " \n\t\n"])
+def test_blank_lines_alone_are_refused(tmp_path, text):
+    file = tmp_path / "blank.tsv"
+    file.write_text(text)
+    with pytest.raises(InputError, match="nothing but blank lines"):
+        read(file, Options(input_format="hipe"))

@@ -44,7 +44,9 @@ def read_hipe(source: Source, column: str | int | None = None) -> Tagged:
         The column of the tags by name or by its number from 1; NE-COARSE-LIT by default.
     """
     lines = source.data.decode().split("\n")
-    header = next(i for i, line in enumerate(lines) if line.strip())
+    header = next((i for i, line in enumerate(lines) if line.strip()), None)
+    if header is None:
+        raise source.error("holds nothing but blank lines; expected the names of columns")
     names = lines[header].rstrip("\r").split("\t")
     place = _place(source, names, column)
     misc = names.index("MISC") if "MISC" in names else None
