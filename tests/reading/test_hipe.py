@@ -92,7 +92,7 @@ def test_a_name_means_nothing_without_a_header(write):
         pv.score(path, path, tag_column="NER")
 
 
-@pytest.mark.parametrize("text", ["\n", " \n\t\n"])
+@pytest.mark.parametrize("text", ["\x1c\n", "\u2003\n\x85\n"])
 def test_blank_lines_alone_are_refused(tmp_path, text):
     file = tmp_path / "blank.tsv"
     file.write_text(text)
