@@ -234,3 +234,11 @@ def test_check_says_what_rows_are():
     assert report.reason == "it has columns of lists, 'tokens' and 'ner_tags'"
     report = pv.check(ROWS / "gold.jsonl")
     assert report.reason == "it has as many tags under 'ner_tags' as tokens"
+
+
+@pytest.mark.parametrize("strange", ["null", "1", "[]"])
+def test_a_list_of_rows_holds_objects_alone(tmp_path, strange):
+    file = tmp_path / "rows.json"
+    file.write_text(f'[{{"tokens": ["a"], "ner_tags": ["O"]}}, {strange}]')
+    with pytest.raises(InputError, match="is no row; expected objects in the list"):
+        pv.score(file, file, input_format="rows")

@@ -375,9 +375,9 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
 def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int] | None]:
     if source.data.lstrip()[:1] == b"[":
         document = source.document
-        strange = next((row for row in document if not isinstance(row, dict)), None)
-        if strange is not None:
-            raise source.error(f"{shown(strange)} is no row; expected objects in the list")
+        strange = [row for row in document if not isinstance(row, dict)]
+        if strange:
+            raise source.error(f"{shown(strange[0])} is no row; expected objects in the list")
         return document, None
     records, lines = [], []
     for number, line in enumerate(source.data.split(b"\n"), start=1):
