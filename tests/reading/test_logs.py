@@ -260,8 +260,8 @@ def test_plain_lines_will_do(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (PLAIN + "{\n", "run.jsonl:4: '{' is no JSON object; expected one record of the log per"),
-        (PLAIN + "[1]\n", "run.jsonl:4: '[1]' is no JSON object"),
+        (PLAIN + "{\n", "run.jsonl:4: '{' is not JSON (Expecting property name enclosed in double"),
+        (PLAIN + "[1]\n", "run.jsonl:4: '[1]' is not a JSON object"),
         (PLAIN + '{"correct": true}\n', "run.jsonl:4: the record has no id"),
         (PLAIN + '{"id": null, "correct": 1}\n', "run.jsonl:4: 'id' is null; expected text or"),
         (PLAIN + '{"id": "d", "correct": "maybe"}\n', "run.jsonl:4: sample 'd' has 'maybe' for"),

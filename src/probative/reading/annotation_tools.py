@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +14,7 @@ from probative.reading.sequences import spans_from_sets
 from probative.reading.source import snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from probative.reading.annotations import Spans
     from probative.reading.source import Source
@@ -50,7 +49,7 @@ def read_choices(source: Source) -> list[tuple[str, list[str]]]:
     A line that was not accepted (rejected, ignored) has no label, so that it is an error.
     """
     chosen, refused = [], []
-    for number, record in _objects(source):
+    for number, record in source.json_lines():
         labels = record.get("accept")
         if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
             raise source.error(f"'accept' is {shown(labels)}; expected a list of labels", number)
@@ -81,22 +80,6 @@ def chosen_labels(
     texts = [text for text, _ in chosen]
     note = f"{source.name}: {what}, one label per text"
     return Labels(source.name, codes, names, None, (note,), lambda: texts)
-
-
-def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(source.data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", None) or "too deep or too large"
-            raise source.error(
-                f"{snippet(line)} is not JSON ({reason}); expected one object per line", number
-            ) from None
-        if not isinstance(record, dict):
-            raise source.error(f"{snippet(line)} is no JSON object; expected one per line", number)
-        yield number, record
 
 
 # --- Label Studio -----------------------------------------------------------------------------

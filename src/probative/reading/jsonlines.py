@@ -87,15 +87,7 @@ def _content(
     source: Source, number: int, line: bytes
 ) -> tuple[Sequence[str], list[tuple[int, int, str]], str | None, str]:
     """The text of an object, its spans, the key under which they were, and Prodigy's answer."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", None) or "too deep or too large"
-        raise source.error(
-            f"{snippet(line)} is not JSON ({reason}); expected one object per line", number
-        ) from None
-    if not isinstance(record, dict):
-        raise source.error(f"{snippet(line)} is not a JSON object; expected one per line", number)
+    record = source.json_object(number, line)
     if b"\\ud" in line.lower() and _has_half_characters(record):
         raise source.error(f"{snippet(line)} holds half a character; expected text", number)
     text = _text(source, number, record)

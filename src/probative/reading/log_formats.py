@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.errors import InputError
-from probative.reading.source import LARGEST, snippet
+from probative.reading.source import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -155,19 +155,6 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def _lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(source.data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        record = _object(line)
-        if record is None:
-            raise source.error(
-                f"{snippet(line)} is no JSON object; expected one record of the log per line",
-                number,
-            )
-        yield number, record
-
-
 def _identity(source: Source, value: Any, what: str, line: int | None = None) -> str:
     """An id as text, if it is one."""
     if isinstance(value, str) and value:
@@ -205,7 +192,7 @@ def _with_counts(scores: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lm_eval(source: Source) -> Iterator[Record]:
-    for number, record in _lines(source):
+    for number, record in source.json_lines():
         if "doc_id" not in record:
             raise source.error("the record has no 'doc_id'; expected one in every line", number)
         named = record.get("metrics")
@@ -422,7 +409,7 @@ def _promptfoo_rows(source: Source) -> list[tuple[int | None, dict[str, Any]]]:
     """The results of a file: of one document, or one per line."""
     first = _object(source.data.lstrip().split(b"\n", 1)[0])
     if first is not None and "testIdx" in first:
-        return list(_lines(source))
+        return list(source.json_lines())
     rows = _get(source.document, "results", "results")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise source.error("'results' has no list 'results' of objects; expected one")
@@ -467,7 +454,7 @@ def _deepeval(source: Source) -> Iterator[Record]:
 
 
 def _plain(source: Source) -> Iterator[Record]:
-    for number, record in _lines(source):
+    for number, record in source.json_lines():
         key = next((key for key in _IDS if key in record), None)
         if key is None:
             raise source.error(f"the record has no id; expected one of {', '.join(_IDS)}", number)

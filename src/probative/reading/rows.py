@@ -19,7 +19,6 @@ from probative.errors import InputError
 from probative.reading.annotations import Tagged, Text
 from probative.reading.columns import TAG
 from probative.reading.sequences import labels_from_array
-from probative.reading.source import snippet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -380,18 +379,7 @@ def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int] | Non
             raise source.error(f"{shown(strange[0])} is no row; expected objects in the list")
         return document, None
     records, lines = [], []
-    for number, line in enumerate(source.data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", None) or "too deep or too large"
-            raise source.error(
-                f"{snippet(line)} is not JSON ({reason}); expected one row per line", number
-            ) from None
-        if not isinstance(record, dict):
-            raise source.error(f"{snippet(line)} is no JSON object; expected one per line", number)
+    for number, record in source.json_lines():
         records.append(record)
         lines.append(number)
     return records, lines

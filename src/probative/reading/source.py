@@ -17,7 +17,7 @@ from probative.errors import InputError
 
 if TYPE_CHECKING:
     import gzip
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["LARGEST", "Source", "is_brat_folder", "is_output", "load", "refuse_repeats", "snippet"]
 
@@ -98,6 +98,25 @@ class Source:
             raise self.error(
                 f"is not JSON ({reason}); expected one value", getattr(error, "lineno", None)
             ) from None
+
+    def json_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The objects of JSON lines, each with the number of its line."""
+        for number, line in enumerate(self.data.split(b"\n"), start=1):
+            if line.strip():
+                yield number, self.json_object(number, line)
+
+    def json_object(self, number: int, line: bytes) -> dict[str, Any]:
+        """The object that a line holds."""
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", None) or "too deep or too large"
+            raise self.error(
+                f"{snippet(line)} is not JSON ({reason}); expected one object per line", number
+            ) from None
+        if not isinstance(record, dict):
+            raise self.error(f"{snippet(line)} is not a JSON object; expected one per line", number)
+        return record
 
     def error(self, message: str, line: int | None = None) -> InputError:
         """An error at a line of this file; lines count from 1."""
