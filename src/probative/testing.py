@@ -13,7 +13,7 @@ from probative.comparison import compare
 from probative.errors import InputError
 from probative.evaluation import score
 from probative.gates import check_gate, gate
-from probative.matching.matched import short_name
+from probative.matching.outputs import short_name
 from probative.reading.inputs import is_path
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from probative.errors import InputError
-from probative.matching.matched import short_name
+from probative.matching.outputs import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

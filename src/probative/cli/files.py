@@ -24,7 +24,7 @@ def name_files(
     names
         The names of ``--names``, which cannot be combined with others.
     """
-    from probative.matching.matched import short_name
+    from probative.matching.outputs import short_name
     from probative.reading.systems import named_file, taken_for_file
 
     # logs need no answer: the first of them may have a name, as a system has

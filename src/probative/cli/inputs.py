@@ -60,7 +60,7 @@ def inputs_of(
     if not runs:
         return inputs, names, remarks
     gold, *systems = inputs
-    from probative.matching.matched import short_name
+    from probative.matching.outputs import short_name
     from probative.reading.runs import find_runs
 
     called = list(names or map(short_name, systems))
@@ -85,7 +85,7 @@ def _answer_of(files: Sequence[str]) -> tuple[str | None, Sequence[str]]:
 def _expanded(
     words: Sequence[str], beside: str | None, names: Sequence[str] | None
 ) -> tuple[list[Any], Sequence[str] | None]:
-    from probative.matching.matched import short_name
+    from probative.matching.outputs import short_name
     from probative.reading.systems import find_systems
 
     systems = find_systems(words, beside=beside)

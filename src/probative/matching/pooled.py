@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from probative.counts import PairedCounts
     from probative.matching.items import Items
-    from probative.matching.matched import Matched, RunGroup
+    from probative.matching.matched import Matched
+    from probative.matching.outputs import RunGroup
 
 __all__ = ["cases_of_runs", "counts_of_runs", "pool_runs", "unpooled"]
 

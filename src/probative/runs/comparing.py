@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from probative.counts import PairedCounts
-    from probative.matching.matched import Matched, RunGroup
+    from probative.matching.matched import Matched
+    from probative.matching.outputs import RunGroup
 
 __all__ = ["compare_counts", "compare_groups", "with_one_run"]
 

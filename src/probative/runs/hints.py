@@ -13,7 +13,8 @@ from probative.reading.runs import numbered_siblings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.matching.matched import Matched, RunGroup
+    from probative.matching.matched import Matched
+    from probative.matching.outputs import RunGroup
 
 __all__ = ["hints_of_files", "hints_of_runs"]
 

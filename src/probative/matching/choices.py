@@ -1,0 +1,161 @@
+"""The choices of reading: which there are, and which mean nothing for a task."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from probative._labels import label_name
+from probative._validation import columns_of, finite, flag, names_of, one_of, shown
+from probative.errors import InputError
+from probative.matching.relabel import (
+    check_names,
+    written_alike,
+)
+from probative.matching.schemes import REPAIRS, SCHEMES
+from probative.options import ReadingOptions
+from probative.reading.alignment import ALIGNMENTS
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Tagged,
+)
+from probative.reading.inputs import task_of
+from probative.reading.recognise import Options
+from probative.reading.rows import BY_ROW, check_label_names
+
+if TYPE_CHECKING:
+    from probative.reading.recognise import Annotations
+
+__all__ = ["check_reading", "how_to_read", "refuse_unused"]
+
+# what reading and matching do not look at, by the task
+_UNUSED = {
+    "entities": (
+        *("positive", "train_words", "threshold", "probability_columns", "multilabel"),
+        *("score_name", "run_column"),
+    ),
+    "segmentation": (
+        *("tag_column", "unit_column", "run_column", "scheme", "repair", "ignore_type", "only"),
+        *("positive", "threshold", "probability_columns", "multilabel"),
+        *("label_names", "score_name"),
+    ),
+    "labels": ("scheme", "repair", "ignore_type", "train_words", "score_name"),
+    "samples": (
+        *("tag_column", "unit_column", "gold_column", "columns", "comments", "align_by", "scheme"),
+        *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
+        *("probability_columns", "multilabel", "header", "mapping", "ignore_case", "run_column"),
+    ),
+}
+
+
+def how_to_read(chosen: ReadingOptions) -> Options:
+    """The choices as readers know them; columns are added for each side."""
+    return Options(
+        chosen.task,
+        chosen.input_format,
+        chosen.encoding,
+        chosen.tag_column,
+        chosen.comments,
+        unit=None if chosen.unit_column is None else str(chosen.unit_column),
+        header=chosen.header,
+        multilabel=chosen.multilabel,
+        label_names=tuple(chosen.label_names),
+        score_name=chosen.score_name,
+        threshold=chosen.threshold,
+    )
+
+
+def check_reading(reading: ReadingOptions) -> ReadingOptions:
+    """The same choices, if they are some that there are."""
+    columns_of("columns", reading.columns)
+    columns_of(
+        "gold_column, unit_column, run_column",
+        [reading.gold_column, reading.unit_column, reading.run_column],
+    )
+    one_of("align_by", reading.align_by, ALIGNMENTS)
+    check_label_names(reading.label_names)
+    if reading.score_name is not None and not isinstance(reading.score_name, str):
+        raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
+    one_of("repair", reading.repair, REPAIRS)
+    if reading.scheme is not None:
+        one_of("scheme", reading.scheme, SCHEMES)
+    _check_switches(reading)
+    mapping = check_names(reading.mapping, ignore_case=reading.ignore_case)
+    positive, labels = reading.positive, reading.labels
+    if reading.ignore_case and not (labels is None or isinstance(labels, str)):
+        labels = [written_alike(name, reading) for name in names_of("labels", labels)]
+    if positive is not None:
+        positive = written_alike(label_name("positive", positive), reading)
+    return replace(
+        reading,
+        only=tuple(written_alike(name, reading) for name in names_of("only", reading.only)),
+        positive=positive,
+        labels=labels,
+        mapping=mapping,
+        ignore_type=flag("ignore_type", reading.ignore_type),
+    )
+
+
+def _check_switches(reading: ReadingOptions) -> None:
+    names_of("probability_columns", reading.probability_columns)
+    if len(reading.probability_columns) == 1:
+        raise InputError(
+            "probability_columns: one; expected a column for each class, or threshold="
+        )
+    if reading.probability_columns and reading.threshold is not None:
+        raise InputError("threshold: cannot be combined with probability_columns=; expected one")
+    if reading.probability_columns and reading.columns:
+        raise InputError("columns: cannot be combined with probability_columns=; expected one")
+    if reading.header is not None:
+        flag("header", reading.header)
+    if reading.threshold is not None:
+        finite("threshold", reading.threshold)
+    several = reading.multilabel
+    if not (several is None or isinstance(several, bool) or (isinstance(several, str) and several)):
+        raise InputError(
+            f"multilabel: {shown(several)}; expected True, or the text between labels, such as ','"
+        )
+
+
+def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
+    """Refuse choices that reading and matching would not look at.
+
+    Parameters
+    ----------
+    options
+        The choices.
+    answer
+        What the answer turned out to be.
+    separate
+        Whether the systems stand in files or sequences of their own.
+    """
+    task = task_of(answer)
+    usual = ReadingOptions()
+    other = {"entities": "characters", "segmentation": "position"}.get(task)
+    if options.align_by == other:
+        raise InputError(f"align_by: {other!r} means nothing for {task}; expected another way")
+    for name in _UNUSED[task]:
+        if getattr(options, name) not in (None, {}, getattr(usual, name)):
+            raise InputError(f"{name}: means nothing for {task}; expected it left out")
+    if not separate and options.tag_column is not None:
+        raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
+    parted_by = answer.text.parted_by if isinstance(answer, Tagged) else None
+    in_table = parted_by is not None
+    is_named = options.columns or options.gold_column is not None
+    by_column = in_table and parted_by != BY_ROW
+    if task == "entities" and options.label_names and parted_by != BY_ROW:
+        raise InputError("label_names: the tags are no numbers; expected it left out")
+    if task == "entities" and options.unit_column is not None and not by_column:
+        raise InputError("unit_column: means nothing for entities; expected it left out")
+    if separate and task != "labels" and is_named and not in_table:
+        raise InputError(
+            "gold_column, columns: the systems have inputs of their own; expected one file that "
+            "holds all, or tag_column="
+        )
+    if not isinstance(answer, (Labels, LabelSets)):
+        return
+    if answer.units is None and options.unit_column is not None:
+        raise InputError("unit_column: there is no table to look it up in; expected a table")
+    if answer.aligned is None and options.align_by != usual.align_by:
+        raise InputError("align_by: means nothing for labels without tokens; expected it left out")

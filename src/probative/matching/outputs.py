@@ -1,0 +1,283 @@
+"""The outputs of systems, read beside an answer: one each, or several runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from probative.errors import InputError
+from probative.reading.annotations import (
+    LabelSets,
+    Spans,
+    Tagged,
+)
+from probative.reading.inputs import annotations_of, is_path, settled, task_of
+from probative.reading.recognise import Options, open_input, read
+from probative.reading.run_tables import read_run_table
+from probative.reading.runs import Runs, check_own_answer, runs_of, single_outputs
+from probative.reading.table_sides import are_other_labels, refuse_answer_again
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probative.options import ReadingOptions
+    from probative.reading.recognise import Annotations
+
+from probative.matching.choices import refuse_unused
+
+__all__ = [
+    "RunGroup",
+    "SystemOutputs",
+    "distinct_names",
+    "group_runs",
+    "name_of",
+    "name_run",
+    "names_of_runs",
+    "paths_of",
+    "read_apart",
+    "read_runs_together",
+    "share_notes",
+    "short_name",
+]
+
+_ENDINGS = {
+    *(".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"),
+    *(".eval", ".parquet", ".spacy"),
+}
+
+
+@dataclass(frozen=True)
+class RunGroup:
+    """The runs of one system.
+
+    Attributes
+    ----------
+    name
+        The system.
+    places
+        The numbers of its runs among all outputs.
+    runs
+        What the runs are called.
+    files
+        The files that they came from; None for what came from elsewhere.
+    """
+
+    name: str
+    places: tuple[int, ...]
+    runs: tuple[str, ...]
+    files: tuple[str | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class SystemOutputs:
+    """What was read of one system: an output, or several and what they are called."""
+
+    name: str
+    outputs: list[Any]
+    runs: tuple[str, ...] | None = None
+    files: tuple[str | None, ...] = ()
+
+
+def paths_of(gold: Any, systems: Sequence[Any], train_words: Any) -> Iterator[Any]:
+    """Everything that may be a path, the runs of a system one by one."""
+    yield from (gold, train_words)
+    for system in systems:
+        yield from system if isinstance(system, Runs) else (system,)
+
+
+def read_apart(
+    gold: Any,
+    systems: Sequence[Any],
+    options: Options,
+    choices: ReadingOptions,
+) -> tuple[Annotations, list[SystemOutputs]]:
+    """Read an answer and systems from inputs of their own, in the same way."""
+    named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
+    wanted = [named[0], *(named[1:] or [None])]
+    beside = [output for system in systems for output in single_outputs(gold, system)]
+    options = settled([gold, *beside], options)
+    answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
+    same_task = replace(
+        options,
+        task=task_of(answer),
+        like=None if answer.origin is None else answer.origin.form,
+        predicted=True,
+        probability_columns=tuple(choices.probability_columns),
+        multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
+    )
+    refuse_unused(choices, answer, separate=True)
+    given = []
+    for number, system in enumerate(systems):
+        column = wanted[min(number + 1, len(wanted) - 1)]
+        usual = f"pred {number + 1}" if len(systems) > 1 else "pred"
+        of_system = replace(same_task, column=column)
+        several = runs_of(system, answer, gold)
+        if choices.run_column is not None:
+            given.append(_runs_in_tables(several or Runs([system]), usual, of_system, choices))
+        elif several is not None:
+            given.append(_several(several, usual, answer, of_system, choices))
+        else:
+            opened = open_input(system, of_system) if is_path(system) else None
+            output = read(opened) if opened else annotations_of(system, usual, of_system)
+            output = _same_task(output, answer)
+            itself = is_path(system) and str(system) == str(gold) and column == wanted[0]
+            if itself and not are_other_labels(output, answer):
+                note = f"{name_of(output)}: is the answer itself, so all of it is right"
+                output = replace(output, notes=(*output.notes, note))
+            elif opened:
+                refuse_answer_again(opened, output, answer)
+            name = short_name(system) if is_path(system) else _own_name(system) or usual
+            given.append(SystemOutputs(name, [output]))
+    return answer, given
+
+
+def _several(
+    several: Runs, usual: str, answer: Annotations, options: Options, choices: ReadingOptions
+) -> SystemOutputs:
+    """Read the runs of a system."""
+    outputs, files = [], []
+    for number, run in enumerate(several, start=1):
+        opened = open_input(run, options) if is_path(run) else None
+        output = read(opened) if opened else annotations_of(run, f"{usual}, run {number}", options)
+        outputs.append(_same_task(output, answer))
+        files.append(str(run) if opened else None)
+        if opened:
+            refuse_answer_again(opened, output, answer)
+        if opened and choices.tag_column is None:
+            check_own_answer(opened, answer, choices.gold_column)
+    return SystemOutputs(usual, outputs, names_of_runs(files), tuple(files))
+
+
+def names_of_runs(files: Sequence[str | None]) -> tuple[str, ...]:
+    """What runs are called: after their files, or after the folders of these."""
+    paths = [file for file in files if file is not None]
+    names = [short_name(path) for path in paths]
+    if len(set(names)) == 1:  # seed-1/test.conll, seed-2/test.conll
+        names = [Path(path).parent.name for path in paths]
+    return distinct_names(names if len(names) == len(files) else [""] * len(files))
+
+
+def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, if they tell all runs apart; else numbers."""
+    if "" in names or len(set(names)) < len(names):
+        return tuple(f"run {number}" for number in range(1, len(names) + 1))
+    return tuple(names)
+
+
+def _same_task(output: Annotations, answer: Annotations) -> Annotations:
+    if isinstance(output, LabelSets) != isinstance(answer, LabelSets):
+        raise InputError(
+            f"{name_of(output)}: has {_per_item(output)}, but {name_of(answer)} has "
+            f"{_per_item(answer)}; expected the same (multilabel=)"
+        )
+    if task_of(output) != task_of(answer):
+        raise InputError(
+            f"{name_of(output)}: is {task_of(output)}, but {name_of(answer)} is {task_of(answer)}"
+        )
+    return output
+
+
+def _runs_in_tables(
+    tables: Runs, usual: str, options: Options, choices: ReadingOptions
+) -> SystemOutputs:
+    """The runs of a system in one or more tables, as a column of theirs tells."""
+    outputs: list[Any] = []
+    runs: list[str] = []
+    for table in tables:
+        run_column = str(choices.run_column)
+        parted = read_run_table(table, [options.column], run_column, options, sort=False)
+        outputs += (
+            replace(own, name=f"{parted.name}, run {run!r}")
+            for run, own in zip(parted.runs, parted.sides[0], strict=True)
+        )
+        runs += parted.runs
+    single = len(tables) == 1
+    name = short_name(tables[0]) if single and is_path(tables[0]) else usual
+    return SystemOutputs(name, outputs, distinct_names(runs), (None,) * len(outputs))
+
+
+def read_runs_together(
+    gold: Any, options: Options, choices: ReadingOptions
+) -> tuple[Annotations, list[SystemOutputs]]:
+    """The answer and the runs of all systems from one table."""
+    answer = None if choices.gold_column is None else str(choices.gold_column)
+    columns = [answer, *map(str, choices.columns)] if choices.columns else [answer, None]
+    if str(choices.run_column) in columns:
+        raise InputError(
+            f"run_column: {choices.run_column!r} holds labels; expected another column"
+        )
+    parted = read_run_table(gold, columns, str(choices.run_column), options)
+    parted.check_answers()
+    (first, *_), *systems = parted.sides
+    without_files = (None,) * len(parted.runs)
+    return first, [
+        SystemOutputs(own[0].name, list(own), parted.runs, without_files) for own in systems
+    ]
+
+
+def group_runs(given: Sequence[SystemOutputs], called: tuple[str, ...]) -> tuple[RunGroup, ...]:
+    """Which outputs are runs of one system, if any were given as runs."""
+    if all(system.runs is None for system in given):
+        return ()
+    groups, at = [], 0
+    for name, system in zip(called, given, strict=True):
+        n = len(system.outputs)
+        runs = system.runs or ("run 1",)
+        groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
+        at += n
+    return tuple(groups)
+
+
+def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[str, ...]:
+    """The same notes, those that many runs share said once."""
+    if not groups:
+        return notes
+    files = {file: None for group in groups for file in group.files if file}
+    files |= {f"{group.name}, {run}": None for group in groups for run in group.runs}
+    about: dict[str, list[str]] = {}
+    for note in notes:
+        name = next((f for f in files if note.startswith((f"{f}: ", f"{f} "))), "")
+        about.setdefault(note.removeprefix(name), []).append(name)
+    # a note that names no run is about all of them: the columns of a table
+    more = {words: _and_more(len(names) - 1) if names[0] else "" for words, names in about.items()}
+    return tuple(f"{names[0]}{more[words]}{words}" for words, names in about.items())
+
+
+def name_run(error: InputError, groups: tuple[RunGroup, ...]) -> InputError:
+    """The same error, with the run that its file is."""
+    for group in groups:
+        for number, file in enumerate(group.files, start=1):
+            if file is not None and (error.path == file or error.message.startswith(f"{file}: ")):
+                which = f"{error.message} (run {number} of {group.name})"
+                return InputError(which, error.path, error.line)
+    return error
+
+
+def _and_more(number: int) -> str:
+    return f" and {number} more" if number else ""
+
+
+def name_of(side: Any) -> str:
+    """What messages call a side."""
+    return str(side.text.name if isinstance(side, (Tagged, Spans)) else side.name)
+
+
+def _per_item(side: Any) -> str:
+    return "sets of labels" if isinstance(side, LabelSets) else "one label per item"
+
+
+def _own_name(system: Any) -> str | None:
+    """What a column of a data frame is called."""
+    name = getattr(system, "name", None) if hasattr(system, "to_numpy") else None
+    return name if isinstance(name, str) and name else None
+
+
+def short_name(path: str | Path) -> str:
+    """What a file is called without its folder and its endings."""
+    if str(path) == "-":
+        return "standard input"
+    name = Path(path).name
+    while Path(name).suffix.lower() in _ENDINGS and Path(name).stem:
+        name = Path(name).stem
+    return name
