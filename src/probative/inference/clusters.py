@@ -33,6 +33,7 @@ __all__ = [
     "dependence_of_score",
     "is_lopsided",
     "is_too_skewed",
+    "jackknife_error",
     "student_quantile",
 ]
 
@@ -274,6 +275,20 @@ def _variance_freedom(
     r = min(1.0, (effect - 1) / (mean - 1)) if mean > 1 else 0.0
     variance = h * (1 + np.maximum(h - 1, 0) * r)
     return float((number @ variance) ** 2 / (number @ variance**2))
+
+
+def jackknife_error(rows: list[tuple[Any, Any]], number: Array) -> float:
+    """The standard error of a score, or of the second less the first, by leaving units out.
+
+    Parameters
+    ----------
+    rows
+        What each kind of unit adds to numerator and denominator, for one score or two.
+    number
+        How many units of each kind there are.
+    """
+    totals = [(number @ x, number @ y) for x, y in rows]
+    return math.sqrt(_jackknife_variance(rows, totals, number))
 
 
 def _jackknife_variance(

@@ -1,0 +1,273 @@
+"""Scores and comparisons while labels still arrive: look after every batch, stop at any time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import one_of, open_probability, positive, shown, whole_number
+from probative.counts import Counts, PairedCounts
+from probative.errors import InputError
+from probative.inference.clusters import contributions, jackknife_error
+from probative.inference.sequences import GRID, Wealth, planned_grid, reach, share_limits
+from probative.metrics import METRICS, TABLE, ratio
+from probative.options.base import sign
+from probative.results.sequences import Look, Looks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    # what each kind of unit adds to numerator and denominator of one score or two
+    Rows = list[tuple[Array, Array]]
+
+__all__ = ["FEWEST", "SequentialTest", "sequential"]
+
+# Limits from a standard error begin where there are so many units in which anything counts: with
+# fewer, a score that happens to be all right or all wrong would have none.
+FEWEST = 30
+_TOO_FEW = f"fewer than {FEWEST} units in which anything counts: no limits yet"
+_FARTHEST = 10**9  # units: more than anybody will label
+
+
+def sequential(
+    metric: str = "f1", *, level: float = 0.95, planned: int | None = None, beta: float = 1.0
+) -> SequentialTest:
+    """Begin to look at scores, or at the difference of two systems, while labels still arrive.
+
+    Parameters
+    ----------
+    metric, beta
+        The score; the weight of recall in F-beta.
+    level
+        With this probability the limits hold at every look, and 1 - level bounds the probability
+        that the test ever decides between exchangeable systems.
+    planned
+        How many units will be labelled if nothing is decided before, about. Limits are tightest
+        there, and bets do best for differences that just come out by then. By default limits are
+        made for 1,000 units, and bets for differences of all sizes.
+
+    Returns
+    -------
+    SequentialTest
+        `update(counts)` takes the next batch and returns a `Look`.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> test = pv.sequential("f1", planned=500)
+    >>> batch = pv.PairedCounts([[0, 0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0, 1]], [60, 40])
+    >>> look = test.update(batch)
+    >>> look.units, look.decided
+    (100, 'b')
+    >>> print(look)
+    look 1, 100 units: F1, B − A 37.68 [26.36, 48.99]; decided: B is better than A (p = 5.4e−13 at any time)
+    """
+    return SequentialTest(metric, level=level, planned=planned, beta=beta)
+
+
+class SequentialTest:
+    """The state of a sequence of looks; made by `sequential`."""
+
+    def __init__(
+        self,
+        metric: str = "f1",
+        *,
+        level: float = 0.95,
+        planned: int | None = None,
+        beta: float = 1.0,
+    ) -> None:
+        self.metric = one_of("metric", metric, METRICS)
+        self.level = open_probability("level", level)
+        self.beta = positive("beta", beta)
+        self.planned = None if planned is None else whole_number("planned", planned)
+        grid = GRID if self.planned is None else planned_grid(self.planned, self.level)
+        self._wealth = Wealth(grid)
+        self._counted: list[Any] = []
+        self._looks: list[Look] = []
+
+    def update(self, counts: Counts | PairedCounts) -> Look:
+        """Add the next batch of labels and look.
+
+        Parameters
+        ----------
+        counts
+            Of one system `Counts`, of two `PairedCounts`. With one row per unit, units are what is
+            independent; a single table is one of independent items. All batches are of one kind.
+            What a batch holds must not depend on whether the systems are right in it.
+        """
+        self._check(counts)
+        self._counted.append(counts)
+        look = self._pair(counts) if isinstance(counts, PairedCounts) else self._single()
+        self._looks.append(look)
+        return look
+
+    @property
+    def looks(self) -> Looks:
+        """All looks so far."""
+        return Looks(tuple(self._looks), signature=self.signature)
+
+    @property
+    def signature(self) -> str:
+        """A short reproducible description of every choice."""
+        chosen = [f"level:{self.level:g}"]
+        if TABLE[self.metric].depends_on_beta:
+            chosen.append(f"beta:{self.beta:g}")
+        if self.planned is not None:
+            chosen.append(f"planned:{self.planned}")
+        return sign("sequential", self.metric, *chosen)
+
+    def _check(self, counts: object) -> None:
+        if not isinstance(counts, (Counts, PairedCounts)):
+            raise InputError(f"counts: {shown(counts)}; expected Counts or PairedCounts")
+        if isinstance(counts, Counts) and len(counts.shape) > 1:
+            raise InputError(f"counts: shape {counts.shape}; expected one row per unit, or a table")
+        if self._counted and _kind(counts) != _kind(self._counted[0]):
+            raise InputError(
+                f"counts: {_kind(counts)}; expected {_kind(self._counted[0])}, as before"
+            )
+        ratio(counts.a if isinstance(counts, PairedCounts) else counts, self.metric)
+
+    def _look(self, by: str, units: int, **values: Any) -> Look:
+        return Look(
+            look=len(self._looks) + 1,
+            metric=self.metric,
+            level=self.level,
+            by=by,
+            units=units,
+            planned=self.planned,
+            signature=self.signature,
+            **values,
+        )
+
+    def _single(self) -> Look:
+        """One system's score and its limits."""
+        first = self._counted[0]
+        if first.shape:
+            cells = [
+                np.concatenate([getattr(c, name) for c in self._counted]) for name in _cells(first)
+            ]
+            x, y = ratio(Counts(*cells), self.metric, beta=self.beta)
+            rows, number = [(np.asarray(x, float), np.asarray(y, float))], np.ones(len(x))
+            estimate, low, high, note = self._limits(rows, number, (0.0, 1.0))
+            return self._look("unit", len(x), estimate=estimate, low=low, high=high, note=note)
+        total = sum(self._counted[1:], start=first)
+        units = int(sum(getattr(total, name) for name in _cells(first)))
+        share = TABLE[self.metric].share(self.beta**2)
+        if share is not None:
+            hits, number = share.proportion(total)
+            low, high = (
+                float(share.score(end)) for end in share_limits(hits, number, level=self.level)
+            )
+            estimate = float(share.score(hits / number)) if number else math.nan
+            return self._look("item", units, estimate=estimate, low=low, high=high)
+        cells = [float(getattr(total, name)) for name in _cells(first)]
+        x, y = ratio(Counts(*np.eye(len(cells))), self.metric, beta=self.beta)
+        estimate, low, high, note = self._limits([(x, y)], np.array(cells), (0.0, 1.0))
+        return self._look("item", units, estimate=estimate, low=low, high=high, note=note)
+
+    def _pair(self, batch: PairedCounts) -> Look:
+        """The difference of two scores, its limits, and the bets."""
+        so_far = self._so_far()
+        rows, number = contributions(so_far, self.metric, beta=self.beta)
+        (xa, ya), (xb, yb) = rows
+        below = float(number @ (ya + yb))
+        # what both score together is the same whichever system an output came from, so that it
+        # may be known before one bets on that
+        common = float(number @ (xa + xb)) / below if below else 0.0
+        d, times = _leads(batch, self.metric, self.beta, common)
+        self._wealth = self._wealth.bet(d, times, units=_number_of_units(batch))
+        estimate, low, high, note = self._limits(rows, number, (-1.0, 1.0))
+        a, b = (_share(number @ x, number @ y) for x, y in rows)
+        p = self._wealth.pvalue()
+        decided = None
+        if p <= 1 - self.level:
+            ahead = self._wealth.pvalue("greater") <= self._wealth.pvalue("less")
+            decided = "b" if ahead else "a"
+        return self._look(
+            "unit" if so_far.has_units else "item",
+            _number_of_units(so_far),
+            estimate=estimate,
+            low=low,
+            high=high,
+            score_a=a,
+            score_b=b,
+            e_value=math.exp(min(self._wealth.log_e, 700.0)),
+            pvalue=p,
+            decided=decided,
+            more=None if decided else self._more(so_far, common),
+            note=note,
+        )
+
+    def _so_far(self) -> PairedCounts:
+        """All batches in one."""
+        first = self._counted[0]
+        if not first.has_units:
+            return sum(self._counted[1:], start=first)
+        if len(self._counted) > 1:
+            self._counted = [PairedCounts.concatenate(self._counted).grouped()]
+        return self._counted[0]
+
+    def _limits(
+        self, rows: Rows, number: Array, bounds: tuple[float, float]
+    ) -> tuple[float, float, float, str | None]:
+        """A score or difference, limits from its standard error, and what must be said of them."""
+        lowest, highest = bounds
+        scores = [_share(number @ x, number @ y) for x, y in rows]
+        estimate = scores[-1] - scores[0] if len(scores) > 1 else scores[0]
+        there = np.sum([y for _, y in rows], axis=0) > 0
+        units = float(number[there].sum())
+        if units < FEWEST or any(number[y > 0].sum() < 2 for _, y in rows):
+            return estimate, lowest, highest, _TOO_FEW
+        error = jackknife_error([(x[there], y[there]) for x, y in rows], number[there])
+        if not error > 0:
+            return estimate, lowest, highest, "all units alike so far: no limits yet"
+        size = np.sum([y for _, y in rows], axis=0)
+        freedom = max(float((number @ size) ** 2 / (number @ size**2)) - 1, 1.0)
+        normal = float(reach(units, self.planned or 1000, level=self.level))
+        # Student's distance for the same tail: the standard error is an estimate, too
+        far = -float(special.stdtrit(freedom, special.ndtr(-normal))) * error
+        return estimate, max(lowest, estimate - far), min(highest, estimate + far), None
+
+    def _more(self, so_far: PairedCounts, common: float) -> int | None:
+        """How many units more would decide it, if the difference stays as it looks."""
+        d, number = _leads(so_far, self.metric, self.beta, common)
+        squares = float(number @ d**2)
+        if squares == 0:
+            return None
+        # per unit, in standard deviations
+        drift = float(number @ d) / math.sqrt(squares * _number_of_units(so_far))
+        missing = -math.log(1 - self.level) - self._wealth.log_e
+        if drift == 0 or missing / (drift**2 / 2) > _FARTHEST:
+            return None
+        return max(1, math.ceil(missing / (drift**2 / 2)))
+
+
+def _kind(counts: Counts | PairedCounts) -> str:
+    paired = isinstance(counts, PairedCounts)
+    units = counts.has_units if isinstance(counts, PairedCounts) else bool(counts.shape)
+    what = "PairedCounts" if paired else "Counts"
+    negatives = counts.has_negatives if isinstance(counts, PairedCounts) else counts.tn is not None
+    cells = "with" if negatives else "without"
+    return f"{what} of {'units' if units else 'items'} {cells} true negatives"
+
+
+def _cells(counts: Counts) -> tuple[str, ...]:
+    return ("tp", "fp", "fn") if counts.tn is None else ("tp", "fp", "fn", "tn")
+
+
+def _share(x: Any, y: Any) -> float:
+    return float(x / y) if y > 0 else math.nan
+
+
+def _number_of_units(paired: PairedCounts) -> int:
+    return int(paired.n_units) if paired.has_units else int(paired.cases.sum())
+
+
+def _leads(paired: PairedCounts, metric: str, beta: float, common: float) -> tuple[Array, Array]:
+    """By how much B is ahead in units of each kind, given what both score together; how many."""
+    ((xa, ya), (xb, yb)), number = contributions(paired, metric, beta=beta)
+    return (xb - xa) - common * (yb - ya), number
