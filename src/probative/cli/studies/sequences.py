@@ -1,0 +1,56 @@
+"""``probative study sequences``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from probative.cli import options
+from probative.cli.output import progress
+from probative.cli.parameters import Option
+from probative.studies.options import SequenceOptions
+
+__all__ = ["sequences"]
+
+
+def sequences(
+    given: Annotated[
+        SequenceOptions,
+        options.choose(
+            *("level", "units", "batch", "streams", "item_streams", "rng"),
+            units=Option(metavar="N", parser=options.whole, help="Units in a stream."),
+            batch=Option(metavar="N", parser=options.whole, help="Units between two looks."),
+            streams=Option(metavar="N", parser=options.whole, help="Streams of units."),
+            item_streams=Option(metavar="N", parser=options.whole, help="Streams of items."),
+        ),
+    ],
+    out: options.RandomOutput,
+) -> None:
+    """Do limits and tests hold at every look? Hundreds of looks at streams of labels."""
+    from probative.reporting.study_report import study_document
+    from probative.studies.sequences import sequence_study
+
+    with progress("conditions", quiet=out.quiet) as report:
+        results = sequence_study(**vars(given), report=report)
+    columns = {
+        "what": "what",
+        "condition": "streams of",
+        "looks": "looks",
+        "share": "ever",
+        "standard_error": "s.e.",
+        "fixed": "fixed, ever",
+        "once": "fixed, once",
+        "streams": "streams",
+    }
+    allowed = (
+        f"Ever wrong in at most {1 - given.level:.4g} of the streams is allowed; of a test that "
+        f"finds B better, more is better."
+    )
+    document = study_document(
+        "sequences",
+        results,
+        columns,
+        title="Wrong at any look",
+        notes=[allowed],
+        signature=given.signature("sequences"),
+    )
+    out.emit(document)
