@@ -33,14 +33,16 @@ from probative.inference.multiplicity import adjust_pvalues
 from probative.workers import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from probative._types import RNG
 
     Array = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
     Numbers = NDArray[np.int64]
+    Known = tuple[float, int]
     Draw = Callable[[np.random.Generator, int], int]
     DrawOfTests = Callable[[np.random.Generator, int, Numbers], ArrayLike]
 
@@ -80,8 +82,6 @@ class SampledPvalue:
     levels, undecided
         With which levels it is compared, and those of which it is not clear whether it exceeds
         them.
-    n_tests
-        Among how many tests it was adjusted.
     """
 
     pvalue: float
@@ -91,7 +91,6 @@ class SampledPvalue:
     extreme: int
     levels: tuple[float, ...] = LEVELS
     undecided: tuple[float, ...] = ()
-    n_tests: int = 1
 
     @property
     def clear(self) -> bool:
@@ -176,8 +175,9 @@ def sequential_pvalues(
     n_tests: int,
     *,
     levels: Sequence[float] = LEVELS,
-    adjust: str = "holm",
+    adjust: str | None = "holm",
     plain: bool = True,
+    known: Mapping[int, Known] | None = None,
     n_resamples: int | None = None,
     most: int = MOST,
     error: float = ERROR,
@@ -195,8 +195,11 @@ def sequential_pvalues(
     n_tests
         How many tests there are.
     adjust, plain
-        How the p-values will be adjusted for their number, as for `adjust_pvalues`; and whether
-        each will be compared with the levels as it is, too.
+        How the p-values will be adjusted for their number, as for `adjust_pvalues`, if they are;
+        and whether each will be compared with the levels as it is, too.
+    known
+        P-values that are known already, by the numbers of their tests, and from how many draws:
+        none, if they are exact. If more draws of one are needed, it goes on from there.
     levels, n_resamples, most, error, rng, n_jobs
         As for `sequential_pvalue`. The error is that of all tests together.
     report
@@ -205,35 +208,74 @@ def sequential_pvalues(
     levels = tuple(levels)
     seed = int(random_generator(rng).integers(2**63))
     planned = [n_resamples] if n_resamples is not None else looks(most)
-    share = error / (len(planned) * max(1, n_tests))
-    extreme, draws = (np.zeros(n_tests, dtype=np.int64) for _ in range(2))
-    low, high = np.zeros(n_tests), np.ones(n_tests)
-    unclear = np.ones((len(levels), n_tests), dtype=bool)
+    found = _Found.of(n_tests, error / (len(planned) * max(1, n_tests)), planned, known or {})
+    unclear = found.unclear(levels, adjust, plain=plain)
+    unsettled = unclear.any(axis=0)
     for start, end in zip([0, *planned], planned, strict=False):
-        tests = np.flatnonzero(unclear.any(axis=0))
+        tests = np.flatnonzero(unsettled & (found.draws < end))
         if not len(tests):
-            break
+            continue
         work = partial(_drawn, draw, seed, tests)
         for count in in_threads(work, _streams(start, end), n_jobs):
-            extreme[tests] += count
-        draws[tests] = end
-        low[tests], high[tests] = limits_of_share(extreme[tests], end, share)
-        unclear = _unclear(low, high, levels, adjust, plain=plain)
+            found.extreme[tests] += count
+        found.draws[tests] = end
+        found.limit(tests)
+        now = found.unclear(levels, adjust, plain=plain)
+        unclear = np.where(unsettled, now, unclear)  # what is clear stays so
+        unsettled = unclear.any(axis=0)
         if report is not None:
-            report(int(n_tests - unclear.any(axis=0).sum()), n_tests)
-    return [
-        SampledPvalue(
-            pvalue=(x + 1) / (n + 1),
-            low=float(low[i]),
-            high=float(high[i]),
-            draws=n,
-            extreme=x,
-            levels=levels,
-            undecided=tuple(t for t, own in zip(levels, unclear, strict=True) if own[i]),
-            n_tests=n_tests,
+            report(int(n_tests - unsettled.sum()), n_tests)
+    return found.pvalues(levels, unclear)
+
+
+@dataclass
+class _Found:
+    """What is known of several p-values so far."""
+
+    extreme: Numbers
+    draws: Numbers
+    low: Array
+    high: Array
+    error: float  # of each interval
+
+    @classmethod
+    def of(
+        cls, n_tests: int, error: float, planned: Sequence[int], known: Mapping[int, Known]
+    ) -> _Found:
+        extreme, draws = (np.zeros(n_tests, dtype=np.int64) for _ in range(2))
+        found = cls(extreme, draws, np.zeros(n_tests), np.ones(n_tests), error)
+        for test, (pvalue, number) in known.items():
+            if number == 0:
+                found.low[test] = found.high[test] = pvalue
+            elif number in planned:  # of other numbers it would not be known when to go on
+                extreme[test], draws[test] = round(pvalue * (number + 1)) - 1, number
+        found.limit(np.flatnonzero(draws))
+        return found
+
+    def limit(self, tests: Numbers) -> None:
+        """Limit the p-values of some tests, from all their draws."""
+        self.low[tests], self.high[tests] = limits_of_share(
+            self.extreme[tests], self.draws[tests], self.error
         )
-        for i, (x, n) in enumerate(zip(extreme.tolist(), draws.tolist(), strict=True))
-    ]
+
+    def unclear(self, levels: Sequence[float], adjust: str | None, *, plain: bool) -> Mask:
+        """For which levels (rows) and tests a decision depends on where within its limits p is."""
+        sides = [(self.low, self.high)] if plain or adjust is None else []
+        if adjust is not None:
+            sides.append((adjust_pvalues(self.low, adjust), adjust_pvalues(self.high, adjust)))
+        return np.array(
+            [np.any([(low <= t) & (high > t) for low, high in sides], axis=0) for t in levels]
+        )
+
+    def pvalues(self, levels: tuple[float, ...], unclear: Mask) -> list[SampledPvalue]:
+        """The results, one per test."""
+        counts = zip(self.extreme.tolist(), self.draws.tolist(), strict=True)
+        limits = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        open_at = [tuple(t for t, own in zip(levels, row, strict=True) if own) for row in unclear.T]
+        return [
+            SampledPvalue((x + 1) / (n + 1) if n else high, low, high, n, x, levels, undecided)
+            for (x, n), (low, high), undecided in zip(counts, limits, open_at, strict=True)
+        ]
 
 
 def looks(most: int = MOST) -> list[int]:
@@ -245,13 +287,13 @@ def looks(most: int = MOST) -> list[int]:
     return numbers
 
 
-def limits_of_share(extreme: ArrayLike, draws: int, error: float) -> tuple[Array, Array]:
+def limits_of_share(extreme: ArrayLike, draws: ArrayLike, error: float) -> tuple[Array, Array]:
     """The limits of Clopper and Pearson, which miss the truth with at most this probability."""
-    x = np.asarray(extreme, dtype=np.float64)
-    inner = np.clip(x, 1, draws)
-    low = np.where(x > 0, special.betaincinv(inner, draws - inner + 1, error / 2), 0.0)
-    inner = np.clip(x, 0, draws - 1)
-    high = np.where(x < draws, special.betainccinv(inner + 1, draws - inner, error / 2), 1.0)
+    x, n = (np.asarray(part, dtype=np.float64) for part in (extreme, draws))
+    inner = np.maximum(x, 1)
+    low = np.where(x > 0, special.betaincinv(inner, n - inner + 1, error / 2), 0.0)
+    inner = np.minimum(x, n - 1)
+    high = np.where(x < n, special.betainccinv(inner + 1, n - inner, error / 2), 1.0)
     return low, high
 
 
@@ -264,18 +306,6 @@ def _drawn(draw: DrawOfTests, seed: int, tests: Numbers, stream: tuple[int, int]
     place, number = stream
     count = np.asarray(draw(np.random.default_rng((seed, place)), number, tests))
     return count.astype(np.int64)
-
-
-def _unclear(
-    low: Array, high: Array, levels: Sequence[float], adjust: str, *, plain: bool
-) -> NDArray[np.bool_]:
-    """For which levels (rows) and tests a decision depends on where within its limits p lies."""
-    pairs = [(adjust_pvalues(low, adjust), adjust_pvalues(high, adjust))]
-    if plain:
-        pairs.append((low, high))
-    return np.array(
-        [np.any([(least <= t) & (most > t) for least, most in pairs], axis=0) for t in levels]
-    )
 
 
 def _listed(levels: Sequence[float]) -> str:
