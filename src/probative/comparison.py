@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import combinations
@@ -27,10 +27,11 @@ from probative.evaluation import (
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.differences import difference
 from probative.inference.macro_difference import macro_difference
-from probative.inference.macro_test import macro_test
+from probative.inference.macro_test import macro_tests
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
+from probative.inference.sequential_pvalue import levels_at
 from probative.matching.cases import cases_by, cases_of_pair
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import unpooled
@@ -52,11 +53,12 @@ from probative.runs.planning import plan_groups
 from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from probative._types import RNG, Input, Systems
     from probative.inference.clustered_posterior import ClusteredPosterior
     from probative.inference.macro_difference import MacroDifferencePosterior
+    from probative.label_counts import LabelCounts
     from probative.options import ReadingKeywords
     from probative.results import Difference, Plan, RandomizationTest, RunsPlan, SystemScores
 
@@ -262,8 +264,10 @@ def compare_matched(
         else [(0, j) for j in range(1, last)]
     )
     comparisons: list[Comparison] = []
-    judge = _macro_comparison if average == "macro" else _comparison
     for name in metrics:
+        judge: Callable[..., Comparison] = _comparison
+        if average == "macro":
+            judge = partial(_macro_comparison, tests=_macro_tests(matched, pairs, name, choices))
         of_metric: list[Comparison] = []
         for i, j in pairs:
             if report is not None:
@@ -417,6 +421,9 @@ def _common(
         "pvalue": test.pvalue,
         "p_adjusted": None,
         "test": test.method,
+        "draws": test.n_resamples,
+        "pvalue_low": test.pvalue_low,
+        "pvalue_high": test.pvalue_high,
         "null": test.null,
         "p_a_better": a_better,
         "p_equivalent": equivalent,
@@ -499,27 +506,50 @@ def _bucket(
     return make_bucket(part, kind, name, choices.unit, scores, differences, metric)
 
 
-def _macro_comparison(
-    matched: Matched, i: int, j: int, metric: str, choices: _Choices
-) -> Comparison:
-    """The same for the mean over the labels, with approximations where nothing exact exists."""
+def _macro_cells(matched: Matched, system: int, choices: _Choices) -> LabelCounts:
     # a datum's own label and the one that it was given instead belong together
     by = "sentence" if choices.unit == matched.unit else choices.unit
-    a, b = (matched.items.by_unit_and_label(k, by=by) for k in (i, j))
-    beta, labels = choices.beta, (matched.averaged[i], matched.averaged[j])
-    gap, posterior = macro_difference(a, b, metric, level=choices.level, beta=beta, labels=labels)
-    test = macro_test(
-        a,
-        b,
+    return matched.items.by_unit_and_label(system, by=by)
+
+
+def _macro_tests(
+    matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: _Choices
+) -> dict[tuple[int, int], RandomizationTest]:
+    """The tests of all pairs: how many exchanges one needs depends on the others, too."""
+    cells = {k: _macro_cells(matched, k, choices) for pair in pairs for k in pair}
+    tests = macro_tests(
+        [(cells[i], cells[j]) for i, j in pairs],
         metric,
         by=choices.unit,
+        levels=levels_at(choices.level),
         rng=choices.generator,
-        beta=beta,
-        labels=matched.items.uses() if matched.own_labels else labels[0],
+        beta=choices.beta,
+        labels=matched.items.uses() if matched.own_labels else matched.averaged[0],
         own_labels=matched.own_labels,
         null=choices.figures,
+        n_jobs=-1,
     )
-    how = "macro average: the test is sampled, interval and posterior are approximations"
+    return dict(zip(pairs, tests, strict=True))
+
+
+def _macro_comparison(
+    matched: Matched,
+    i: int,
+    j: int,
+    metric: str,
+    choices: _Choices,
+    *,
+    tests: Mapping[tuple[int, int], RandomizationTest],
+) -> Comparison:
+    """The same for the mean over the labels, with approximations where nothing exact exists."""
+    a, b = (_macro_cells(matched, k, choices) for k in (i, j))
+    beta, labels = choices.beta, (matched.averaged[i], matched.averaged[j])
+    gap, posterior = macro_difference(a, b, metric, level=choices.level, beta=beta, labels=labels)
+    test = tests[i, j]
+    how = (
+        f"macro average: the test is sampled ({test.note}), interval and posterior are "
+        f"approximations"
+    )
     return Comparison(
         **_common(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
         metric=gap.metric,

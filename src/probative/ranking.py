@@ -34,7 +34,7 @@ from probative.evaluation import (
     unit_of_runs,
 )
 from probative.inference.leaderboard import ADJUSTMENTS, evidence_of_units, leaderboard
-from probative.inference.macro_leaderboard import evidence_of_labels, n_exchanges
+from probative.inference.macro_leaderboard import evidence_of_labels, most_exchanges
 from probative.inference.ranks import N_BOOTSTRAP
 from probative.inference.unit_table import UnitTable
 from probative.matching.matched import match_inputs
@@ -228,11 +228,12 @@ def rank_matched(
     (metric,) = compared_metrics(matched, options.metric, options.average)
     generator = random_generator(options.rng)
     how = {**how, "beta": options.beta, "seed": _seed(generator), "tested": known.tests}
+    how |= {"level": options.level, "adjust": options.adjust}
     if options.average == "macro":
         if matched.runs:
             raise InputError("average: several runs have no macro ranks yet; expected 'micro'")
         how["limited"] = known.limits
-        evidence = _macro_evidence(matched, unit, metric, options.level, how)
+        evidence = _macro_evidence(matched, unit, metric, how)
         metric = f"macro_{metric}"
     else:
         findable = bool(matched.items.answer.any()) or metric in _WITHOUT_POSITIVES
@@ -333,9 +334,7 @@ def ranked_scores(
     return scores_of(matched, usual, also=[also], known=known)
 
 
-def _macro_evidence(
-    matched: Matched, unit: str, metric: str, level: float, how: dict[str, Any]
-) -> Evidence:
+def _macro_evidence(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
     """What is known of means over labels."""
     # a datum's own label and the one that it was given instead belong together
     by = "sentence" if unit == matched.unit else unit
@@ -345,7 +344,6 @@ def _macro_evidence(
         labels=matched.averaged,
         answered=matched.items.uses() if matched.own_labels else matched.averaged[0],
         own_labels=matched.own_labels,
-        level=level,
         **how,
     )
 
@@ -403,6 +401,8 @@ def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str
         metric,
         beta=beta,
         anything_to_find=bool(table.positives.any()) or metric in _WITHOUT_POSITIVES,
+        level=level,
+        adjust=options.adjust,
         seed=_seed(generator),
         **how,
     )
@@ -477,12 +477,13 @@ def _remarks(
     said = []
     n_pairs = len(evidence.estimates) * (len(evidence.estimates) - 1) // 2
     if metric.startswith("macro_") and n_pairs:
-        exchanges = n_exchanges(n_pairs, options.level)
+        fewest, most = (f"{number:,}" for number in evidence.draws)
+        drawn = fewest if fewest == most else f"{fewest} to {most}"
         said.append(
-            f"macro average: the tests are sampled ({exchanges:,} exchanges each), intervals are "
+            f"macro average: the tests are sampled ({drawn} exchanges each), intervals are "
             f"approximations"
         )
-        if n_pairs / (exchanges + 1) > 1 - options.level:
+        if n_pairs / (most_exchanges(n_pairs) + 1) > 1 - options.level:
             said.append(
                 f"{n_pairs:,} pairs are too many for sampled tests: none can be decided at this "
                 f"level; expected fewer systems"
@@ -491,6 +492,11 @@ def _remarks(
         said.append(
             f"{evidence.sampled:,} of {n_pairs:,} tests are sampled, because the exact ones would "
             f"not fit into memory"
+        )
+    if evidence.unclear:
+        said.append(
+            f"of {evidence.unclear:,} of {n_pairs:,} pairs it is not clear what all exchanges "
+            f"would decide: the leaderboard goes by those drawn"
         )
     if evidence.lopsided:
         said.append(

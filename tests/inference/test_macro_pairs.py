@@ -54,7 +54,11 @@ def by_hand(cells, i, j, metric, beta, labels, *, own_labels, seed, n_resamples)
     )
     observed = abs(average(*b.sum(axis=1)) - average(*a.sum(axis=1)))
     extreme = 0
-    for signs in module._signs(seed, 0, n_resamples, N_UNITS):
+    stream = np.random.default_rng((int(np.random.default_rng(seed).integers(2**63)), 0))
+    width = -(-n_resamples // 8)
+    raw = stream.integers(2**64, size=-(-N_UNITS * width // 8), dtype=np.uint64).view(np.uint8)
+    flipped = np.unpackbits(raw[: N_UNITS * width].reshape(N_UNITS, width), axis=1)
+    for signs in flipped[:, :n_resamples].T.astype(bool):
         one, other = (np.where(signs[:, None], x, y).sum(axis=1) for x, y in ((a, b), (b, a)))
         extreme += abs(average(*one) - average(*other)) >= observed - 1e-12
     return (extreme + 1) / (n_resamples + 1)
@@ -69,8 +73,8 @@ def test_each_pair_by_hand(metric, beta, own_labels):
     how = {"own_labels": own_labels, "seed": 5, "n_resamples": 300}
     shared = macro_pair_tests(cells, pairs, metric, beta=beta, labels=labels, **how)
     for (i, j), p in zip(pairs, shared, strict=True):
-        assert p == by_hand(cells, i, j, metric, beta, labels, **how), (i, j)
-    assert shared[2] == 1  # of a copy
+        assert p.pvalue == by_hand(cells, i, j, metric, beta, labels, **how), (i, j)
+    assert shared[2].pvalue == 1  # of a copy
 
 
 def test_within_the_error_of_sampling_it_is_the_test_of_two():
@@ -81,7 +85,7 @@ def test_within_the_error_of_sampling_it_is_the_test_of_two():
     for (i, j), p in zip(pairs, shared, strict=True):
         alone = macro_test(cells[i], cells[j], n_resamples=n, rng=9).pvalue
         error = np.sqrt(2 * alone * (1 - alone) / n) + 1 / n
-        assert abs(p - alone) < 4.5 * error, (i, j)
+        assert abs(p.pvalue - alone) < 4.5 * error, (i, j)
 
 
 def test_a_pair_depends_on_its_systems_and_the_seed_alone(monkeypatch):
@@ -90,18 +94,40 @@ def test_a_pair_depends_on_its_systems_and_the_seed_alone(monkeypatch):
     pairs = list(combinations(range(5), 2))
     how = {"labels": every, "n_resamples": 1500, "seed": 3}
     all_of_them = macro_pair_tests(cells, pairs, **how)
-    assert macro_pair_tests(cells[1:3], [(0, 1)], **how)[0] == all_of_them[pairs.index((1, 2))]
-    assert (macro_pair_tests(cells, pairs, n_jobs=2, **how) == all_of_them).all()
-    assert (macro_pair_tests(cells, pairs, **{**how, "seed": 4}) != all_of_them).any()
-    monkeypatch.setattr(module, "_AT_ONCE", 256)  # in more steps
-    assert (macro_pair_tests(cells, pairs, **how) == all_of_them).all()
-    monkeypatch.setattr(module, "DENSE", 2.0)  # tables that are nearly empty
-    assert (macro_pair_tests(cells, pairs, **how) == all_of_them).all()
+    (alone,) = macro_pair_tests(cells[1:3], [(0, 1)], **how)
+    assert alone.pvalue == all_of_them[pairs.index((1, 2))].pvalue
+    assert macro_pair_tests(cells, pairs, n_jobs=2, **how) == all_of_them
+    assert macro_pair_tests(cells, pairs, **{**how, "seed": 4}) != all_of_them
+    monkeypatch.setattr(module, "_NUMBERS", 1 << 10)  # in more steps
+    monkeypatch.setattr(module, "_PAIRS", 1 << 10)
+    assert macro_pair_tests(cells, pairs, **how) == all_of_them
 
 
-def test_progress_ends_at_one(monkeypatch):
-    monkeypatch.setattr(module, "_AT_ONCE", 256)
+def test_progress_ends_with_all_pairs():
     told = []
     every = np.ones(N_LABELS, dtype=bool)
-    macro_pair_tests(drawn(3), [(0, 1)], labels=every, n_resamples=600, report=told.append)
-    assert told == pytest.approx([256 / 600, 512 / 600, 1.0])
+    pairs = list(combinations(range(3), 2))
+    known = {(0, 2): (1.0, 0)}
+    how = {"labels": every, "known": known, "report": lambda *done: told.append(done)}
+    found = macro_pair_tests(drawn(3), pairs, **how)
+    assert told[-1] == (3, 3)
+    assert (found[1].pvalue, found[1].draws) == (1.0, 0)
+
+
+def test_what_is_known_is_drawn_on_only_where_it_must():
+    cells = drawn(4, seed=3)
+    every = np.ones(N_LABELS, dtype=bool)
+    pairs = list(combinations(range(4), 2))
+    first = macro_pair_tests(cells, pairs, labels=every, seed=1)
+    known = {pair: (own.pvalue, own.draws) for pair, own in zip(pairs, first, strict=True)}
+    again = macro_pair_tests(cells, pairs, labels=every, seed=1, known=known)
+    assert again == first
+    of_three = [(0, 1), (0, 2), (1, 2)]
+    few = macro_pair_tests(cells[:3], of_three, labels=every, seed=1)
+    known = {pair: (own.pvalue, own.draws) for pair, own in zip(of_three, few, strict=True)}
+    later = dict(
+        zip(pairs, macro_pair_tests(cells, pairs, labels=every, seed=1, known=known), strict=True)
+    )
+    adjusted = [pv.adjust_pvalues([p.pvalue for p in own]) for own in (first, later.values())]
+    assert ((adjusted[0] <= 0.05) == (adjusted[1] <= 0.05)).all()
+    assert all(later[pair].draws >= known[pair][1] for pair in of_three)

@@ -26,7 +26,6 @@ from probative.errors import InputError
 from probative.evaluation import AVERAGES
 from probative.files import check_folder
 from probative.inference.leaderboard import ADJUSTMENTS
-from probative.inference.macro_leaderboard import n_exchanges
 from probative.matching.matched import match_inputs, read_side
 from probative.metrics import METRICS
 from probative.options import BoardOptions, RankOptions
@@ -390,14 +389,12 @@ class _Building:
         """Rank the systems; what is known of pairs is not tested again, what is new is kept."""
         keys = [entry.key for entry in entries]
         how: dict[str, Any] = {"what": "tests"}
-        if self.options.average == "macro":  # more pairs need more exchanges
-            how["exchanges"] = n_exchanges(len(keys) * (len(keys) - 1) // 2, self.options.level)
         known = Known(
             scores={i: entry.scores for i, entry in enumerate(entries)},
             tests=kept.tests(keys, how),
             limits=kept.limits(keys),
         )
-        n_known = len(known.tests)
+        before = dict(known.tests)
         due = time.monotonic() + _SAVED
 
         def keep(done: int, total: int) -> None:
@@ -409,13 +406,13 @@ class _Building:
                 self.report(done, total)
 
         ranking = rank_matched(matched, self.options, {**self.how, "report": keep}, known)
-        if len(known.tests) > n_known:
+        if known.tests != before:  # of sampled ones, more may have been drawn
             kept.keep_tests(keys, how, known.tests)
         kept.keep_limits(keys, known.limits)
         kept.forget_others(keys)
         signed = ranking.signature.replace("|rank|", "|board|", 1)
         ranking = replace(ranking, signature=signed)
-        return ranking if self.options.show_gold else _public(ranking), known, n_known
+        return ranking if self.options.show_gold else _public(ranking), known, len(before)
 
 
 def _input_digest(path: Path) -> str:

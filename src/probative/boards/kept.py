@@ -30,7 +30,7 @@ _README = """\
 What `probative board` keeps between two builds, so that it need not compute it again. It can be
 deleted at any time. Do not publish it: it tells the scores of every label, however rare.
 """
-_TESTS, _LIMITS = "tests", "limits"
+_TESTS, _LIMITS = "pair-tests", "limits"
 
 
 class Kept:
@@ -74,13 +74,13 @@ class Kept:
         if content is None:
             return {}
         return {
-            (min(i, j), max(i, j)): (p, exact)
-            for i, j, (p, exact) in _placed(content["keys"], content["tests"], keys)
+            (min(i, j), max(i, j)): (p, draws)
+            for i, j, (p, draws) in _placed(content["keys"], content["tests"], keys)
         }
 
     def keep_tests(self, keys: Sequence[str], how: dict[str, Any], tests: KnownTests) -> None:
         """Keep the tests of pairs, and forget those of others."""
-        rows = [[i, j, p, exact] for (i, j), (p, exact) in sorted(tests.items())]
+        rows = [[i, j, p, draws] for (i, j), (p, draws) in sorted(tests.items())]
         self._folder.keep(_TESTS, how, {"keys": list(keys), "tests": rows})
 
     def limits(self, keys: Sequence[str]) -> KnownLimits:

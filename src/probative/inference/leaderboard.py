@@ -69,8 +69,11 @@ class Evidence:
         Which pairs no unit tells apart.
     pvalues
         Of all pairs, two-sided.
-    sampled
-        How many of them were sampled.
+    sampled, unclear
+        How many of them were sampled, and of how many of these it is not clear what drawing all
+        exchanges would decide.
+    draws
+        The fewest and the most exchanges drawn for a pair; none where all tests are exact.
     covariance
         Of the scores of the judged systems.
     limits
@@ -94,6 +97,8 @@ class Evidence:
     scores: Callable[[Array], Array]
     number: NDArray[np.int64]
     lopsided: int = 0
+    unclear: int = 0
+    draws: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +227,8 @@ def evidence_of_units(
     beta: float = 1.0,
     anything_to_find: bool = True,
     seed: int = 0,
+    level: float = 0.95,
+    adjust: str = "holm",
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
     tested: KnownTests | None = None,
@@ -236,11 +243,19 @@ def evidence_of_units(
         The score.
     anything_to_find
         Whether the answer holds what the score is about; without that nothing is known.
-    seed, n_jobs, report, tested
+    seed, level, adjust, n_jobs, report, tested
         As for `pair_tests`.
     """
     tests = pair_tests(
-        table, metric, beta=beta, seed=seed, n_jobs=n_jobs, report=report, tested=tested
+        table,
+        metric,
+        beta=beta,
+        level=level,
+        adjust=adjust,
+        seed=seed,
+        n_jobs=n_jobs,
+        report=report,
+        tested=tested,
     )
     units = table.grouped()
     x, y = units.contributions(metric, beta=beta)
@@ -280,6 +295,7 @@ def evidence_of_units(
         identical=kind[:, None] == kind,
         pvalues=tests.pvalues,
         sampled=tests.sampled,
+        unclear=tests.unclear,
         covariance=covariance,
         limits=limits,
         scores=scores,

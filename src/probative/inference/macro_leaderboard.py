@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import combinations
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +17,9 @@ from probative.inference.label_dependence import kinds_of_items
 from probative.inference.leaderboard import Evidence
 from probative.inference.macro import macro_evidence, shifts
 from probative.inference.macro_difference import macro_difference
-from probative.inference.macro_pair_tests import DENSE, macro_pair_tests
+from probative.inference.macro_pair_tests import macro_pair_tests
 from probative.inference.ranks import covariance_of_moves
+from probative.inference.sequential_pvalue import MOST
 from probative.metrics import ratio
 from probative.workers import in_processes
 
@@ -37,16 +37,17 @@ if TYPE_CHECKING:
     System = tuple[LabelCounts, Mask, MacroEvidence]
     KnownLimits = MutableMapping[tuple[int, int], tuple[float, float, float]]
 
-__all__ = ["evidence_of_labels", "n_exchanges"]
+__all__ = ["evidence_of_labels", "most_exchanges"]
 
-_FEWEST, _MOST = 10_000, 100_000
-_BELOW = 20  # how many times a p-value should be able to fall below what the first pair must reach
+_ALWAYS = 100_000  # exchanges that may be drawn, however many pairs there are
+_OF_ALL_PAIRS = 3 * 10**8
+_DENSE = 0.04  # the share of cells with a count from which on a full table is faster
 _ENOUGH = 20  # pairs from which on other processes are worth their start
 
 
-def n_exchanges(n_pairs: int, level: float) -> int:
-    """How many exchanges a sampled test of one of so many pairs needs: a sampled p is never 0."""
-    return min(_MOST, max(_FEWEST, ceil(_BELOW * n_pairs / (1 - level))))
+def most_exchanges(n_pairs: int) -> int:
+    """How many exchanges may be drawn for one of so many pairs."""
+    return min(MOST, max(_ALWAYS, _OF_ALL_PAIRS // max(1, n_pairs)))
 
 
 def evidence_of_labels(
@@ -57,6 +58,7 @@ def evidence_of_labels(
     answered: Mask,
     own_labels: bool = False,
     level: float = 0.95,
+    adjust: str = "holm",
     beta: float = 1.0,
     seed: int = 0,
     n_jobs: int | None = -1,
@@ -77,8 +79,9 @@ def evidence_of_labels(
     answered, own_labels
         Which labels count whatever is exchanged, and whether those that an output uses count for
         it, too; as for `macro_test`.
-    level
-        What the p-values will be compared with, which tells how many exchanges they need.
+    level, adjust
+        What the p-values will be compared with, and how they will be adjusted for their number:
+        exchanges are drawn until that is clear.
     seed, n_jobs, report, tested
         As for `probative.inference.pair_tests.pair_tests`.
     limited
@@ -93,27 +96,29 @@ def evidence_of_labels(
     judged = np.array([one.posterior is not None for one in averages])
     kind = _kinds(cells)
     tested = {} if tested is None else tested
-    differing = [(i, j) for i, j in combinations(range(k), 2) if kind[i] != kind[j]]
-    pairs = [pair for pair in differing if pair not in tested]
-    jobs = n_jobs if len(differing) >= _ENOUGH else 1
-    tell = report or (lambda done, total: None)
-    tell(0, len(pairs))
-    pvalues_of_pairs = macro_pair_tests(
+    pairs = list(combinations(range(k), 2))
+    same = {pair: (1.0, 0) for pair in pairs if kind[pair[0]] == kind[pair[1]]}
+    jobs = n_jobs if len(pairs) - len(same) >= _ENOUGH else 1
+    found = macro_pair_tests(
         cells,
         pairs,
         metric,
         labels=answered,
         own_labels=own_labels,
         beta=beta,
-        n_resamples=n_exchanges(k * (k - 1) // 2, level),
+        level=level,
+        adjust=adjust,
+        known={**tested, **same},
+        most=most_exchanges(len(pairs)),
         seed=seed,
-        n_jobs=jobs,
-        report=lambda share: tell(int(share * len(pairs)), len(pairs)),
+        n_jobs=n_jobs,
+        report=report,
     )
-    tested.update(zip(pairs, ((p, False) for p in pvalues_of_pairs.tolist()), strict=True))
-    pvalues = np.ones((k, k))
-    for i, j in differing:
-        pvalues[i, j] = pvalues[j, i] = tested[i, j][0]
+    pvalues, draws = np.ones((k, k)), [own.draws for own in found if own.draws]
+    for (i, j), own in zip(pairs, found, strict=True):
+        pvalues[i, j] = pvalues[j, i] = own.pvalue
+        if (i, j) not in same:
+            tested[i, j] = own.pvalue, own.draws
 
     there: list[int] = np.flatnonzero(judged).tolist()
     moves = [_moves(cells[i], labels[i], metric, beta) for i in there]
@@ -158,6 +163,8 @@ def evidence_of_labels(
         identical=kind[:, None] == kind,
         pvalues=pvalues,
         sampled=k * (k - 1) // 2,
+        unclear=sum(not own.clear for own in found),
+        draws=(min(draws, default=0), max(draws, default=0)),
         covariance=covariance,
         limits=limits,
         scores=scores,
@@ -196,7 +203,8 @@ def _sums(cells: LabelCounts, metric: str, beta: float) -> tuple[Any, Any]:
     x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
     tables = [sparse.coo_array((part, (cells.unit, cells.label)), shape=shape) for part in (x, y)]
     top, bottom = (
-        table.toarray() if table.nnz > DENSE * np.prod(shape) else table.tocsc() for table in tables
+        table.toarray() if table.nnz > _DENSE * np.prod(shape) else table.tocsc()
+        for table in tables
     )
     return top, bottom
 

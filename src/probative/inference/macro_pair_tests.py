@@ -1,40 +1,39 @@
 """The sampled tests of the macro averages of all pairs of systems.
 
-Which units are exchanged is drawn once for all pairs. A system that exchanges some units has what
-it had on the others, and what the other system had on these: two sums that each system needs once,
-as one product of matrices, whatever the number of pairs.
+Which units are exchanged is drawn once for all pairs. What a unit adds to the sums of a system is
+known as its difference from what it adds to those of the first: few units tell systems apart, so
+that a table of the differences is nearly empty. The sums over the exchanged units are one product
+of matrices, whatever the number of pairs; two systems that exchange these units change their sums
+by the difference of two of its rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from probative.inference.macro_test import TIE, contributions
-from probative.workers import in_processes
+from probative.inference.sequential_pvalue import MOST, sequential_pvalues
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from probative.inference.sequential_pvalue import SampledPvalue
     from probative.label_counts import LabelCounts
 
     Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]
     Pair = tuple[int, int]
 
-__all__ = ["DENSE", "macro_pair_tests"]
+__all__ = ["macro_pair_tests"]
 
-_STREAM = 256  # exchanges that one seed draws; the draws do not depend on how many fit into memory
-_AT_ONCE = 2048  # exchanges at once; fewer where units, systems or labels are many
-_NUMBERS = 1 << 24  # held in memory at once
-DENSE = 0.04  # the share of cells with a count from which on a full table is faster
+_NUMBERS = 1 << 23  # held in memory at once
+_PAIRS = 1 << 18  # numbers of some pairs that are worked on at once, so that they stay at hand
 _EXACT = 1 << 24  # whole numbers up to this are exact in single precision
 
 
@@ -46,11 +45,15 @@ def macro_pair_tests(
     labels: Mask,
     own_labels: bool = False,
     beta: float = 1.0,
-    n_resamples: int = 10_000,
+    level: float = 0.95,
+    adjust: str = "holm",
+    known: Mapping[Pair, tuple[float, int]] | None = None,
+    n_resamples: int | None = None,
+    most: int = MOST,
     seed: int = 0,
     n_jobs: int | None = 1,
-    report: Callable[[float], None] | None = None,
-) -> Array:
+    report: Callable[[int, int], None] | None = None,
+) -> list[SampledPvalue]:
     """The p-values of pairs of systems, two-sided, from the same exchanges of whole units.
 
     Parameters
@@ -61,26 +64,40 @@ def macro_pair_tests(
         The numbers of the two systems of each pair.
     metric, labels, own_labels, beta
         As for `probative.inference.macro_test.macro_test`.
-    n_resamples, seed
-        How many exchanges are drawn, and a seed for them: the p-value of a pair depends on these
-        and on its two systems alone.
-    n_jobs
-        How many processes work at once.
-    report
-        Is told which share of the exchanges is done.
+    level, adjust
+        With what the adjusted p-values will be compared: exchanges are drawn until that is clear.
+    known, n_resamples, most, n_jobs, report
+        As for `probative.inference.sequential_pvalue.sequential_pvalues`; what is known, by pair.
+    seed
+        For the exchanges: how many there are for a pair depends on the others, which they are does
+        not.
     """
     sums = _Sums.of(cells, metric, beta, labels, own_labels=own_labels)
-    step = _STREAM * max(1, min(_AT_ONCE, _NUMBERS // sums.width) // _STREAM)
-    starts = range(0, n_resamples, step)
-    spans = [(start, min(start + step, n_resamples)) for start in starts]
     observed = sums.observed(pairs)
-    count = partial(_count_extreme, sums, pairs, observed, seed)
-    extreme = np.zeros(len(pairs), dtype=np.int64)
-    for (_, end), number in in_processes(count, spans, n_jobs):
-        extreme += number
-        if report is not None:
-            report(end / n_resamples)
-    return np.asarray((extreme + 1) / (n_resamples + 1))
+    sides = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+
+    def draw(
+        generator: np.random.Generator, number: int, tests: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        extreme = np.zeros(len(tests), dtype=np.int64)
+        for flipped in sums.draw(generator, number):
+            extreme += sums.count_extreme(flipped, sides[tests], observed[tests])
+        return extreme
+
+    place = {pair: t for t, pair in enumerate(pairs)}
+    return sequential_pvalues(
+        draw,
+        len(pairs),
+        levels=(1 - level,),
+        adjust=adjust,
+        plain=False,
+        known={place[pair]: own for pair, own in (known or {}).items() if pair in place},
+        n_resamples=n_resamples,
+        most=most,
+        rng=seed,
+        n_jobs=n_jobs,
+        report=report,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +107,9 @@ class _Sums:
     Attributes
     ----------
     table
-        A row per unit on which systems differ; a column per system, part and label. The parts are
-        numerator, denominator and, where labels of an output count, the items returned.
+        A row per system, part and label: how much more than to those of the first system a unit
+        adds; a column per unit on which systems differ. The parts are numerator, denominator and,
+        where labels of an output count, the items returned.
     units
         Which units these are.
     totals
@@ -129,76 +147,73 @@ class _Sums:
         parts = [contributions(own.only(chosen), metric, beta)[:n_parts] for own in cells]
         first = cells[0].only(chosen)
         totals = np.array([[first.sum_by_label(part) for part in own] for own in parts])
-        values = np.concatenate(parts)  # a row per column of a block of labels
-        differ = np.any([own != parts[0] for own in parts], axis=(0, 1))
-        there = np.isin(first.unit, np.unique(first.unit[differ]))
-        units, row = np.unique(first.unit[there], return_inverse=True)
-        blocks = np.arange(len(values))[:, None] * n_labels + first.label[there]
-        shape = (len(units), len(values) * n_labels)
-        places = (np.broadcast_to(row, blocks.shape).ravel(), blocks.ravel())
-        table = sparse.coo_array((values[:, there].ravel(), places), shape=shape).tocsr()
-        table.eliminate_zeros()
+        rows, columns, values = [], [], []
+        for system, own in enumerate(parts):
+            for part, (mine, other) in enumerate(zip(own, parts[0], strict=True)):
+                there = np.flatnonzero(mine != other)
+                values.append(mine[there] - other[there])
+                rows.append((system * n_parts + part) * n_labels + first.label[there])
+                columns.append(first.unit[there])
+        units, column = np.unique(np.concatenate(columns), return_inverse=True)
+        shape = (totals.size, len(units))
+        places = (np.concatenate(rows), column)
+        table = sparse.coo_array((np.concatenate(values), places), shape=shape).tocsr()
         whole = not (table.data % 1).any() and totals.max(initial=0) < _EXACT
-        table = table.astype(np.float32 if whole else np.float64)
-        full = table.nnz > DENSE * table.shape[0] * table.shape[1]
-        size = len(cells), n_parts, n_labels
         least = first.sum_by_label(np.min([own[1] for own in parts], axis=0))
         return cls(
-            table.toarray() if full and np.prod(shape) < _NUMBERS * 4 else table,
+            table.astype(np.float32 if whole else np.float64),
             units,
-            totals.reshape(size),
+            totals.reshape(len(cells), n_parts, n_labels),
             labels[chosen],
             own_labels,
             first.n_units,
             bool(np.all(least > TIE)),
         )
 
-    @property
-    def width(self) -> int:
-        """How many numbers one exchange takes."""
-        return int(max(1, self.n_units, self.totals.size))
-
     def observed(self, pairs: Sequence[Pair]) -> Array:
         """The differences of the pairs as they are."""
-        scores = np.array([self.averages(*own[..., None])[0] for own in self.totals])
+        scores = self.averages(self.totals[..., None])[:, 0]
         return np.array([abs(scores[j] - scores[i]) for i, j in pairs])
 
-    def exchanged(self, signs: NDArray[np.bool_]) -> Array:
-        """The sums over the exchanged units: by system, part, label and draw."""
-        chosen = signs[:, self.units].astype(self.table.dtype)
-        sums = np.asarray(self.table.T @ chosen.T, dtype=np.float64)
-        return sums.reshape(*self.totals.shape, len(signs))
+    def draw(self, generator: np.random.Generator, number: int) -> Iterator[Array]:
+        """Exchange all units at random so many times, some at once.
 
-    def averages(self, top: Array, bottom: Array, returned: Array | None = None) -> Array:
-        """The macro averages of sums: one row per label, one column per draw."""
+        The sums over the exchanged ones: by system, part, label and draw.
+        """
+        n_bytes = -(-number // 8)
+        words = generator.integers(2**64, size=-(-self.n_units * n_bytes // 8), dtype=np.uint64)
+        raw = words.astype("<u8", copy=False).view(np.uint8)[: self.n_units * n_bytes]
+        bits = raw.reshape(self.n_units, n_bytes)[self.units]
+        step = max(1, _NUMBERS // max(1, len(self.units), self.totals.size) // 8)
+        for start in range(0, n_bytes, step):
+            flipped = np.unpackbits(bits[:, start : start + step], axis=1)
+            flipped = flipped[:, : number - 8 * start].astype(self.table.dtype)
+            yield np.asarray(self.table @ flipped).reshape(*self.totals.shape, -1)
+
+    def count_extreme(
+        self, given: Array, sides: NDArray[np.intp], observed: Array
+    ) -> NDArray[np.int64]:
+        """How many exchanges make the difference of each pair at least as large."""
+        width = max(1, given[0].size)
+        extreme = np.empty(len(sides), dtype=np.int64)
+        for start in range(0, len(sides), step := max(1, _PAIRS // width)):
+            some = slice(start, start + step)
+            i, j = sides[some].T
+            moved = np.subtract(given[j], given[i], dtype=np.float64)
+            new_i = self.averages(self.totals[i][..., None] + moved)
+            new_j = self.averages(self.totals[j][..., None] - moved)
+            reached = np.abs(new_j - new_i) >= observed[some, None] - TIE
+            extreme[some] = np.count_nonzero(reached, axis=1)
+        return extreme
+
+    def averages(self, sums: Array) -> Array:
+        """The macro averages of sums by part, label and draw."""
+        top, bottom = sums[:, 0], sums[:, 1]
         if self.defined:
             scores = top / bottom
         else:  # sums of fractions come back as 0 only up to rounding
             scores = np.divide(top, bottom, out=np.zeros_like(top), where=bottom > TIE)
-        if returned is None:
-            return np.asarray(scores.sum(axis=0) / max(1, len(scores)))
-        counts = self.always[:, None] | (returned > TIE)
-        return np.asarray((scores * counts).sum(axis=0) / np.maximum(1, counts.sum(axis=0)))
-
-
-def _signs(seed: int, start: int, end: int, n_units: int) -> NDArray[np.bool_]:
-    """Which units the exchanges from `start` to `end` exchange: one row per exchange."""
-    bits = []
-    for stream in range(start // _STREAM, ceil(end / _STREAM)):
-        raw = np.random.default_rng((seed, stream)).bytes(_STREAM * ceil(n_units / 8))
-        rows = np.frombuffer(raw, dtype=np.uint8).reshape(_STREAM, -1)
-        bits.append(np.unpackbits(rows, axis=1, count=n_units))
-    return np.concatenate(bits)[: end - start].view(bool)
-
-
-def _count_extreme(
-    sums: _Sums, pairs: Sequence[Pair], observed: Array, seed: int, span: tuple[int, int]
-) -> NDArray[np.int64]:
-    """How many of these exchanges make the difference of each pair at least as large."""
-    given = sums.exchanged(_signs(seed, *span, sums.n_units))
-    kept = sums.totals[..., None] - given
-    extreme = np.empty(len(pairs), dtype=np.int64)
-    for place, (i, j) in enumerate(pairs):
-        gap = sums.averages(*(kept[j] + given[i])) - sums.averages(*(kept[i] + given[j]))
-        extreme[place] = np.count_nonzero(np.abs(gap) >= observed[place] - TIE)
-    return extreme
+        if not self.own_labels:
+            return np.asarray(scores.sum(axis=1) / max(1, scores.shape[1]))
+        counts = self.always[:, None] | (sums[:, 2] > TIE)
+        return np.asarray((scores * counts).sum(axis=1) / np.maximum(1, counts.sum(axis=1)))

@@ -1,6 +1,7 @@
 """The randomisation test of two macro averages: whole units are exchanged at random.
 
-An exact test would have to walk on a lattice with two dimensions per label.
+An exact test would have to walk on a lattice with two dimensions per label. How many exchanges are
+drawn depends on what they show: see `probative.inference.sequential_pvalue`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ import numpy as np
 from scipy import sparse
 
 from probative._validation import one_of, random_generator, whole_number
+from probative.inference._unit_flips import UnitFlips
 from probative.inference.macro import as_cells
 from probative.inference.macro_difference import check_same_cells
+from probative.inference.sequential_pvalue import LEVELS, sequential_pvalues
 from probative.metrics import METRICS, ratio
 from probative.results import NullDistribution, RandomizationTest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from probative._types import RNG
@@ -27,9 +32,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["TIE", "contributions", "macro_test"]
+__all__ = ["TIE", "contributions", "macro_test", "macro_tests"]
 
-_AT_ONCE = 1 << 22  # numbers held in memory while exchanges are drawn
 TIE = 1e-12  # a tie that rounding would break is still a tie
 _BINS_A_SIDE, _REACH = 20, 4.0  # of the histogram of the null distribution, in deviations
 
@@ -40,12 +44,14 @@ def macro_test(
     metric: str = "f1",
     *,
     by: str = "unit",
-    n_resamples: int = 10_000,
+    n_resamples: int | None = None,
+    levels: Sequence[float] = LEVELS,
     rng: RNG | None = None,
     beta: float = 1.0,
     labels: Mask | None = None,
     own_labels: bool = False,
     null: bool = False,
+    n_jobs: int | None = 1,
 ) -> RandomizationTest:
     """Test two macro averages by random exchanges of whole units, two-sided.
 
@@ -57,50 +63,134 @@ def macro_test(
         The score.
     by
         What the units are called.
-    n_resamples, rng
-        How many exchanges to draw, and a seed or generator for them.
+    n_resamples, levels
+        How many exchanges to draw; by default as many as it takes until it is clear on which side
+        of these levels the p-value lies, a million at most.
+    rng
+        A seed or generator for them.
     labels
         The labels that count; by default all.
     own_labels
         Whether a label that an output uses counts for that output, too.
     null
         Whether to return the null distribution, too: of the same draws as the p-value.
+    n_jobs
+        How many threads work at once; -1 for as many as there are cores. The result is the same.
     """
-    cells_a, cells_b = as_cells(a), as_cells(b)
-    check_same_cells(cells_a, cells_b)
-    one_of("metric", metric, METRICS)
-    n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
-    generator = random_generator(rng)
-    always = np.ones(cells_a.n_labels, dtype=bool) if labels is None else labels
-    average = _Average(always, own_labels=own_labels)
-    parts = [contributions(cells, metric, beta) for cells in (cells_a, cells_b)]
-    totals = [np.stack([cells_a.sum_by_label(column) for column in part]) for part in parts]
-    moves, number = _distinct_moves(cells_a, parts[0] - parts[1])
-    observed = float(average(totals[1]) - average(totals[0]))
-
-    differences = np.empty(n_resamples)
-    width = max(1, len(number), totals[0].size)
-    for start in range(0, n_resamples, step := max(1, _AT_ONCE // width)):
-        draws = min(step, n_resamples - start)
-        exchanged = generator.binomial(number, 0.5, size=(draws, len(number)))
-        moved = (moves.T @ exchanged.T.astype(np.float64)).T.reshape(draws, *totals[0].shape)
-        new_a, new_b = totals[0] - moved, totals[1] + moved
-        differences[start : start + draws] = average(new_b) - average(new_a)
-    size = np.abs(differences)
-    extreme = np.count_nonzero(size >= abs(observed) - TIE)
-    pvalue = (int(extreme) + 1) / (n_resamples + 1)
-    return RandomizationTest(
-        metric=f"macro_{metric}",
-        alternative="two-sided",
+    found = macro_tests(
+        [(a, b)],
+        metric,
         by=by,
-        method="sampled",
-        statistic=observed,
-        pvalue=pvalue,
-        n_units=cells_a.n_units,
         n_resamples=n_resamples,
-        standard_error=math.sqrt(pvalue * (1 - pvalue) / n_resamples),
-        null=_null_distribution(size, abs(observed)) if null else None,
+        levels=levels,
+        rng=rng,
+        beta=beta,
+        labels=labels,
+        own_labels=own_labels,
+        null=null,
+        n_jobs=n_jobs,
     )
+    return found[0]
+
+
+def macro_tests(
+    pairs: Sequence[tuple[Counts | LabelCounts, Counts | LabelCounts]],
+    metric: str = "f1",
+    *,
+    by: str = "unit",
+    n_resamples: int | None = None,
+    levels: Sequence[float] = LEVELS,
+    rng: RNG | None = None,
+    beta: float = 1.0,
+    labels: Mask | None = None,
+    own_labels: bool = False,
+    null: bool = False,
+    n_jobs: int | None = 1,
+) -> list[RandomizationTest]:
+    """The same for several pairs, whose p-values will be adjusted by Holm's method.
+
+    Exchanges are drawn until it is clear at every level what the test of each pair says, by itself
+    and adjusted for their number.
+    """
+    one_of("metric", metric, METRICS)
+    if n_resamples is not None:
+        n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
+    generator = random_generator(rng)
+    exchanges = [
+        _MacroExchange(
+            as_cells(a), as_cells(b), metric, beta, labels, own_labels=own_labels, keep=null
+        )
+        for a, b in pairs
+    ]
+
+    def draw(own: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
+        # the exchanges of a pair do not depend on which others are still open
+        seeds = own.integers(2**63, size=len(exchanges)).tolist()
+        return [exchanges[i].extreme(np.random.default_rng(seeds[i]), number) for i in tests]
+
+    found = sequential_pvalues(
+        draw, len(pairs), levels=levels, n_resamples=n_resamples, rng=generator, n_jobs=n_jobs
+    )
+    return [
+        RandomizationTest(
+            metric=f"macro_{metric}",
+            alternative="two-sided",
+            by=by,
+            method="sampled",
+            statistic=exchange.observed,
+            pvalue=own.pvalue,
+            n_units=exchange.n_units,
+            n_resamples=own.draws,
+            standard_error=own.standard_error,
+            pvalue_low=own.low,
+            pvalue_high=own.high,
+            note=str(own),
+            null=_null_distribution(exchange.sizes, abs(exchange.observed)) if null else None,
+        )
+        for exchange, own in zip(exchanges, found, strict=True)
+    ]
+
+
+class _MacroExchange:
+    """Random exchanges of the units of two systems, and what they do to two macro averages."""
+
+    def __init__(
+        self,
+        a: LabelCounts,
+        b: LabelCounts,
+        metric: str,
+        beta: float,
+        labels: Mask | None,
+        *,
+        own_labels: bool,
+        keep: bool,
+    ):
+        check_same_cells(a, b)
+        always = np.ones(a.n_labels, dtype=bool) if labels is None else labels
+        self._average = _Average(always, own_labels=own_labels)
+        parts = [contributions(cells, metric, beta) for cells in (a, b)]
+        self._totals = [np.stack([a.sum_by_label(column) for column in part]) for part in parts]
+        self._flips = UnitFlips(*_distinct_moves(a, parts[0] - parts[1]))
+        self.n_units = a.n_units
+        self.observed = float(self._average(self._totals[1]) - self._average(self._totals[0]))
+        self._kept: list[Array] | None = [] if keep else None
+
+    def extreme(self, generator: np.random.Generator, number: int) -> int:
+        """How many of so many exchanges make the difference at least as large."""
+        a, b = self._totals
+        extreme = 0
+        for sums in self._flips.draw(generator, number):
+            moved = sums.T.reshape(sums.shape[1], *a.shape)
+            size = np.abs(self._average(b + moved) - self._average(a - moved))
+            extreme += int(np.count_nonzero(size >= abs(self.observed) - TIE))
+            if self._kept is not None:
+                self._kept.append(size)
+        return extreme
+
+    @property
+    def sizes(self) -> Array:
+        """How large the differences were after every exchange, where they were to be kept."""
+        return np.concatenate(self._kept or [np.zeros(1)])
 
 
 class _Average:
@@ -130,12 +220,13 @@ def contributions(cells: LabelCounts, metric: str, beta: float) -> Array:
 def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.int64]]:
     """The distinct changes that exchanging a unit makes, and how many units make each.
 
-    A row per kind of unit, a column per part and label.
+    A row per part and label, a column per kind of unit.
     """
     columns = np.arange(3)[:, None] * cells.n_labels + cells.label
-    rows = np.broadcast_to(cells.unit, columns.shape)
+    there = parts != 0
+    rows = np.broadcast_to(cells.unit, columns.shape)[there]
     shape = (cells.n_units, 3 * cells.n_labels)
-    table = sparse.coo_array((parts.ravel(), (rows.ravel(), columns.ravel())), shape=shape).tocsr()
+    table = sparse.coo_array((parts[there], (rows, columns[there])), shape=shape).tocsr()
     table.sum_duplicates()
     table.eliminate_zeros()
     kinds: dict[bytes, list[int]] = {}
@@ -145,7 +236,7 @@ def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.i
         kinds.setdefault(key, []).append(unit)
     first = [units[0] for units in kinds.values()]
     number = np.array([len(units) for units in kinds.values()], dtype=np.int64)
-    return table[first], number
+    return table[first].T.tocsr(), number
 
 
 def _null_distribution(size: Array, observed: float) -> NullDistribution:

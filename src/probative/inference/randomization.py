@@ -17,16 +17,19 @@ from probative.inference._exchange_units import UnitExchange
 from probative.inference._score_difference import score_difference
 from probative.inference._spectrum import TooLargeError
 from probative.inference._walk import walk_of_units
+from probative.inference.sequential_pvalue import sequential_pvalue
 from probative.metrics import METRICS, score
 from probative.options import ExchangeOptions
 from probative.results import NullDistribution, RandomizationTest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from probative._types import RNG
 
-__all__ = ["ALTERNATIVES", "exact_pvalue", "randomization_test", "sampled_pvalue"]
+__all__ = ["ALTERNATIVES", "drawing", "exact_pvalue", "randomization_test"]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -41,7 +44,7 @@ def randomization_test(
     by: str | None = None,
     alternative: str = "two-sided",
     method: str = "auto",
-    n_resamples: int = 10_000,
+    n_resamples: int | None = None,
     rng: RNG | None = None,
     beta: float = 1.0,
     null: bool = False,
@@ -70,7 +73,9 @@ def randomization_test(
         "exact"; "sampled", with random exchanges; "auto", exact unless it would need more than
         `memory_limit`.
     n_resamples, rng
-        How many exchanges to draw, and a seed or generator for them, where they are sampled.
+        How many exchanges to draw, and a seed or generator for them, where they are sampled. By
+        default as many as it takes until it is clear whether the p-value exceeds 0.05 and 0.01, a
+        million at most.
     beta
         The weight of recall in F-beta. It is taken for the decimal that it prints as.
     null
@@ -113,7 +118,8 @@ def randomization_test(
     by = _exchanged(paired, by)
     one_of("alternative", alternative, ALTERNATIVES)
     one_of("method", method, ("auto", "exact", "sampled"))
-    n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
+    if n_resamples is not None:
+        n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
     generator = random_generator(rng)
     positive("beta", beta)
     positive("memory_limit", memory_limit)
@@ -167,17 +173,26 @@ def randomization_test(
                     f"method='sampled'"
                 ) from None
             notes.append(f"sampled, because the exact test needs {problem}")
-    differences, pvalue = sampled_pvalue(exchange, observed, alternative, n_resamples, generator)
+    differences: list[NDArray[np.float64]] | None = [] if null else None
+    draw = drawing(exchange, observed, alternative, differences)
+    sampled_p = sequential_pvalue(draw, n_resamples=n_resamples, rng=generator)
+    notes.append(str(sampled_p))
     return result(
         method="sampled",
-        pvalue=pvalue,
-        n_resamples=n_resamples,
-        standard_error=math.sqrt(pvalue * (1 - pvalue) / n_resamples),
-        note="; ".join(notes) or None,
+        pvalue=sampled_p.pvalue,
+        n_resamples=sampled_p.draws,
+        standard_error=sampled_p.standard_error,
+        pvalue_low=sampled_p.low,
+        pvalue_high=sampled_p.high,
+        note="; ".join(notes),
         signature=ExchangeOptions(
             alternative=alternative, beta=beta, n_resamples=n_resamples, rng=rng
         ).signature("randomization-test", metric, f"sampled-by-{by}"),
-        null=_sampled_null(exchange, observed, differences) if null else None,
+        null=(
+            None
+            if differences is None
+            else _sampled_null(exchange, observed, np.concatenate(differences))
+        ),
     )
 
 
@@ -228,29 +243,40 @@ def _probability(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 
-def sampled_pvalue(
+def drawing(
     exchange: ItemExchange | UnitExchange,
     observed: Fraction,
     alternative: str,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> tuple[NDArray[np.float64], float]:
-    """The sampled differences, and (number at least as extreme + 1) / (n_resamples + 1)."""
+    differences: list[NDArray[np.float64]] | None = None,
+) -> Callable[[np.random.Generator, int], int]:
+    """A function that draws exchanges and tells how many are at least as extreme as observed.
+
+    Parameters
+    ----------
+    exchange, observed, alternative
+        What is exchanged, and the difference that was observed.
+    differences
+        Where the differences of all draws are to be put, if anywhere.
+    """
     game = exchange.gap
-    extreme = 0
-    differences = []
-    for x, f in exchange.sample(n_resamples, rng):
-        mirrored = game.total[0] - x, game.total[1] - f
-        if alternative == "greater":
-            reached = game.at_least(x, f, observed)
-        elif alternative == "less":
-            reached = game.at_least(*mirrored, -observed)
-        else:
-            size = abs(observed)
-            reached = game.at_least(x, f, size) | game.at_least(*mirrored, size)
-        extreme += int(np.count_nonzero(reached))
-        differences.append(game.difference(x, f))
-    return np.concatenate(differences), (extreme + 1) / (n_resamples + 1)
+
+    def draw(generator: np.random.Generator, number: int) -> int:
+        extreme = 0
+        for x, f in exchange.sample(number, generator):
+            mirrored = game.total[0] - x, game.total[1] - f
+            if alternative == "greater":
+                reached = game.at_least(x, f, observed)
+            elif alternative == "less":
+                reached = game.at_least(*mirrored, -observed)
+            else:
+                size = abs(observed)
+                reached = game.at_least(x, f, size) | game.at_least(*mirrored, size)
+            extreme += int(np.count_nonzero(reached))
+            if differences is not None:
+                differences.append(game.difference(x, f))
+        return extreme
+
+    return draw
 
 
 def _edges(exchange: ItemExchange | UnitExchange, observed: Fraction) -> list[Fraction]:

@@ -139,6 +139,9 @@ class Comparison(DifferenceResult):
         two systems.
     test, by
         Whether the test was exact or sampled, and what was exchanged.
+    draws, pvalue_low, pvalue_high
+        How many exchanges were drawn, and the limits between which the p-value of all exchanges
+        lies with a probability of 0.9999; None where the test is exact.
     design_effect
         How many times larger the variance of the difference is than with independent items.
     p_a_better, p_equivalent, p_b_better
@@ -212,6 +215,9 @@ class Comparison(DifferenceResult):
     power: float = 0.8
     by_label: tuple[LabelDifference, ...] = ()
     note: str | None = None
+    draws: int | None = None
+    pvalue_low: float | None = None
+    pvalue_high: float | None = None
     null: NullDistribution | None = field(default=None, repr=False)
     question: str | None = None
     runs: dict[str, int] | None = None

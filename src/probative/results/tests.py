@@ -62,6 +62,9 @@ class RandomizationTest(Result):
         How many units (by unit) or items (by item) there are.
     n_resamples, standard_error
         How many exchanges were drawn, and the Monte-Carlo error of the p-value; None if exact.
+    pvalue_low, pvalue_high
+        Between these the p-value of all exchanges lies with a probability of 0.9999, however many
+        were drawn; None if exact.
     note
         What the reader must know about this test, or None.
     null
@@ -79,6 +82,8 @@ class RandomizationTest(Result):
     n_units: int
     n_resamples: int | None = None
     standard_error: float | None = None
+    pvalue_low: float | None = None
+    pvalue_high: float | None = None
     note: str | None = None
     null: NullDistribution | None = field(default=None, repr=False)
     signature: str = field(default="", repr=False)
