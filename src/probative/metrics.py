@@ -53,6 +53,7 @@ __all__ = [
     "ratio",
     "recall",
     "score",
+    "span",
     "specificity",
 ]
 
@@ -281,6 +282,12 @@ def bounds(metric: str) -> tuple[float, float]:
     """Between which a score lies; other names than those of the table are shares."""
     known = TABLE.get(metric)
     return (0.0, 1.0) if known is None else (known.low, known.high)
+
+
+def span(metric: str) -> float:
+    """The most by which two scores can differ."""
+    low, high = bounds(metric)
+    return high - low
 
 
 def label_metric(metric: str) -> str:

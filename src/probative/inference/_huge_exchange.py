@@ -20,7 +20,6 @@ from probative.inference._half_binomial import half_binomial
 from probative.inference._score_difference import AffineDifference
 
 if TYPE_CHECKING:
-
     from numpy.typing import NDArray
 
     from probative.inference._score_difference import Exact, ScoreDifference

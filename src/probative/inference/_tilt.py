@@ -16,7 +16,6 @@ import numpy as np
 from probative.inference._walk import Lattice, Walk
 
 if TYPE_CHECKING:
-
     from numpy.typing import NDArray
 
     from probative.inference._score_difference import Exact, ScoreDifference

@@ -217,9 +217,7 @@ def _undefined_scores(table: PairedCounts, metric: str, beta: float) -> list[str
     ]
 
 
-def exact_pvalue(
-    exchange: ItemExchange | UnitExchange, observed: Exact, alternative: str
-) -> float:
+def exact_pvalue(exchange: ItemExchange | UnitExchange, observed: Exact, alternative: str) -> float:
     """Only upper tails are needed: under the null hypothesis the difference is symmetric."""
     if alternative == "two-sided":
         return 1.0 if observed == 0 else _probability(2 * exchange.tail(abs(observed)))
