@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._types import RNG
+    from probative.inference._score_difference import Exact
 
 __all__ = ["ALTERNATIVES", "drawing", "exact_pvalue", "randomization_test"]
 
@@ -62,7 +63,9 @@ def randomization_test(
     paired
         The cases of the two systems; whole numbers.
     metric
-        One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
+        One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
+        balanced_accuracy, mcc, kappa, informedness, markedness, fowlkes_mallows. Given the answer,
+        every one of them is a function of a system's true and false positives.
     by
         What is exchanged: whole units (sentences, documents) or single items. By default units,
         where there are any. Items of one sentence are seldom independent: a test by item then
@@ -163,7 +166,7 @@ def randomization_test(
                 signature=ExchangeOptions(alternative=alternative, beta=beta).signature(
                     "randomization-test", metric, f"{how['method']}-by-{by}"
                 ),
-                null=_null_distribution(exchange, observed) if null else None,
+                null=_null_distribution(exchange, _rational(observed)) if null else None,
             )
         except TooLargeError as problem:
             if method == "exact":
@@ -191,7 +194,7 @@ def randomization_test(
         null=(
             None
             if differences is None
-            else _sampled_null(exchange, observed, np.concatenate(differences))
+            else _sampled_null(exchange, _rational(observed), np.concatenate(differences))
         ),
     )
 
@@ -229,9 +232,7 @@ def _undefined_scores(table: PairedCounts, metric: str, beta: float) -> list[str
     ]
 
 
-def exact_pvalue(
-    exchange: ItemExchange | UnitExchange, observed: Fraction, alternative: str
-) -> float:
+def exact_pvalue(exchange: ItemExchange | UnitExchange, observed: Exact, alternative: str) -> float:
     """Only upper tails are needed: under the null hypothesis the difference is symmetric."""
     if alternative == "two-sided":
         return 1.0 if observed == 0 else _probability(2 * exchange.tail(abs(observed)))
@@ -245,7 +246,7 @@ def _probability(value: float) -> float:
 
 def drawing(
     exchange: ItemExchange | UnitExchange,
-    observed: Fraction,
+    observed: Exact,
     alternative: str,
     differences: list[NDArray[np.float64]] | None = None,
 ) -> Callable[[np.random.Generator, int], int]:
@@ -277,6 +278,13 @@ def drawing(
         return extreme
 
     return draw
+
+
+def _rational(observed: Exact) -> Fraction:
+    """The edge of a bin: what is no fraction is rounded, towards 0."""
+    if isinstance(observed, Fraction):
+        return observed
+    return Fraction(math.nextafter(float(observed), 0.0) * (1 - 1e-15))
 
 
 def _edges(exchange: ItemExchange | UnitExchange, observed: Fraction) -> list[Fraction]:
