@@ -31,6 +31,7 @@ _MOST_CELLS = 1_000_000  # kinds of rows: more are no labels
 _MOST_KINDS = 2_000_000  # kinds of units that leave an engine
 _NAMED = 5  # labels that a message names
 _GOLD = "gold"
+_NO_VALUES = ("NAType", "NaTType")  # of pandas
 
 
 class TallyWarning(UserWarning):
@@ -164,14 +165,17 @@ class _Counted:
             ],
             dtype=np.int64,
         )
-        group = self._grouped(rows)
         kept = self._without_gaps(codes, number)
-        self.cells = Cells(group[kept], codes[0, kept], codes[1:, kept], number[kept])
+        group = self._grouped(rows, kept)
+        self.cells = Cells(group, codes[0, kept], codes[1:, kept], number[kept])
         self.notes += [*self._kinds(), *self._strangers(codes[:, kept], number[kept])]
 
-    def _grouped(self, rows: dict[str, Sequence[Any]]) -> NDArray[np.int64]:
-        """Name the groups, and number the rows by them."""
-        keys = _group_keys(rows, list(self.asked.groups), single=self.asked.single_by)
+    def _grouped(
+        self, rows: dict[str, Sequence[Any]], kept: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """Name the groups that have rows, and number these by them."""
+        every = _group_keys(rows, list(self.asked.groups), single=self.asked.single_by)
+        keys = [key for key, own in zip(every, kept, strict=True) if own]
         self.groups = tuple(sorted(dict.fromkeys(keys), key=_sorting))
         number = {key: i for i, key in enumerate(self.groups)}
         if self.asked.by and any(_has_gap(key) for key in self.groups):
@@ -343,7 +347,10 @@ def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) ->
 
 
 def _values(column: Any) -> list[Any]:
-    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+    """The values of a column, None for what is missing in any library's way."""
+    if isinstance(column, np.ndarray):
+        column = column.tolist()
+    return [None if type(value).__name__ in _NO_VALUES else value for value in column]
 
 
 def _group_keys(
@@ -358,7 +365,7 @@ def _group_keys(
 
 def _key(value: Any) -> Hashable:
     """A value as the key of a group: what is missing is None."""
-    if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or value != value:
         return None
     return value  # type: ignore[no-any-return]
 

@@ -72,7 +72,8 @@ def count_units(
     import narwhals as nw
 
     if drop:
-        gaps = [_is_missing(safe, column) for safe, column in columns.items()]
+        schema = frame.collect_schema()
+        gaps = [_is_missing(safe, column, schema[safe]) for safe, column in columns.items()]
         frame = frame.filter(~reduce(or_, [*gaps, _is_null(frame, unit)]))
     names = statistics_of(len(columns) - 1)
     if positive is not None:
@@ -176,15 +177,14 @@ def _is_label(safe: str, column: LabelColumn, text: str) -> nw.Expr:
     return _is_value(safe, column.values_of(text))
 
 
-def _is_missing(safe: str, column: LabelColumn) -> nw.Expr:
+def _is_missing(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
     """Whether there is no label: null, NaN, an infinity, an empty text."""
     import narwhals as nw
 
     gap = nw.col(safe).is_null()
-    gaps = [value for value in column.missing() if value is not None]
-    if any(isinstance(value, float) and value != value for value in gaps):
+    if dtype.is_float():
         gap = gap | nw.col(safe).is_nan()
-    others = [v for v in gaps if isinstance(v, (str, float)) and v == v]
+    others = [v for v in column.missing() if isinstance(v, (str, float)) and v == v]
     return gap | _is_value(safe, others) if others else gap
 
 
@@ -202,7 +202,7 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
     own = nw.col(safe)
     if dtype == nw.String or dtype.is_integer():
         text = own.cast(nw.String)
-        return nw.when(~_is_missing(safe, column)).then(text) if column.missing() else text
+        return nw.when(~_is_missing(safe, column, dtype)).then(text) if column.missing() else text
     if len(column.texts) > _LONGEST_CHAIN:
         raise InputError(
             f"{column.parameter}: {column.name!r} has {len(column.texts):,} labels of the type "
