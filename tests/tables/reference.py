@@ -1,8 +1,7 @@
-"""What a tally should be, counted row by row in plain Python; and the same rows in every library."""
+"""What a tally should be, counted row by row in plain Python."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 from probative._labels import label_text
@@ -50,7 +49,3 @@ def kinds_of(paired, width=8):
     rows = paired.cases[:, :width].astype(int).tolist()
     number = paired.multiplicity.tolist()
     return Counter({tuple(row): times for row, times in zip(rows, number, strict=True)})
-
-
-def same_value(value):
-    return None if isinstance(value, float) and math.isnan(value) else value

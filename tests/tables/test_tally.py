@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from tables.reference import cases_of, kept_rows, kinds_of, unit_cases
 
 import probative as pv
 from probative.errors import InputError
 from probative.tables import TallyWarning, count_table
-from tables.reference import cases_of, kept_rows, kinds_of, unit_cases
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")

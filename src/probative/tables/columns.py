@@ -12,14 +12,18 @@ from functools import cached_property
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probative._labels import label_text
 from probative._validation import shown
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable, Sequence
 
-__all__ = ["LabelColumn", "kinds_of"]
+__all__ = ["LabelColumn", "group_keys", "has_gap", "kinds_of", "sort_groups", "values_of"]
+
+_NO_VALUES = ("NAType", "NaTType")  # of pandas
 
 
 @dataclass(frozen=True)
@@ -86,3 +90,48 @@ def _kind(value: Any) -> str:
     if isinstance(value, Number):
         return "numbers"
     return "dates" if isinstance(value, (date, time)) else type(value).__name__
+
+
+def values_of(column: Any) -> list[Any]:
+    """The values of a column, None for what is missing in any library's way."""
+    if isinstance(column, np.ndarray):
+        column = column.tolist()
+    return [None if type(value).__name__ in _NO_VALUES else value for value in column]
+
+
+def group_keys(
+    rows: dict[str, Sequence[Any]], groups: list[str], size: int, *, single: bool
+) -> list[Hashable]:
+    """The group of every row: a value, or a tuple of values of several columns."""
+    if not groups:
+        return [None] * size
+    columns = [[_key(value) for value in values_of(rows[safe])] for safe in groups]
+    return columns[0] if single else list(zip(*columns, strict=True))
+
+
+def sort_groups(keys: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """The different groups in the order of their values."""
+    return tuple(sorted(dict.fromkeys(keys), key=_sorting))
+
+
+def _key(value: Any) -> Hashable:
+    """A value as the key of a group: what is missing is None."""
+    return None if value is None or value != value else value
+
+
+def has_gap(key: Hashable) -> bool:
+    """Whether the value of a group is missing."""
+    return key is None or (isinstance(key, tuple) and None in key)
+
+
+def _sorting(key: Hashable) -> tuple[Any, ...]:
+    """Numbers before texts, what is missing last."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return tuple(
+        (2, 0, "")
+        if part is None
+        else (0, part, "")
+        if isinstance(part, (int, float))
+        else (1, 0, str(part))
+        for part in parts
+    )

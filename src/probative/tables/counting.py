@@ -12,7 +12,14 @@ from probative._labels import label_name
 from probative._validation import flag, names_of, one_of, shown
 from probative.errors import InputError, suggestion
 from probative.positive import positive_label
-from probative.tables.columns import LabelColumn, kinds_of
+from probative.tables.columns import (
+    LabelColumn,
+    group_keys,
+    has_gap,
+    kinds_of,
+    sort_groups,
+    values_of,
+)
 from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import ALL, NUMBER, count_cells, count_units, statistics_of
 from probative.tables.tallied import Cells, Tallied, UnitRows
@@ -31,7 +38,6 @@ _MOST_CELLS = 1_000_000  # kinds of rows: more are no labels
 _MOST_KINDS = 2_000_000  # kinds of units that leave an engine
 _NAMED = 5  # labels that a message names
 _GOLD = "gold"
-_NO_VALUES = ("NAType", "NaTType")  # of pandas
 
 
 class TallyWarning(UserWarning):
@@ -153,14 +159,14 @@ class _Counted:
         if not len(number):
             raise InputError("frame: the table has no rows; expected at least one")
         self.columns = {
-            safe: LabelColumn.of(parameter, name, _values(rows[safe]))
+            safe: LabelColumn.of(parameter, name, values_of(rows[safe]))
             for safe, (parameter, name) in self.asked.labels.items()
         }
         self.labels = tuple(sorted(frozenset().union(*(c.labels for c in self.columns.values()))))
         code = {label: i for i, label in enumerate(self.labels)}
         codes = np.array(
             [
-                [-1 if (t := column.text_of(v)) is None else code[t] for v in _values(rows[safe])]
+                [-1 if (t := column.text_of(v)) is None else code[t] for v in values_of(rows[safe])]
                 for safe, column in self.columns.items()
             ],
             dtype=np.int64,
@@ -174,11 +180,13 @@ class _Counted:
         self, rows: dict[str, Sequence[Any]], kept: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
         """Name the groups that have rows, and number these by them."""
-        every = _group_keys(rows, list(self.asked.groups), single=self.asked.single_by)
+        every = group_keys(
+            rows, list(self.asked.groups), len(rows[NUMBER]), single=self.asked.single_by
+        )
         keys = [key for key, own in zip(every, kept, strict=True) if own]
-        self.groups = tuple(sorted(dict.fromkeys(keys), key=_sorting))
+        self.groups = sort_groups(keys)
         number = {key: i for i, key in enumerate(self.groups)}
-        if self.asked.by and any(_has_gap(key) for key in self.groups):
+        if self.asked.by and any(has_gap(key) for key in self.groups):
             self.notes.append(
                 f"{_listed(self.asked.by)}: some rows have no value; they are a group of their "
                 f"own, None"
@@ -277,7 +285,7 @@ class _Counted:
         group: list[int | None] = [None] * size
         if groups:
             at = {key: i for i, key in enumerate(self.groups)}
-            group = [at[key] for key in _group_keys(rows, groups, single=self.asked.single_by)]
+            group = [at[key] for key in group_keys(rows, groups, size, single=self.asked.single_by)]
         if positive is not None:
             return [(own, positive) for own in group]
         labels = [None if label == ALL else str(label) for label in rows["label"]]
@@ -344,45 +352,6 @@ def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) ->
         f"positive: there is no label {wanted!r}; expected one of {there}"
         + suggestion(wanted, labels[:10_000])
     )
-
-
-def _values(column: Any) -> list[Any]:
-    """The values of a column, None for what is missing in any library's way."""
-    if isinstance(column, np.ndarray):
-        column = column.tolist()
-    return [None if type(value).__name__ in _NO_VALUES else value for value in column]
-
-
-def _group_keys(
-    rows: dict[str, Sequence[Any]], groups: list[str], *, single: bool
-) -> list[Hashable]:
-    """The group of every row: a value, or a tuple of values of several columns."""
-    if not groups:
-        return [None] * len(rows[NUMBER])
-    columns = [[_key(value) for value in _values(rows[safe])] for safe in groups]
-    return columns[0] if single else list(zip(*columns, strict=True))
-
-
-def _key(value: Any) -> Hashable:
-    """A value as the key of a group: what is missing is None."""
-    if value is None or value != value:
-        return None
-    return value  # type: ignore[no-any-return]
-
-
-def _has_gap(key: Hashable) -> bool:
-    return key is None or (isinstance(key, tuple) and None in key)
-
-
-def _sorting(key: Hashable) -> tuple[Any, ...]:
-    """Groups in the order of their values, numbers before texts, what is missing last."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return tuple(
-        (2, 0, "") if part is None
-        else (0, part, "") if isinstance(part, (int, float))
-        else (1, 0, str(part))
-        for part in parts
-    )  # fmt: skip
 
 
 def _listed(names: Sequence[str]) -> str:

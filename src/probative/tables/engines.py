@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Frame = nw.LazyFrame[Any] | nw.DataFrame[Any]
 
-__all__ = ["chosen", "fetch", "opened"]
+__all__ = ["chosen", "failure", "fetch", "opened"]
 
 _MESSAGE = 300  # characters of an engine's own message that are passed on
 _NAMED = 20
@@ -52,7 +52,7 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     try:
         there = list(frame.collect_schema().names())
     except Exception as error:
-        raise _failure(error) from None
+        raise failure(error) from None
     for parameter, name in columns.values():
         if not isinstance(name, str):
             raise InputError(f"{parameter}: {shown(name)}; expected the name of a column")
@@ -89,7 +89,7 @@ def fetch(frame: Frame, limit: int | None = None) -> dict[str, Sequence[Any]]:
     except InputError:
         raise
     except Exception as error:
-        raise _failure(error) from None
+        raise failure(error) from None
 
 
 def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
@@ -117,7 +117,7 @@ def _plain(column: Any, is_date: bool) -> Any:
     return column.tolist()
 
 
-def _failure(error: Exception) -> InputError:
+def failure(error: Exception) -> InputError:
     """What an engine says went wrong, in one line."""
     from probative.tables.failures import told
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from probative.tables.columns import LabelColumn
     from probative.tables.engines import Frame
 
-__all__ = ["ALL", "NUMBER", "count_cells", "count_units", "statistics_of"]
+__all__ = ["ALL", "NUMBER", "count_cells", "count_units", "merge_units", "statistics_of"]
 
 NUMBER, ALL = "n", ""  # the column of counts; the mark of all classes together: no label is empty
 _LONGEST_CHAIN = 300  # labels that are named one by one where no cast gives their texts
@@ -83,9 +83,16 @@ def count_units(
     else:
         rows, keys = _each_class(frame, [*groups, unit], columns), [*groups, "label"]
     rows = rows.with_columns(_is_null(frame, unit).cast(nw.Int64).alias("lost"))
-    sums = [nw.col(name).sum() for name in (*names, "lost")]
-    by_unit = rows.group_by(*keys, unit).agg(*sums)
-    return by_unit.group_by(*keys, *names, "lost").agg(nw.len().alias(NUMBER))
+    return merge_units(rows, keys, [unit], [*names, "lost"])
+
+
+def merge_units(rows: Frame, keys: list[str], units: list[str], names: list[str]) -> Frame:
+    """Add up the rows of every unit (or take each for one, without units), and merge equal ones."""
+    import narwhals as nw
+
+    if units:
+        rows = rows.group_by(*keys, *units).agg(*(nw.col(name).sum() for name in names))
+    return rows.group_by(*keys, *names).agg(nw.len().alias(NUMBER))
 
 
 def _summands(frame: Frame, keep: list[str], yes: list[nw.Expr], **more: nw.Expr) -> Frame:

@@ -96,13 +96,19 @@ class Tallied:
     groups: tuple[Hashable, ...]
     unit: str | None
     notes: tuple[str, ...]
-    _cells: Cells = field(repr=False)
+    _cells: Cells | None = field(repr=False)
     _units: dict[tuple[int | None, str | None], UnitRows] = field(repr=False)
 
     @property
     def n_rows(self) -> int:
         """How many rows were counted."""
-        return int(self._cells.number.sum())
+        if self._cells is not None:
+            return int(self._cells.number.sum())
+        return sum(
+            int(rows.number @ rows.sums[:, 0])
+            for (group, _), rows in self._units.items()
+            if group is not None or not self.groups
+        )
 
     def n_units(self, group: Hashable = None) -> int:
         """How many units there are, in a group or in all."""
@@ -236,6 +242,10 @@ class Tallied:
     def _item_sums(self, systems: tuple[int, ...], group: int | None, label: str | None) -> Array:
         """The sums over all rows (of a group)."""
         cells = self._cells
+        if cells is None:  # of rows that were sums already
+            own = [rows for (at, _), rows in self._units.items() if group in (None, at)]
+            sums = np.sum([rows.number @ rows.sums for rows in own], axis=0)
+            return np.asarray(sums[_places(len(self), systems)])
         kept = slice(None) if group is None else cells.group == group
         answer, number = cells.answer[kept], cells.number[kept]
         says = [cells.says[k][kept] for k in systems]
