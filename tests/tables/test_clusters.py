@@ -16,6 +16,8 @@ from probative.tables import TallyWarning, count_table, count_tags
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+
 ODD = {
     "gold": 'go"ld; drop table x; --\n',
     "a": "a.b`c.d`",
@@ -113,7 +115,10 @@ def test_each_class_against_the_rest_in_one_query(frame, rows):
 @pytest.mark.spark
 def test_tags_are_counted_by_the_workers_of_spark(spark):
     tagged = sentences()
-    frame = spark.createDataFrame(pd.DataFrame(tagged)).repartition(3)
+    schema = "doc long, lang string" + "".join(
+        f", {name} array<string>" for name in ("tokens", "gold", "old", "new")
+    )
+    frame = spark.createDataFrame([tuple(row.values()) for row in tagged], schema).repartition(3)
     table = count_tags(
         frame, gold="gold", systems=["old", "new"], scheme="iob2", unit="doc", tokens="tokens"
     )
@@ -137,7 +142,7 @@ def test_tags_are_counted_by_the_workers_of_dask(cluster):
 @pytest.mark.spark
 def test_a_bad_row_in_a_worker_is_one_line(spark):
     frame = spark.createDataFrame([(["O"], ["O", "O"])], "gold array<string>, pred array<string>")
-    with pytest.raises(InputError, match="has 2 in .* and 1 in .*; expected one tag") as caught:
+    with pytest.raises(InputError, match=r"has 2 in .* and 1 in .*; expected one tag") as caught:
         count_tags(frame, gold="gold", systems=["pred"], scheme="iob2")
     assert "\n" not in str(caught.value)
 
@@ -148,7 +153,7 @@ def parts(tmp_path):
     import pyarrow.parquet as pq
 
     for i in range(3):
-        table = pa.table({"gold": [0, 1] * 500, "pred": [1, 1] * 500})
+        table = pa.table({"gold": [0, 1] * 500, "pred": [1, 1, 0, 1] * 250})
         pq.write_table(table, tmp_path / f"part-{i}.parquet")
     return tmp_path
 
@@ -174,7 +179,7 @@ READERS = [
 def test_a_file_cut_in_half_is_named(request, name, parts):
     engine = None if name == "duckdb" else request.getfixturevalue(name)
     frame = read(name, engine, parts)
-    assert pv.tally(frame, gold="gold", pred="pred") == pv.Counts(1500, 1500, 0, 0)
+    assert pv.tally(frame, gold="gold", pred="pred") == pv.Counts(1500, 750, 0, 750)
     cut = parts / "part-1.parquet"
     cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
     if name == "spark":
@@ -208,7 +213,7 @@ def test_a_column_that_one_file_lacks_is_no_label(spark, parts):
 
 @pytest.mark.spark
 def test_a_job_that_dies_half_way_gives_nothing(spark):
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
     from pyspark.sql.types import LongType
 
     def die(value):
@@ -218,7 +223,8 @@ def test_a_job_that_dies_half_way_gives_nothing(spark):
 
     numbers = spark.range(1000).repartition(4)
     frame = numbers.select(
-        (F.col("id") % 2).alias("gold"), F.udf(die, LongType())(F.col("id")).alias("pred")
+        (functions.col("id") % 2).alias("gold"),
+        functions.udf(die, LongType())(functions.col("id")).alias("pred"),
     )
     with pytest.raises(InputError, match="killed half-way") as caught:
         pv.tally(frame, gold="gold", pred="pred")

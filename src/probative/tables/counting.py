@@ -268,11 +268,13 @@ class _Counted:
         number = np.asarray(rows[NUMBER], dtype=np.int64)
         names = statistics_of(len(self.asked.systems))
         sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)
-        self._refuse_lost(np.asarray(rows["lost"], dtype=np.float64), number)
         if len(number) > _MOST_KINDS:
             raise InputError(f"unit: more than {_MOST_KINDS:,} different kinds of units")
         keys = self._unit_keys(rows, groups, positive)
-        self._same_table(sums, number, keys, positive)
+        whole = np.array([label == positive for _, label in keys], dtype=bool)
+        in_kind = number * sums[:, 0] * whole  # rows, each of them once
+        self._refuse_lost(in_kind[np.asarray(rows["lost"]) > 0].sum())
+        self._same_table(int(in_kind.sum()))
         places: dict[tuple[int | None, str | None], list[int]] = {}
         for place, key in enumerate(keys):
             places.setdefault(key, []).append(place)
@@ -291,23 +293,16 @@ class _Counted:
         labels = [None if label == ALL else str(label) for label in rows["label"]]
         return list(zip(group, labels, strict=True))
 
-    def _refuse_lost(self, lost: NDArray[np.float64], number: NDArray[np.int64]) -> None:
-        if lost.any():
+    def _refuse_lost(self, lost: float) -> None:
+        """Rows without a unit are no unit."""
+        if lost:
             raise InputError(
-                f"unit: {self.asked.unit!r} has no value in {int(lost @ number):,} rows; expected "
-                f"the unit of every row, or on_null='drop'"
+                f"unit: {self.asked.unit!r} has no value in {int(lost):,} rows; expected the unit "
+                f"of every row, or on_null='drop'"
             )
 
-    def _same_table(
-        self,
-        sums: NDArray[np.float64],
-        number: NDArray[np.int64],
-        keys: list[tuple[int | None, str | None]],
-        positive: str | None,
-    ) -> None:
+    def _same_table(self, seen: int) -> None:
         """Two queries of one table must have seen the same rows."""
-        whole = np.array([label == positive for _, label in keys], dtype=bool)
-        seen = int(number[whole] @ sums[whole, 0])
         expected = int(self.cells.number.sum())
         if seen > expected or (seen < expected and self.on_null != "drop"):
             raise InputError(

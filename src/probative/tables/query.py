@@ -82,7 +82,8 @@ def count_units(
         keys = groups
     else:
         rows, keys = _each_class(frame, [*groups, unit], columns), [*groups, "label"]
-    rows = rows.with_columns(_is_null(frame, unit).cast(nw.Int64).alias("lost"))
+    lost = _is_null(frame, unit) & (nw.col("rows") > 0)
+    rows = rows.with_columns(lost.cast(nw.Int64).alias("lost"))
     return merge_units(rows, keys, [unit], [*names, "lost"])
 
 
@@ -140,6 +141,9 @@ def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) 
         own = frame.filter(reduce(and_, [~label.is_null(), *(~same for same in named_before)]))
         yes = [_equal(text, other) for other in texts]
         branches.append(_summands(own, keep, yes, label=label))
+    # summed up before they are joined: fewer rows, and plans that every optimiser reads well
+    sums = [nw.col(name).sum() for name in statistics_of(len(columns) - 1)]
+    branches = [own.group_by(*keep, "label").agg(*sums) for own in branches]
     return nw.concat(branches, how="vertical")  # type: ignore[type-var]
 
 
