@@ -154,8 +154,9 @@ def page(rows: int, size: float, told: dict[str, dict[str, float]]) -> str:
 
 {rows:,} rows of Parquet ({size:.2f} GB): a right label and those of two systems, {GROUPS} groups,
 {UNITS:,} units; tallied through DuckDB on {CORES} cores, each in a process of its own. The memory
-is that of the whole process. What follows are the statistics on what came back: by group one table, by
-unit {int(told["unit"]["kinds"]):,} kinds of units (the test was {told["unit"]["method"]}).
+is that of the whole process. What follows are the statistics on what came back: by group one
+table, by unit {int(told["unit"]["kinds"]):,} kinds of units, with which the test was
+{told["unit"]["method"]}.
 
 {table}
 

@@ -149,7 +149,8 @@ class _Counted:
 
     def __post_init__(self) -> None:
         keys = [*self.asked.groups, *self.asked.labels]
-        rows = fetch(count_cells(self.source, keys), _MOST_CELLS)
+        self._refuse_lists()
+        rows = fetch(lambda: count_cells(self.source, keys), _MOST_CELLS)
         number = np.asarray(rows[NUMBER], dtype=np.float64)
         if len(number) > _MOST_CELLS:
             raise InputError(
@@ -175,6 +176,15 @@ class _Counted:
         group = self._grouped(rows, kept)
         self.cells = Cells(group, codes[0, kept], codes[1:, kept], number[kept])
         self.notes += [*self._kinds(), *self._strangers(codes[:, kept], number[kept])]
+
+    def _refuse_lists(self) -> None:
+        schema = self.source.collect_schema()
+        for safe, (parameter, name) in self.asked.labels.items():
+            if schema[safe].is_nested():
+                raise InputError(
+                    f"{parameter}: {name!r} holds {schema[safe]}; expected text, numbers or truth "
+                    f"values"
+                )
 
     def _grouped(
         self, rows: dict[str, Sequence[Any]], kept: NDArray[np.bool_]
@@ -256,15 +266,13 @@ class _Counted:
         self, groups: list[str], positive: str | None
     ) -> dict[tuple[int | None, str | None], UnitRows]:
         """The kinds of units, by group and class."""
-        query = count_units(
-            self.source,
-            groups,
-            "u",
-            self.columns,
-            positive=positive,
-            drop=self.on_null == "drop",
+        drop = self.on_null == "drop"
+        rows = fetch(
+            lambda: count_units(
+                self.source, groups, "u", self.columns, positive=positive, drop=drop
+            ),
+            _MOST_KINDS,
         )
-        rows = fetch(query, _MOST_KINDS)
         number = np.asarray(rows[NUMBER], dtype=np.int64)
         names = statistics_of(len(self.asked.systems))
         sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)

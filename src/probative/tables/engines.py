@@ -12,7 +12,7 @@ from probative._validation import shown
 from probative.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import narwhals as nw
 
@@ -74,18 +74,19 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     return frame.select(*(nw.col(source[name]).alias(safe) for safe, (_, name) in columns.items()))
 
 
-def fetch(frame: Frame, limit: int | None = None) -> dict[str, Sequence[Any]]:
-    """Run the query and return its rows, by column; None if there are more than `limit`.
+def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Sequence[Any]]:
+    """Run a query and return its rows, by column; one more than `limit`, if there are more.
 
     Parameters
     ----------
-    frame
-        An aggregate: nothing else should leave an engine.
+    query
+        Makes an aggregate: nothing else should leave an engine. Libraries that make no plans
+        compute while it is made.
     limit
         How many rows may come.
     """
     try:
-        return _fetch(frame if limit is None else frame.head(limit + 1))
+        return _fetch(query() if limit is None else query().head(limit + 1))
     except InputError:
         raise
     except Exception as error:

@@ -225,8 +225,7 @@ def count_tags(
     source = chosen(opened(frame), {**keep, **columns})
     keys = [f"b{i}" for i in range(len(groups))]
     units = [] if unit is None else ["u"]
-    query = merge_units(_mapped(source, counter), keys, units, counter.statistics)
-    rows = fetch(query)
+    rows = fetch(lambda: merge_units(_mapped(source, counter), keys, units, counter.statistics))
     number = np.asarray(rows[NUMBER], dtype=np.int64)
     if not len(number):
         raise InputError("frame: the table has no rows; expected at least one")

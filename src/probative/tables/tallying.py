@@ -131,9 +131,9 @@ def _systems(
     given = [name for name, value in (("pred", pred), ("a", a), ("b", b)) if value is not None]
     if systems is not None and not given:
         return systems, ()
-    if given == ["pred"]:
+    if systems is None and given == ["pred"]:
         return {"pred": pred}, ("pred",)  # type: ignore[dict-item]
-    if given == ["a", "b"]:
+    if systems is None and given == ["a", "b"]:
         return {"a": a, "b": b}, ("a", "b")  # type: ignore[dict-item]
     told = ", ".join([*given, *(["systems"] if systems is not None else [])]) or "none of them"
     raise InputError(f"pred: {told} given; expected pred, or a and b, or systems")
