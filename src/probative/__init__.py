@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from probative._version import __version__
 
 if TYPE_CHECKING:
-    from probative import metrics, results, seqeval, sklearn, testing
+    from probative import metrics, results, seqeval, sklearn, tables, testing
     from probative.boards.building import board
     from probative.comparison import compare
     from probative.counts import Counts, PairedCounts
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         SystemScores,
     )
     from probative.sweep import segmentation_sweep
+    from probative.tables.tallying import tally
 
 # Where each name comes from; it is imported when it is first asked for, since nobody uses all.
 _HOMES = {
@@ -105,8 +106,9 @@ _HOMES = {
         "SystemScores",
     ),
     "sweep": ("segmentation_sweep",),
+    "tables": ("tally",),
 }
-_MODULES = ("metrics", "results", "seqeval", "sklearn", "testing")
+_MODULES = ("metrics", "results", "seqeval", "sklearn", "tables", "testing")
 
 __all__ = [
     "BayesTest",
@@ -158,6 +160,8 @@ __all__ = [
     "seqeval",
     "sequential",
     "sklearn",
+    "tables",
+    "tally",
     "testing",
 ]
 
