@@ -424,7 +424,7 @@ def _common(
         "posterior": posterior,
         "score_a": gap.a,
         "score_b": gap.b,
-        "positives": int(np.count_nonzero(matched.items.answer)),
+        "positives": matched.items.positives,
         # of all that counts, item by item
         "identical": bool(np.array_equal(matched.items.says[i], matched.items.says[j])),
     }
@@ -524,7 +524,7 @@ def _macro_comparison(
         **_common(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
         metric=gap.metric,
         design_effect=None,
-        observed_units=a.n_units,
+        observed_units=int(a.repeats.sum()),
         by_label=_by_label(matched, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
     )

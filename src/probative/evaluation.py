@@ -228,7 +228,11 @@ def scores_of(
         task=matched.task,
         systems=systems,
         level=options.level,
-        units=matched.items.n_units if document is None else int(document.max(initial=-1)) + 1,
+        units=(
+            matched.items.units_in_all
+            if document is None
+            else int(document.max(initial=-1)) + 1
+        ),
         unit=matched.unit if document is None else unit,
         by=unit,
         scheme=matched.scheme,
@@ -445,12 +449,14 @@ def _scores(
 
 def _interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:
     """The interval of a metric from the counts of every sentence (unit, datum)."""
+    number = matched.items.number
     if choices.unit == "document":
         units = _by_document(units, matched.items.document)
     elif choices.unit == "item" and (matched.unit != "item" or np.max(units.nu, initial=0) <= 1):
-        return interval(units.sum(), metric, **choices.how)
+        table = units.sum() if number is None else (units * number).sum()
+        return interval(table, metric, **choices.how)
     # the label that was missed and the one that was given instead belong to one datum
-    return interval(units, metric, clustered=True, **choices.how)
+    return interval(units, metric, clustered=True, multiplicity=number, **choices.how)
 
 
 def _by_document(units: Counts, document: Any) -> Counts:

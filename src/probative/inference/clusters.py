@@ -109,7 +109,9 @@ def student_quantile(level: float, degrees_of_freedom: Any) -> Any:
     return np.minimum(t, _LARGEST_QUANTILE)
 
 
-def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0) -> Dependence:
+def dependence_of_score(
+    counts: Counts, metric: str = "f1", *, beta: float = 1.0, number: Array | None = None
+) -> Dependence:
     """How much less the items of units tell about one system's score.
 
     Parameters
@@ -118,6 +120,8 @@ def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0
         One row per unit (sentence, document). Units in which nothing counts are not there.
     metric, beta
         The score.
+    number
+        How many equal units each row stands for; by default one.
 
     Examples
     --------
@@ -131,13 +135,14 @@ def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0
     if len(counts.shape) != 1:
         raise InputError(f"counts: shape {counts.shape}; expected one row per unit")
     x, y = ratio(counts, metric, beta=beta)
-    there = y > 0
-    table = np.array(list(counts.sum().to_dict().values()), dtype=np.float64)
+    times = np.ones(len(counts)) if number is None else np.asarray(number, dtype=np.float64)
+    there = (y > 0) & (times > 0)
+    table = np.array(list((counts * times).sum().to_dict().values()), dtype=np.float64)
     item_x, item_y = ratio(Counts(*np.eye(len(table))), metric, beta=beta)
     right, wrong = table[item_x > 0].sum(), table[(item_y > 0) & (item_x == 0)].sum()
-    rows, number = [(x[there], y[there])], np.ones(np.count_nonzero(there))
+    rows = [(x[there], y[there])]
     few = _FEW_WRONG if wrong < right else _FEW_RIGHT
-    return _dependence(rows, number, [(item_x, item_y)], table, few)
+    return _dependence(rows, times[there], [(item_x, item_y)], table, few)
 
 
 def dependence_of_difference(

@@ -96,7 +96,7 @@ def macro_test(
         method="sampled",
         statistic=observed,
         pvalue=pvalue,
-        n_units=cells_a.n_units,
+        n_units=int(cells_a.repeats.sum()),
         n_resamples=n_resamples,
         standard_error=math.sqrt(pvalue * (1 - pvalue) / n_resamples),
         null=_null_distribution(size, abs(observed)) if null else None,
@@ -144,7 +144,8 @@ def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.i
         key = table.indices[own].tobytes() + table.data[own].tobytes()
         kinds.setdefault(key, []).append(unit)
     first = [units[0] for units in kinds.values()]
-    number = np.array([len(units) for units in kinds.values()], dtype=np.int64)
+    times = cells.repeats
+    number = np.array([times[units].sum() for units in kinds.values()], dtype=np.int64)
     return table[first], number
 
 

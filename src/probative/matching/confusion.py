@@ -38,7 +38,8 @@ def span_confusions(gold: Spans, system: Spans) -> Confusions:
 
 def label_confusions(gold: Labels, system: Labels) -> Confusions:
     """Pairs of the right label and another one, the most frequent first."""
-    return _count(gold.codes, system.codes, gold.names, system.names)
+    times = None if gold.repeats is None else gold.repeats.of_rows(gold.units)
+    return _count(gold.codes, system.codes, gold.names, system.names, times)
 
 
 def _columns(gold: Spans, system: Spans) -> list[tuple[NDArray[Any], NDArray[Any]]]:
@@ -61,9 +62,11 @@ def _count(
     system: NDArray[Any],
     gold_names: tuple[str, ...],
     system_names: tuple[str, ...],
+    times: NDArray[Any] | None = None,
 ) -> Confusions:
     width = len(system_names) + 1
-    pairs, number = np.unique((gold + 1) * width + system + 1, return_counts=True)
+    pairs, which = np.unique((gold + 1) * width + system + 1, return_inverse=True)
+    number = np.bincount(which.reshape(-1), weights=times, minlength=len(pairs)).astype(np.int64)
     rows = []
     for pair, n in zip(pairs.tolist(), number.tolist(), strict=True):
         g, s = divmod(pair, width)

@@ -110,6 +110,8 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
     unit = item if gold.units is None else gold.units
     n_units = int(unit.max(initial=-1)) + 1
     items = collect(sides, labels, len(gold))
+    repeats = None if isinstance(gold, LabelSets) else gold.repeats
+    times = None if repeats is None else repeats.times
     items = Items(
         unit[items.unit],
         items.label,
@@ -118,7 +120,13 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
         items.says,
         n_units,
         # of sets, nobody knows how many labels could have been given
-        universe=None if isinstance(gold, LabelSets) else np.bincount(unit, minlength=n_units),
+        universe=(
+            None
+            if isinstance(gold, LabelSets)
+            else np.bincount(unit, weights=times, minlength=n_units)
+        ),
+        times=None if times is None else times[items.unit],
+        number=None if repeats is None else repeats.number,
     )
     if positive is None:
         return items

@@ -22,6 +22,7 @@ __all__ = [
     "LabelSets",
     "Labels",
     "Origin",
+    "Repeats",
     "RowIds",
     "Segmented",
     "Spans",
@@ -350,6 +351,27 @@ class RowIds:
 
 
 @dataclass(frozen=True, eq=False)
+class Repeats:
+    """How many rows of a table each row stands for, where equal ones are kept once.
+
+    Attributes
+    ----------
+    times
+        How many equal rows of its unit each row stands for; None where it is one.
+    number
+        How many equal units each unit stands for. Without units, every row is one.
+    """
+
+    times: NDArray[np.int64] | None
+    number: NDArray[np.int64]
+
+    def of_rows(self, units: Ints | None) -> NDArray[np.int64]:
+        """How many rows of the table each row stands for, in all units like its own."""
+        number = self.number if units is None else self.number[units]
+        return number if self.times is None else number * self.times
+
+
+@dataclass(frozen=True, eq=False)
 class Labels:
     """One label per item.
 
@@ -371,6 +393,8 @@ class Labels:
         sides must tell the same ones. None where items have nothing but their places.
     origin
         The format of the file they came from, and why; None for what came from Python.
+    repeats
+        How many rows each item stands for, where equal rows of a table are kept once.
     """
 
     name: str
@@ -381,6 +405,7 @@ class Labels:
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
     origin: Origin | None = None
+    repeats: Repeats | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.codes)
