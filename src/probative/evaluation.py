@@ -229,9 +229,7 @@ def scores_of(
         systems=systems,
         level=options.level,
         units=(
-            matched.items.units_in_all
-            if document is None
-            else int(document.max(initial=-1)) + 1
+            matched.items.units_in_all if document is None else int(document.max(initial=-1)) + 1
         ),
         unit=matched.unit if document is None else unit,
         by=unit,

@@ -172,6 +172,7 @@ class Sides:
             note,
             self._texts(),
             self._row_ids(name),
+            repeats=self.cells.repeats,
         )
 
     def _named(self, name: str) -> Any:
@@ -180,6 +181,8 @@ class Sides:
         )
 
     def _units(self) -> Any:
+        if self.cells.repeats is not None:
+            return self.cells.units
         if self.cells.unit is None:
             return None
         if self.source is None:
@@ -210,7 +213,8 @@ class Sides:
         return (f"{self.name}: {self.cells.kind} table, {what}{reason}",)
 
     def _texts(self) -> Any:
-        return None if self.source is None else partial(_texts, self.source)
+        condensed = self.cells.repeats is not None
+        return None if self.source is None or condensed else partial(_texts, self.source)
 
     def _row_ids(self, name: str) -> RowIds | None:
         if not self.ids:

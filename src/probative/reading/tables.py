@@ -17,7 +17,7 @@ import numpy as np
 from probative._labels import Column
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.reading.source import LARGEST, snippet
+from probative.reading.source import LARGEST, Source, snippet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from probative.reading.source import Source
+    from probative.reading.annotations import Repeats
 
     Ints = NDArray[np.int32]
     # of every column, one number per row and the values that the numbers stand for
@@ -36,11 +36,14 @@ __all__ = [
     "Wanted",
     "choose_columns",
     "connected",
+    "dialect_of",
+    "first_bad_line",
     "header_of",
     "is_list_of_objects",
     "is_number",
     "listed",
     "number_of_commas",
+    "objects_of",
     "plain_name",
     "read_cells",
     "single_name",
@@ -75,6 +78,8 @@ class Cells:
         The rows (from 0) before which empty lines stand, with these lines (from 1).
     reason
         Why the first line names the columns, or is a row itself, where that had to be found out.
+    repeats, units
+        Where equal rows are kept once: how many rows each one stands for, and the unit of each.
     """
 
     kind: str
@@ -83,6 +88,8 @@ class Cells:
     columns: Read
     breaks: dict[int, int] = field(default_factory=dict)
     reason: str | None = None
+    repeats: Repeats | None = None
+    units: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.columns[self.names[0]][0])
@@ -251,7 +258,7 @@ def listed(names: Sequence[str]) -> str:
 
 def _delimited(source: Source, wanted: Wanted) -> Cells:
     """Every row as Python's reader sees it; nothing is skipped, guessed or converted."""
-    kind, dialect = _dialect(source, comments=wanted.comments)
+    kind, dialect = dialect_of(source, comments=wanted.comments)
     text = io.TextIOWrapper(io.BytesIO(source.data), encoding="utf-8", newline="")
     lines = _Uncommented(text) if wanted.comments else text
     limit = csv.field_size_limit(LARGEST)
@@ -393,7 +400,7 @@ def _below(cell: str, codes: Ints, values: list[Any]) -> tuple[Ints, list[Any]]:
     return np.concatenate([[values.index(cell)], codes]).astype(np.int32), values
 
 
-def _dialect(source: Source, *, comments: bool = False) -> tuple[str, dict[str, Any]]:
+def dialect_of(source: Source, *, comments: bool = False) -> tuple[str, dict[str, Any]]:
     """What separates the cells, as the header tells it; TSV knows no quotes."""
     lines = source.data[: 1 << 16].lstrip().split(b"\n")
     head = next((line for line in lines if not (comments and line.startswith(b"#"))), b"")
@@ -523,6 +530,11 @@ def _together(lines: list[str]) -> list[dict[str, Any]] | None:
     return records
 
 
+def objects_of(source: Source) -> list[dict[str, Any]]:
+    """The objects of JSON lines, each a row of a table."""
+    return list(_objects(source, source.data.decode("utf-8", "replace").split("\n")))
+
+
 def _objects(
     source: Source, lines: list[str], first: int = 0, last: int | None = None
 ) -> Iterator[dict[str, Any]]:
@@ -636,3 +648,20 @@ def connected(place: Path) -> duckdb.DuckDBPyConnection:
         f"CREATE VIEW source AS SELECT * FROM read_parquet('{quoted}', file_row_number = true)"  # noqa: S608
     )
     return database
+
+
+def first_bad_line(name: str, path: Path) -> InputError | None:
+    """What is wrong with the first line of JSON lines that is no object; None if all are."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                text = line.decode()
+            except UnicodeDecodeError as error:
+                return InputError(
+                    f"byte 0x{line[error.start]:02x} is not UTF-8; expected UTF-8", name, number
+                )
+            try:
+                list(_objects(Source(name, line), [text]))
+            except InputError as error:
+                return InputError(error.message, name, number)
+    return None
