@@ -235,6 +235,8 @@ def compare_matched(
     """
     if options.paired_runs and not matched.runs:
         raise InputError("paired_runs: there are no runs; expected several of each system")
+    if matched.items.is_condensed and options.train is not None:
+        raise InputError("train: needs the rows of the table, which is too large; expected none")
     if matched.runs:
         return _compare_runs(matched, options, examples=examples, figures=figures, buckets=buckets)
     level, beta, average = open_probability("level", options.level), options.beta, options.average
@@ -291,7 +293,7 @@ def compare_matched(
             find_buckets(
                 matched, metrics[0], options, partial(_bucket, pairs=pairs, choices=choices)
             )
-            if buckets or options.train is not None
+            if (buckets or options.train is not None) and not matched.items.is_condensed
             else None
         ),
     )

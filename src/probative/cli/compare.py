@@ -44,6 +44,7 @@ def compare(
                 "rng",
             ),
             *options.READING,
+            *options.TABLES,
             "run_column",
             run_column=options.RUN_COLUMN,
             average=Option(metavar="HOW", help="micro or macro."),

@@ -21,7 +21,7 @@ __all__ = ["rank"]
 
 _TEN_SYSTEMS = 45  # pairs of them
 _CHOICES = options.choose(
-    *(*options.RANKING, *options.READING, "run_column"),
+    *(*options.RANKING, *options.READING, *options.TABLES, "run_column"),
     run_column=options.RUN_COLUMN,
     **options.RANKING,
 )

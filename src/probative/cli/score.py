@@ -37,6 +37,7 @@ def score(
         ScoreOptions,
         options.choose(
             *("metric", "beta", "method", "by", "overlap", "level", *options.READING),
+            *options.TABLES,
             "run_column",
             run_column=options.RUN_COLUMN,
             method=Option(

@@ -70,7 +70,7 @@ def _count(
     rows = []
     for pair, n in zip(pairs.tolist(), number.tolist(), strict=True):
         g, s = divmod(pair, width)
-        names = gold_names[g - 1] if g else None, system_names[s - 1] if s else None
+        names = gold_names[g - 1] if g else None, (system_names[s - 1] or None) if s else None
         if names[0] != names[1]:
             rows.append((*names, n))
     return tuple(sorted(rows, key=lambda row: (-row[2], str(row[0]), str(row[1]))))

@@ -1,4 +1,4 @@
-"""Tables of any size, with equal rows kept once: the engine counts them, and nothing else leaves it.
+"""Tables of any size, with equal rows kept once: the engine counts them, nothing else leaves it.
 
 A row is what the columns of labels say; without units every row is one. With units, equal units are
 kept once, too: those in which the same rows stand equally often.
@@ -16,7 +16,6 @@ import numpy as np
 
 from probative._labels import Column, label_text
 from probative._validation import shown
-from probative.errors import InputError
 from probative.reading.annotations import Repeats
 from probative.reading.attached import attach
 from probative.reading.database import connected, identifier, watched
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
+    from probative.errors import InputError
     from probative.reading.table_files import TableFiles
 
 __all__ = ["NeedsRows", "Scanned", "condense", "described", "opened"]
@@ -152,9 +152,9 @@ def condense(
     if unit is not None:
         own.append(f"{table.text(unit)} AS u")
     asked = [*columns, *([] if unit is None else [unit])]
-    rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}" + (
-        f" WHERE {where}" if where else ""
-    )
+    rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"  # noqa: S608
+    if where:
+        rows += f" WHERE {where}"
     kinds = count_kinds(database, rows, len(columns), has_unit=unit is not None)
     values = [
         [table.read(column, value) for value in own]
@@ -212,8 +212,10 @@ def count_kinds(
     lost = "count(*) FILTER (u IS NULL)" if has_unit else "0"
     with watched(database):
         database.execute(
-            f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER () - 1 AS code, * FROM "  # noqa: S608
-            f"(SELECT {columns}, count(*) AS n, {lost} AS lost FROM ({rows}) GROUP BY {columns})"
+            # in an order of their own: what is sampled must not depend on who was faster
+            f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "  # noqa: S608
+            f"- 1 AS code, * FROM (SELECT {columns}, count(*) AS n, {lost} AS lost FROM ({rows}) "
+            f"GROUP BY {columns})"
         )
     ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
     if size > _MOST:
@@ -243,7 +245,7 @@ def _count_units(
         each = ", ".join(f"count(*) FILTER (code = {code}) AS n{code}" for code in range(size))
         statement = (
             f"SELECT COLUMNS('^n[0-9]+$'), count(*) AS number FROM "  # noqa: S608
-            f"(SELECT {each} FROM ({coded}) GROUP BY u) GROUP BY ALL"
+            f"(SELECT {each} FROM ({coded}) GROUP BY u) GROUP BY ALL ORDER BY ALL"
         )
         with watched(database):
             found = database.execute(statement).fetchnumpy()
@@ -258,7 +260,7 @@ def _count_units(
     with watched(database):
         found = database.execute(
             f"SELECT place, number, pair[1] AS code, pair[2] AS times FROM (SELECT row_number() "  # noqa: S608
-            f"OVER () - 1 AS place, number, unnest(own) AS pair FROM ({statement}))"
+            f"OVER (ORDER BY own) - 1 AS place, number, unnest(own) AS pair FROM ({statement}))"
         ).fetchnumpy()
     unit, row, times = (np.asarray(found[n], np.int64) for n in ("place", "code", "times"))
     units = np.zeros(int(unit.max(initial=-1)) + 1, dtype=np.int64)
@@ -360,8 +362,8 @@ def explain(
     missing = _NO_COLUMN.search(message)
     if missing:
         return files.error(
-            f"there is no column {missing[1]!r}, but {files.paths[0]} has one; expected it in every "
-            f"file",
+            f"there is no column {missing[1]!r}, but {files.paths[0]} has one; expected it in "
+            f"every file",
             path,
         )
     width = _WIDTH.search(message)

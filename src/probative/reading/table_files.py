@@ -24,7 +24,16 @@ from probative.reading.tables import dialect_of, listed, objects_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["DATABASES", "TableFiles", "find_tables", "is_many", "is_path_of_table"]
+__all__ = [
+    "DATABASES",
+    "TableFiles",
+    "check_columns",
+    "find_tables",
+    "head_of",
+    "is_many",
+    "is_path_of_table",
+    "kind_of",
+]
 
 DATABASES = ("sqlite", "duckdb")
 _HEAD = 1 << 16
@@ -33,12 +42,19 @@ _DUCK = slice(8, 12)  # where a file of DuckDB says that it is one
 _GZIP = b"\x1f\x8b"
 _OTHER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")  # UTF-16 and UTF-32; archives
 _ENDINGS = {
-    ".csv": "text", ".tsv": "text", ".jsonl": "text", ".ndjson": "text", ".json": "text",
-    ".txt": "text", ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
+    ".csv": "text",
+    ".tsv": "text",
+    ".jsonl": "text",
+    ".ndjson": "text",
+    ".json": "text",
+    ".txt": "text",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".parq": "parquet",
 }
 # nothing that a file can hold: a cell that is empty is empty text, as for Python's reader
 _NO_NULL = f"\x01{uuid.uuid4().hex}"
-_LONGEST_LINE = 1 << 28
+_LONGEST_LINE = 1 << 24  # of which the engine keeps some for every core
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +159,8 @@ class TableFiles:
         if len(parts) == 1:
             return parts[0]
         named = ", ".join(map(identifier, columns))
-        return f"({' UNION ALL '.join(f'SELECT {named} FROM {part}' for part in parts)})"
+        each = [f"SELECT {named} FROM {part}" for part in parts]  # noqa: S608
+        return f"({' UNION ALL '.join(each)})"
 
     @staticmethod
     def _scan(function: str, paths: Sequence[Path], how: str) -> str:
@@ -277,8 +294,8 @@ def _below(path: Path, root: Path) -> tuple[str, ...]:
         return ()
 
 
-def _kind(path: Path, name: str) -> str:
-    """parquet, sqlite, duckdb, text, or other; a text in a folder needs a name that says so."""
+def kind_of(path: Path) -> str:
+    """What a file is by its first bytes: parquet, sqlite, duckdb, text, or other."""
     if not path.is_file():
         return "other"
     with path.open("rb") as file:
@@ -288,9 +305,13 @@ def _kind(path: Path, name: str) -> str:
             return kind
     if opening[_DUCK] == b"DUCK":
         return "duckdb"
-    if opening.startswith(_OTHER_MARKS) or not opening:
-        return "other" if str(path) == name else _of_ending(path)
-    return "text" if str(path) == name else _of_ending(path)
+    return "other" if opening.startswith(_OTHER_MARKS) or not opening else "text"
+
+
+def _kind(path: Path, name: str) -> str:
+    """The same; of several files, a text needs a name that says so."""
+    kind = kind_of(path)
+    return kind if str(path) == name or kind not in ("text", "other") else _of_ending(path)
 
 
 def _of_ending(path: Path) -> str:

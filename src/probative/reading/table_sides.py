@@ -31,6 +31,7 @@ __all__ = [
     "Sides",
     "are_other_labels",
     "is_beside",
+    "is_read",
     "label_sets",
     "read_one_table",
     "read_table",
@@ -52,6 +53,11 @@ def is_beside(name: str) -> bool:
 
 def _is_beside_or_id(name: str) -> bool:
     return is_beside(name) or _ID.fullmatch(name) is not None
+
+
+def is_read(key: Sequence[str], ids: bool, name: str) -> bool:
+    """Whether a column of this name is read though nobody asks for it."""
+    return is_beside(name) or (ids and _is_beside_or_id(name)) or name in map(plain_name, key)
 
 
 def read_one_table(opened: Input) -> Side:
@@ -91,7 +97,7 @@ def read_table(
         Wanted(
             asked,
             options.unit,
-            _is_beside_or_id if ids else is_beside,
+            partial(is_read, options.key, ids),
             options.header,
             options.comments,
             bool(options.multilabel),
@@ -217,6 +223,8 @@ class Sides:
         return None if self.source is None or condensed else partial(_texts, self.source)
 
     def _row_ids(self, name: str) -> RowIds | None:
+        if self.options.key:
+            return self._keys()
         if not self.ids:
             return None
         others = [n for n in self.cells.columns if n not in (name, self.run_column)]
@@ -232,6 +240,42 @@ class Sides:
             except (TypeError, ValueError, ArithmeticError):
                 continue
         return None
+
+    def _keys(self) -> RowIds:
+        """What the rows are called by the columns that tables are joined by."""
+        key = self.options.key
+        there = self.cells.columns
+        absent = next((column for column in key if column not in there), None)
+        if absent is not None:
+            raise self.error(f"key: there is no column {absent!r}; expected it in every table")
+        texts = []
+        for column in key:
+            codes, values = there[column]
+            try:
+                own = [label_text(value) for value in values]
+            except (TypeError, ValueError, ArithmeticError):
+                raise self.error(
+                    f"key: column {column!r} holds lists or objects; expected ids"
+                ) from None
+            without = sum(int(n) for t, n in zip(own, np.bincount(codes), strict=True) if t is None)
+            if without:
+                raise self.error(
+                    f"{without:,} row{'s have' if without > 1 else ' has'} no {column!r}; expected "
+                    f"an id in every row"
+                )
+            texts.append((codes, own))
+        if len(texts) == 1:
+            ((codes, own),) = texts
+            return RowIds(key[0], codes, tuple(map(str, own)))
+        rows = [
+            "\x1f".join(map(str, row))
+            for row in zip(*([o[c] for c in codes.tolist()] for codes, o in texts), strict=True)
+        ]
+        names = tuple(dict.fromkeys(rows))
+        number = {row: i for i, row in enumerate(names)}
+        return RowIds(
+            ", ".join(key), np.array([number[row] for row in rows], dtype=np.int32), names
+        )
 
     # --- sets of labels -----------------------------------------------------------------------
 
