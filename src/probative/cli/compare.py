@@ -45,7 +45,9 @@ def compare(
             ),
             *options.READING,
             "run_column",
+            "group",
             run_column=options.RUN_COLUMN,
+            group=options.GROUP,
             average=Option(metavar="HOW", help="micro or macro."),
             all_pairs=Option(
                 "--all-pairs", help="Compare every pair, not only each with the baseline."

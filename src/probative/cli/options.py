@@ -14,6 +14,7 @@ from probative.cli.parameters import Group, Option
 
 __all__ = [
     "CORPUS",
+    "GROUP",
     "OF_AN_ANSWER",
     "PAIRED_RUNS",
     "RANKING",
@@ -389,6 +390,12 @@ RUN_COLUMN = Option(
     metavar="NAME",
     help="The column of a table that says which run a row belongs to.",
 )
+GROUP = Option(
+    "--group",
+    metavar="NAME",
+    help="The column of a table that says which group a row belongs to, such as its language: each "
+    "group is told by itself, too.",
+)
 PAIRED_RUNS = Option(
     "--paired-runs",
     help="Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
@@ -416,7 +423,7 @@ def choose(*names: str, **own: Option) -> Group:
     """
     known = STATISTICS | READING | own
     chosen = {name: known[name] for name in (*names, *own)}
-    reading = {**READING, "run_column": RUN_COLUMN}
+    reading = {**READING, "run_column": RUN_COLUMN, "group": GROUP}
     return Group(
         chosen, {name: "Reading files" for name in chosen if chosen[name] is reading.get(name)}
     )

@@ -38,7 +38,9 @@ def score(
         options.choose(
             *("metric", "beta", "method", "by", "overlap", "level", *options.READING),
             "run_column",
+            "group",
             run_column=options.RUN_COLUMN,
+            group=options.GROUP,
             method=Option(
                 metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."
             ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative._labels import label_name
 from probative._validation import columns_of, finite, flag, names_of, one_of, shown
@@ -18,6 +18,7 @@ from probative.reading.alignment import ALIGNMENTS
 from probative.reading.annotations import (
     Labels,
     LabelSets,
+    Spans,
     Tagged,
 )
 from probative.reading.inputs import task_of
@@ -25,9 +26,10 @@ from probative.reading.recognise import Options
 from probative.reading.rows import BY_ROW, check_label_names
 
 if TYPE_CHECKING:
+    from probative.reading.annotations import RowGroups
     from probative.reading.recognise import Annotations
 
-__all__ = ["check_reading", "how_to_read", "refuse_unused"]
+__all__ = ["check_reading", "groups_of", "how_to_read", "refuse_unused"]
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
@@ -36,7 +38,8 @@ _UNUSED = {
         *("score_name", "run_column"),
     ),
     "segmentation": (
-        *("tag_column", "unit_column", "run_column", "scheme", "repair", "ignore_type", "only"),
+        *("tag_column", "unit_column", "run_column", "group", "scheme", "repair", "ignore_type"),
+        "only",
         *("positive", "threshold", "probability_columns", "multilabel"),
         *("label_names", "score_name"),
     ),
@@ -45,6 +48,7 @@ _UNUSED = {
         *("tag_column", "unit_column", "gold_column", "columns", "comments", "align_by", "scheme"),
         *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
         *("probability_columns", "multilabel", "header", "mapping", "ignore_case", "run_column"),
+        "group",
     ),
 }
 
@@ -63,6 +67,7 @@ def how_to_read(chosen: ReadingOptions) -> Options:
         label_names=tuple(chosen.label_names),
         score_name=chosen.score_name,
         threshold=chosen.threshold,
+        group=None if chosen.group is None else str(chosen.group),
     )
 
 
@@ -70,9 +75,11 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
     """The same choices, if they are some that there are."""
     columns_of("columns", reading.columns)
     columns_of(
-        "gold_column, unit_column, run_column",
-        [reading.gold_column, reading.unit_column, reading.run_column],
+        "gold_column, unit_column, run_column, group",
+        [reading.gold_column, reading.unit_column, reading.run_column, reading.group],
     )
+    if reading.group is not None and reading.run_column is not None:
+        raise InputError("group: cannot be combined with run_column=; expected one of the two")
     one_of("align_by", reading.align_by, ALIGNMENTS)
     check_label_names(reading.label_names)
     if reading.score_name is not None and not isinstance(reading.score_name, str):
@@ -118,6 +125,13 @@ def _check_switches(reading: ReadingOptions) -> None:
         )
 
 
+def groups_of(answer: Any) -> RowGroups | None:
+    """The group of every item, or of every sentence, where a table told it."""
+    if isinstance(answer, (Tagged, Spans)):
+        return answer.text.groups
+    return answer.groups if isinstance(answer, (Labels, LabelSets)) else None
+
+
 def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
     """Refuse choices that reading and matching would not look at.
 
@@ -140,6 +154,8 @@ def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: boo
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
+    if options.group is not None and groups_of(answer) is None:
+        raise InputError("group: there is no table to look it up in; expected a table")
     parted_by = answer.text.parted_by if isinstance(answer, Tagged) else None
     in_table = parted_by is not None
     is_named = options.columns or options.gold_column is not None

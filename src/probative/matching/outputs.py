@@ -105,6 +105,7 @@ def read_apart(
         predicted=True,
         probability_columns=tuple(choices.probability_columns),
         multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
+        group=None,
     )
     refuse_unused(choices, answer, separate=True)
     given = []

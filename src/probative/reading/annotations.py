@@ -22,6 +22,7 @@ __all__ = [
     "LabelSets",
     "Labels",
     "Origin",
+    "RowGroups",
     "RowIds",
     "Segmented",
     "Spans",
@@ -68,6 +69,8 @@ class Text:
         Which sentences are not to be looked at; None where all are.
     parted_by
         In a table, what tells sentences apart.
+    groups
+        In a table, which group every sentence belongs to; None where that was not asked for.
     """
 
     name: str
@@ -83,6 +86,7 @@ class Text:
     names: tuple[str, ...] | None = field(default=None, repr=False)
     left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
     parted_by: str | None = None
+    groups: RowGroups | None = field(default=None, repr=False)
 
     @property
     def n_sentences(self) -> int:
@@ -350,6 +354,15 @@ class RowIds:
 
 
 @dataclass(frozen=True, eq=False)
+class RowGroups:
+    """Which group every row of a table belongs to: the column, one code per row, their names."""
+
+    column: str
+    codes: Ints
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Labels:
     """One label per item.
 
@@ -371,6 +384,8 @@ class Labels:
         sides must tell the same ones. None where items have nothing but their places.
     origin
         The format of the file they came from, and why; None for what came from Python.
+    groups
+        The group of every item, where that was asked for.
     """
 
     name: str
@@ -381,6 +396,7 @@ class Labels:
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
     origin: Origin | None = None
+    groups: RowGroups | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -392,7 +408,7 @@ class LabelSets:
 
     Attributes
     ----------
-    name, names, units, notes, texts, aligned, origin
+    name, names, units, notes, texts, aligned, origin, groups
         As `Labels` has them.
     item, codes
         One entry per label of an item: which item (from 0), and the code of the label.
@@ -410,6 +426,7 @@ class LabelSets:
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
     origin: Origin | None = None
+    groups: RowGroups | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return self.n_items

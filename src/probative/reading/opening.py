@@ -54,6 +54,8 @@ class Options:
         The score of a log, and from where on it counts as right.
     predicted
         Whether this is the output of a system: of several columns, one of predictions is meant.
+    group
+        The column of a table that says which group a row belongs to.
     """
 
     task: str | None = None
@@ -71,6 +73,7 @@ class Options:
     score_name: str | None = None
     threshold: float | None = None
     predicted: bool = False
+    group: str | None = None
 
     @property
     def named_column(self) -> str | None:
