@@ -135,9 +135,10 @@ def score(
     **reading
         How to read and match, where it should not be recognised: `task` (entities,
         segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
-        `columns`, `unit_column`, `group`, `comments`, `header`, `multilabel`, `probability_columns`,
-        `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`, `repair`, `ignore_type`,
-        `only`, `positive`, `labels`, `label_names`, `score_name`, `train_words`; see
+        `columns`, `unit_column`, `group`, `comments`, `header`, `multilabel`,
+        `probability_columns`, `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`,
+        `repair`, `ignore_type`, `only`, `positive`, `labels`, `label_names`, `score_name`,
+        `train_words`; see
         `probative.options.ReadingOptions`.
 
     Returns

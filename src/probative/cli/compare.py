@@ -124,6 +124,7 @@ def compare(
     from probative.gates import gate as judge
     from probative.reporting.compare_figures import comparison_figure
     from probative.reporting.compare_report import compare_document
+    from probative.reporting.groups_report import group_figure
 
     if compact and given.all_pairs:
         raise InputError("--compact: tells differences from the baseline, not --all-pairs")
@@ -157,7 +158,8 @@ def compare(
         digits=digits,
         compact=compact,
     )
-    out.emit(document, lambda: comparison_figure(comparisons))
+    draw = comparison_figure if comparisons.groups is None else group_figure
+    out.emit(document, lambda: draw(comparisons))
     for line in verdicts:
         remark(f"--{line}")
     return 0 if all(verdict.passed for verdict in verdicts) else 1

@@ -208,10 +208,10 @@ class Items:
         """The items of these units alone, whose numbers begin anew; their order is kept."""
         place = np.full(self.n_units, -1, dtype=np.int32)
         place[units] = np.arange(len(units), dtype=np.int32)
-        document = self.document
-        if document is not None:
-            document = np.unique(document[units], return_inverse=True)[1].reshape(-1)
-            document = document.astype(np.int32)
+        document: Ints | None = None
+        if self.document is not None:
+            _, number = np.unique(self.document[units], return_inverse=True)
+            document = number.reshape(-1).astype(np.int32)
         universe = None if self.universe is None else self.universe[units]
         there = self.where(place[self.unit] >= 0)
         return replace(
