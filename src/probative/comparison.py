@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -21,10 +22,13 @@ from probative.evaluation import (
     facts_of_reading,
     intervals_of,
     scored_as,
+    scores_in,
     scores_of,
     unit_of,
 )
+from probative.groups.adjusting import with_groups
 from probative.inference.clustered_posterior import posterior_of_difference
+from probative.inference.clusters import variance_of_difference
 from probative.inference.differences import difference
 from probative.inference.macro_difference import macro_difference
 from probative.inference.macro_test import macro_test
@@ -32,6 +36,7 @@ from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
 from probative.matching.cases import cases_by, cases_of_pair
+from probative.matching.groups import crossing_units, part_by_group
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import unpooled
 from probative.metrics import label_metric
@@ -42,6 +47,7 @@ from probative.results import (
     Bucket,
     Comparison,
     Comparisons,
+    Group,
     LabelDifference,
 )
 from probative.runs.answers import without_claims
@@ -60,7 +66,14 @@ if TYPE_CHECKING:
     from probative.options import ReadingKeywords
     from probative.results import Difference, Plan, RandomizationTest, RunsPlan, SystemScores
 
-__all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
+__all__ = [
+    "AVERAGES",
+    "PairChoices",
+    "compare",
+    "compare_cases",
+    "compare_matched",
+    "plan_from_files",
+]
 
 
 _FEW = 3  # systems that comparisons one by one still tell about
@@ -68,8 +81,11 @@ _MANY = "{} systems: rank orders them all, with ties and the probability of bein
 
 
 @dataclass(frozen=True)
-class _Choices:
-    """What all pairs of a comparison have in common."""
+class PairChoices:
+    """What all pairs of a comparison have in common.
+
+    `in_group` asks for what groups are weighed by, and leaves out what only the whole tells.
+    """
 
     unit: str
     level: float
@@ -79,6 +95,21 @@ class _Choices:
     power: float
     generator: np.random.Generator
     figures: bool
+    in_group: bool = False
+
+    @classmethod
+    def of(cls, options: CompareOptions, unit: str, *, figures: bool = False) -> PairChoices:
+        """The choices of a comparison by these units, if they are some that there are."""
+        return cls(
+            unit,
+            open_probability("level", options.level),
+            fraction("rope", options.rope),
+            options.beta,
+            options.prior,
+            open_probability("power", options.power),
+            random_generator(options.rng),
+            figures,
+        )
 
 
 def compare(
@@ -246,16 +277,7 @@ def compare_matched(
     if len(matched.names) < 2:
         raise InputError(f"b: {len(matched.names)} system; expected at least two to compare")
     metrics = compared_metrics(matched, options.metric, average)
-    choices = _Choices(
-        unit_of(matched, options.by),
-        level,
-        fraction("rope", options.rope),
-        beta,
-        options.prior,
-        open_probability("power", options.power),
-        random_generator(options.rng),
-        figures,
-    )
+    choices = PairChoices.of(options, unit_of(matched, options.by), figures=figures)
 
     last = len(matched.names)
     pairs = (
@@ -265,12 +287,16 @@ def compare_matched(
     )
     comparisons: list[Comparison] = []
     judge = _macro_comparison if average == "macro" else _comparison
+    groups = [] if options.group is None else list(part_by_group(matched, options))
+    done, total = count(), len(pairs) * len(metrics) * (1 + len(groups))
+
+    def compare_pair(part: Matched, i: int, j: int, name: str, how: PairChoices) -> Comparison:
+        if report is not None:
+            report(next(done), total)
+        return without_claims(judge(part, i, j, name, how))
+
     for name in metrics:
-        of_metric: list[Comparison] = []
-        for i, j in pairs:
-            if report is not None:
-                report(len(comparisons) + len(of_metric), len(pairs) * len(metrics))
-            of_metric.append(without_claims(judge(matched, i, j, name, choices)))
+        of_metric = [compare_pair(matched, i, j, name, choices) for i, j in pairs]
         if last > 2:
             adjusted = adjust_pvalues([c.pvalue for c in of_metric]).tolist()
             of_metric = [replace(c, p_adjusted=p) for c, p in zip(of_metric, adjusted, strict=True)]
@@ -283,7 +309,7 @@ def compare_matched(
     )
     if last > _FEW:
         scores = replace(scores, notes=(*scores.notes, _MANY.format(last)))
-    return Comparisons(
+    result = Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
         verdicts=tuple(verdict(c) for c in comparisons[: len(pairs)]),
@@ -297,6 +323,28 @@ def compare_matched(
             else None
         ),
     )
+    if options.group is None:
+        return result
+    # each from the same seed: what a group says does not depend on the others
+    ways = (
+        replace(choices, generator=random_generator(options.rng), in_group=True) for _ in groups
+    )
+    parts = [
+        Group(
+            group.name,
+            group.rows,
+            group.units(choices.unit),
+            scores_in(group.matched, also, usual),
+            tuple(
+                compare_pair(group.matched, i, j, name, replace(how, figures=False))
+                for name in metrics
+                for i, j in pairs
+            ),
+        )
+        for group, how in zip(groups, ways, strict=True)
+    ]
+    crossing = crossing_units(matched)
+    return with_groups(result, parts, str(options.group), beta=beta, crossing=crossing)
 
 
 def _compare_runs(
@@ -306,6 +354,8 @@ def _compare_runs(
     groups = matched.runs
     if len(groups) < 2:
         raise InputError(f"b: {len(groups)} system; expected at least two to compare")
+    if options.group is not None:
+        raise InputError("group: means nothing for several runs; expected one output per system")
     if any(len(group.places) > 1 for group in groups):
         return compare_groups(matched, options, figures=figures, buckets=buckets)
     return with_one_run(
@@ -368,6 +418,8 @@ def plan_from_files(
         },
         beside=("names",),
     )
+    if options.group is not None:
+        raise InputError("group: a plan has no groups; expected the rows of one group alone")
     given, names = by_name(list(systems), names)
     matched = match_inputs(gold, given, names=names, reading=options)
     if any(len(group.places) > 1 for group in matched.runs):
@@ -397,17 +449,39 @@ def _common(
     matched: Matched,
     i: int,
     j: int,
-    choices: _Choices,
+    choices: PairChoices,
     *,
     gap: Difference,
     test: RandomizationTest,
     posterior: ClusteredPosterior | MacroDifferencePosterior,
 ) -> dict[str, Any]:
     """What a comparison says whatever the average."""
-    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
     return {
+        **_numbers(choices, gap, test, posterior),
         "a": matched.names[i],
         "b": matched.names[j],
+        **_facts(matched, i, j),
+    }
+
+
+def _facts(matched: Matched, i: int, j: int) -> dict[str, Any]:
+    """What the items of two systems tell without any statistics."""
+    return {
+        "positives": matched.items.positives,
+        # of all that counts, item by item
+        "identical": bool(np.array_equal(matched.items.says[i], matched.items.says[j])),
+    }
+
+
+def _numbers(
+    choices: PairChoices,
+    gap: Difference,
+    test: RandomizationTest,
+    posterior: ClusteredPosterior | MacroDifferencePosterior,
+) -> dict[str, Any]:
+    """What interval, test and posterior say."""
+    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
+    return {
         "by": choices.unit,
         "rope": choices.rope,
         "level": choices.level,
@@ -426,16 +500,44 @@ def _common(
         "posterior": posterior,
         "score_a": gap.a,
         "score_b": gap.b,
-        "positives": matched.items.positives,
-        # of all that counts, item by item
-        "identical": bool(np.array_equal(matched.items.says[i], matched.items.says[j])),
     }
 
 
-def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
+def _comparison(matched: Matched, i: int, j: int, metric: str, choices: PairChoices) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
-    paired = cases_of_pair(matched, i, j, choices.unit).grouped()
-    scored, level, beta = scored_as(matched, metric), choices.level, choices.beta
+    paired = cases_of_pair(matched, i, j, choices.unit)
+    names = matched.names[i], matched.names[j]
+    known = compare_cases(paired, names, metric, choices, scored=scored_as(matched, metric))
+    by_label = () if choices.in_group else _by_label(matched, i, j, label_metric(metric), choices)
+    return replace(known, **_facts(matched, i, j), by_label=by_label)
+
+
+def compare_cases(
+    paired: PairedCounts,
+    names: tuple[str, str],
+    metric: str,
+    choices: PairChoices,
+    *,
+    scored: str | None = None,
+) -> Comparison:
+    """Everything that is known of one pair from its cases alone.
+
+    Parameters
+    ----------
+    paired
+        The cases, one row per unit, or one table where single items are exchanged.
+    names
+        The baseline and the challenger.
+    metric
+        What is compared.
+    choices
+        How.
+    scored
+        What the metric is called on these cases, if not by its own name: over all classes of
+        single-label data accuracy is the recall of what is right.
+    """
+    paired = paired.grouped()
+    scored, level, beta = scored or metric, choices.level, choices.beta
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     test = randomization_test(
         paired,
@@ -447,19 +549,29 @@ def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices
     )
     posterior = posterior_of_difference(paired, scored, prior=choices.prior, beta=beta)
     needed = plan(paired, scored, power=choices.power, level=level, beta=beta)
+    table = paired.total().cases
     return Comparison(
-        **_common(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
+        **_numbers(choices, gap, test, posterior),
+        a=names[0],
+        b=names[1],
         metric=metric,
         design_effect=gap.design_effect,
         units_needed=needed.units,
         observed_units=needed.observed_units,
-        by_label=_by_label(matched, i, j, label_metric(metric), choices),
+        positives=int(table[::2].sum()),
+        identical=not table[:4].any(),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
+        **(_standard_error(paired, scored, beta) if choices.in_group else {}),
     )
 
 
+def _standard_error(paired: PairedCounts, scored: str, beta: float) -> dict[str, Any]:
+    variance, freedom = variance_of_difference(paired, scored, beta=beta)
+    return {"standard_error": math.sqrt(variance), "degrees_of_freedom": freedom}
+
+
 def _by_label(
-    matched: Matched, i: int, j: int, metric: str, choices: _Choices
+    matched: Matched, i: int, j: int, metric: str, choices: PairChoices
 ) -> tuple[LabelDifference, ...]:
     items = matched.items
     used = items.uses(i) | items.uses(j)  # what only a third system uses is not their matter
@@ -487,7 +599,7 @@ def _bucket(
     name: str,
     *,
     pairs: Sequence[tuple[int, int]],
-    choices: _Choices,
+    choices: PairChoices,
 ) -> Bucket:
     """What the systems score on items of one kind."""
     scored, level, beta = scored_as(part, metric), choices.level, choices.beta
@@ -502,7 +614,7 @@ def _bucket(
 
 
 def _macro_comparison(
-    matched: Matched, i: int, j: int, metric: str, choices: _Choices
+    matched: Matched, i: int, j: int, metric: str, choices: PairChoices
 ) -> Comparison:
     """The same for the mean over the labels, with approximations where nothing exact exists."""
     # a datum's own label and the one that it was given instead belong together

@@ -179,6 +179,8 @@ def rank(
     how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
     if systems is None and isinstance(gold, Mapping) and not are_files(gold):
         return _rank_counts(gold, options, how)
+    if options.group is not None:
+        raise InputError("group: a ranking has no groups; expected a comparison")
     given, names = by_name([s for s in (systems, *more) if s is not None], names)
     looking = average != "macro"
     matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)

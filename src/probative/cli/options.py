@@ -14,6 +14,7 @@ from probative.cli.parameters import Group, Option
 
 __all__ = [
     "CORPUS",
+    "GROUP",
     "OF_AN_ANSWER",
     "PAIRED_RUNS",
     "RANKING",
@@ -411,6 +412,12 @@ TABLES = {
     ),
     "table": Option("--table", metavar="NAME", help="Which table of a database to read."),
 }
+GROUP = Option(
+    "--group",
+    metavar="NAME",
+    help="The column of a table that says which group a row belongs to, such as its language: each "
+    "group is told by itself, too.",
+)
 PAIRED_RUNS = Option(
     "--paired-runs",
     help="Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
@@ -438,7 +445,7 @@ def choose(*names: str, **own: Option) -> Group:
     """
     known = STATISTICS | READING | TABLES | own
     chosen = {name: known[name] for name in (*names, *own)}
-    reading = {**READING, **TABLES, "run_column": RUN_COLUMN}
+    reading = {**READING, **TABLES, "run_column": RUN_COLUMN, "group": GROUP}
     return Group(
         chosen, {name: "Reading files" for name in chosen if chosen[name] is reading.get(name)}
     )

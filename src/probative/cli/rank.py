@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probative.cli import options
-from probative.cli.output import progress
+from probative.cli.output import reading_progress
 from probative.cli.parameters import Argument, Option, words_of
 from probative.options import CompareOptions, RankOptions
 
@@ -73,7 +73,7 @@ def rank(
 
     inputs, called, _ = inputs_of(files, runs, names, counts=counts, expand=True)
     in_full = 0 if out.html is None else _TEN_SYSTEMS if comparisons is None else comparisons
-    with progress("pairs", quiet=out.quiet) as report:
+    with reading_progress("pairs", quiet=out.quiet) as report:
         ranking = find_ranking(
             *inputs, names=called, n_jobs=jobs, report=report, comparisons=in_full, **vars(given)
         )

@@ -34,6 +34,7 @@ __all__ = [
     "is_lopsided",
     "is_too_skewed",
     "student_quantile",
+    "variance_of_difference",
 ]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
@@ -181,6 +182,41 @@ def dependence_of_difference(
     items = table[kinds[0][1] + kinds[1][1] > 0].sum()
     freedom = _variance_freedom(rows, number, items, dependence.divisor)
     return replace(dependence, variance_freedom=freedom)
+
+
+def variance_of_difference(
+    paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
+) -> tuple[float, float]:
+    """The variance of the difference of two scores by leaving out one unit at a time.
+
+    Parameters
+    ----------
+    paired
+        One row per unit; without units, every item is one.
+    metric, beta
+        The score.
+
+    Returns
+    -------
+    variance, degrees_of_freedom
+        Both NaN where a score is undefined or rests on a single unit.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.clusters import variance_of_difference
+    >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
+    >>> variance, freedom = variance_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
+    >>> round(variance**0.5, 3), round(freedom, 2)
+    (0.155, 12.11)
+    """
+    rows, number = contributions(paired, metric, beta=beta)
+    if any(number[y > 0].sum() < 2 for _, y in rows):
+        return math.nan, math.nan
+    size = np.sum([y for _, y in rows], axis=0)
+    freedom = float((number @ size) ** 2 / (number @ size**2) - 1)
+    totals = [(number @ x, number @ y) for x, y in rows]
+    return _jackknife_variance(rows, totals, number), freedom
 
 
 def is_lopsided(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative._labels import label_name
 from probative._validation import columns_of, finite, flag, names_of, one_of, shown
@@ -18,6 +18,7 @@ from probative.reading.alignment import ALIGNMENTS
 from probative.reading.annotations import (
     Labels,
     LabelSets,
+    Spans,
     Tagged,
 )
 from probative.reading.database import check_memory_limit
@@ -27,9 +28,10 @@ from probative.reading.recognise import Options
 from probative.reading.rows import BY_ROW, check_label_names
 
 if TYPE_CHECKING:
+    from probative.reading.annotations import RowGroups
     from probative.reading.recognise import Annotations
 
-__all__ = ["check_reading", "how_to_read", "refuse_engine", "refuse_unused"]
+__all__ = ["check_reading", "groups_of", "how_to_read", "refuse_engine", "refuse_unused"]
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
@@ -38,7 +40,8 @@ _UNUSED = {
         *("score_name", "run_column", "key", "on_missing", "memory_limit", "table"),
     ),
     "segmentation": (
-        *("tag_column", "unit_column", "run_column", "scheme", "repair", "ignore_type", "only"),
+        *("tag_column", "unit_column", "run_column", "group", "scheme", "repair", "ignore_type"),
+        "only",
         *("positive", "threshold", "probability_columns", "multilabel"),
         *("label_names", "score_name", "key", "on_missing", "memory_limit", "table"),
     ),
@@ -48,6 +51,7 @@ _UNUSED = {
         *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
         *("probability_columns", "multilabel", "header", "mapping", "ignore_case", "run_column"),
         *("key", "on_missing", "memory_limit", "table"),
+        "group",
     ),
 }
 
@@ -67,6 +71,7 @@ def how_to_read(chosen: ReadingOptions) -> Options:
         score_name=chosen.score_name,
         threshold=chosen.threshold,
         key=tuple(chosen.key),
+        group=None if chosen.group is None else str(chosen.group),
     )
 
 
@@ -74,9 +79,11 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
     """The same choices, if they are some that there are."""
     columns_of("columns", reading.columns)
     columns_of(
-        "gold_column, unit_column, run_column",
-        [reading.gold_column, reading.unit_column, reading.run_column],
+        "gold_column, unit_column, run_column, group",
+        [reading.gold_column, reading.unit_column, reading.run_column, reading.group],
     )
+    if reading.group is not None and reading.run_column is not None:
+        raise InputError("group: cannot be combined with run_column=; expected one of the two")
     one_of("align_by", reading.align_by, ALIGNMENTS)
     _check_tables(reading)
     check_label_names(reading.label_names)
@@ -154,6 +161,13 @@ def refuse_engine(options: ReadingOptions, *, single: bool = True) -> None:
         raise InputError("key: one input holds all; expected several tables, or one file")
 
 
+def groups_of(answer: Any) -> RowGroups | None:
+    """The group of every item, or of every sentence, where a table told it."""
+    if isinstance(answer, (Tagged, Spans)):
+        return answer.text.groups
+    return answer.groups if isinstance(answer, (Labels, LabelSets)) else None
+
+
 def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
     """Refuse choices that reading and matching would not look at.
 
@@ -176,6 +190,8 @@ def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: boo
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
+    if options.group is not None and groups_of(answer) is None:
+        raise InputError("group: there is no table to look it up in; expected a table")
     parted_by = answer.text.parted_by if isinstance(answer, Tagged) else None
     in_table = parted_by is not None
     is_named = options.columns or options.gold_column is not None

@@ -249,6 +249,24 @@ class Items:
             times=None if self.times is None else self.times[wanted],
         )
 
+    def of_units(self, units: NDArray[Any]) -> Items:
+        """The items of these units alone, whose numbers begin anew; their order is kept."""
+        place = np.full(self.n_units, -1, dtype=np.int32)
+        place[units] = np.arange(len(units), dtype=np.int32)
+        document: Ints | None = None
+        if self.document is not None:
+            _, number = np.unique(self.document[units], return_inverse=True)
+            document = number.reshape(-1).astype(np.int32)
+        universe = None if self.universe is None else self.universe[units]
+        there = self.where(place[self.unit] >= 0)
+        return replace(
+            there,
+            unit=place[there.unit],
+            n_units=len(units),
+            document=document,
+            universe=universe,
+        )
+
     def _groups(self, by: str | None) -> tuple[NDArray[np.intp], int]:
         if by is None:
             return np.zeros(len(self.unit), dtype=np.intp), 1

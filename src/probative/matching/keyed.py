@@ -95,6 +95,8 @@ def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
         "texts": None if texts is None else lambda: _texts_in(texts(), places),
         "aligned": None,
     }
+    if side.groups is not None:
+        common["groups"] = replace(side.groups, codes=side.groups.codes[places])
     if isinstance(side, Labels):
         codes, names = side.codes[places], side.names
         if lost.any():  # texts in their order: no text stands before the empty one

@@ -373,8 +373,9 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
     answer
         What the answer is, if this is none.
     """
-    if reading.run_column is not None:
-        raise InputError("run_column: means nothing here; expected it left out")
+    for name in ("run_column", "group"):
+        if getattr(reading, name) is not None:
+            raise InputError(f"{name}: means nothing here; expected it left out")
     options = how_to_read(check_reading(reading))
     column = reading.gold_column
     if answer is not None:

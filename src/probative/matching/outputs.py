@@ -109,6 +109,7 @@ def read_apart(
         probability_columns=tuple(choices.probability_columns),
         multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
         unit=None if choices.key else options.unit,  # joined rows have the units of the answer
+        group=None,
     )
     refuse_unused(choices, answer, separate=True)
     given = []

@@ -25,6 +25,7 @@ class ReadingKeywords(TypedDict, total=False):
     columns: Sequence[int | str]
     unit_column: str | None
     run_column: str | None
+    group: str | None
     comments: bool
     header: bool | None
     multilabel: bool | str | None
@@ -63,6 +64,9 @@ class ReadingOptions(Options):
         them all: numbers in a column file, names in a table.
     run_column
         The column of a table that says which run a row belongs to.
+    group
+        The column of a table that says which group a row belongs to: a language, a domain, a day.
+        Every group is scored and compared by itself, too.
     header
         Whether the first line of a table names its columns; without, columns have numbers.
     multilabel
@@ -113,6 +117,7 @@ class ReadingOptions(Options):
     columns: Sequence[int | str] = ()
     unit_column: str | None = None
     run_column: str | None = None
+    group: str | None = None
     comments: bool = False
     header: bool | None = None
     multilabel: bool | str | None = None

@@ -23,6 +23,7 @@ __all__ = [
     "Labels",
     "Origin",
     "Repeats",
+    "RowGroups",
     "RowIds",
     "Segmented",
     "Spans",
@@ -69,6 +70,8 @@ class Text:
         Which sentences are not to be looked at; None where all are.
     parted_by
         In a table, what tells sentences apart.
+    groups
+        In a table, which group every sentence belongs to; None where that was not asked for.
     """
 
     name: str
@@ -84,6 +87,7 @@ class Text:
     names: tuple[str, ...] | None = field(default=None, repr=False)
     left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
     parted_by: str | None = None
+    groups: RowGroups | None = field(default=None, repr=False)
 
     @property
     def n_sentences(self) -> int:
@@ -372,6 +376,15 @@ class Repeats:
 
 
 @dataclass(frozen=True, eq=False)
+class RowGroups:
+    """Which group every row of a table belongs to: the column, one code per row, their names."""
+
+    column: str
+    codes: Ints
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Labels:
     """One label per item.
 
@@ -395,6 +408,8 @@ class Labels:
         The format of the file they came from, and why; None for what came from Python.
     repeats
         How many rows each item stands for, where equal rows of a table are kept once.
+    groups
+        The group of every item, where that was asked for.
     """
 
     name: str
@@ -405,6 +420,7 @@ class Labels:
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
     origin: Origin | None = None
+    groups: RowGroups | None = field(default=None, repr=False)
     repeats: Repeats | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -417,7 +433,7 @@ class LabelSets:
 
     Attributes
     ----------
-    name, names, units, notes, texts, aligned, origin
+    name, names, units, notes, texts, aligned, origin, groups
         As `Labels` has them.
     item, codes
         One entry per label of an item: which item (from 0), and the code of the label.
@@ -435,6 +451,7 @@ class LabelSets:
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
     origin: Origin | None = None
+    groups: RowGroups | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return self.n_items

@@ -130,8 +130,7 @@ def condense(
     table: Scanned,
     columns: Sequence[str],
     unit: str | None = None,
-    *,
-    where: str | None = None,
+    group: str | None = None,
 ) -> Cells:
     """Count the different rows of a table, and the different units.
 
@@ -143,26 +142,22 @@ def condense(
         The table.
     columns
         The columns of labels.
-    unit
-        The column of the units.
-    where
-        What rows must fulfil to count, as a statement has it.
+    unit, group
+        The columns of the units and of the groups.
     """
-    own = [f"{table.value(column)} AS c{i}" for i, column in enumerate(columns)]
+    every = [*columns, *([] if group is None else [group])]
+    own = [f"{table.value(column)} AS c{i}" for i, column in enumerate(every)]
     if unit is not None:
         own.append(f"{table.text(unit)} AS u")
-    asked = [*columns, *([] if unit is None else [unit])]
+    asked = [*every, *([] if unit is None else [unit])]
     rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"  # noqa: S608
-    if where:
-        rows += f" WHERE {where}"
-    kinds = count_kinds(database, rows, len(columns), has_unit=unit is not None)
+    kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
     values = [
         [table.read(column, value) for value in own]
-        for column, own in zip(columns, kinds.values, strict=True)
+        for column, own in zip(every, kinds.values, strict=True)
     ]
-    kind = table.files.kind
-    refuse_missing(table.files, columns, values, kinds, unit)
-    return cells_of(kind, columns, values, kinds, unit)
+    refuse_missing(table.files, columns, values[: len(columns)], kinds, unit)
+    return cells_of(table.files.kind, every, values, kinds, unit, group)
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,8 +308,12 @@ def cells_of(
     values: Sequence[Sequence[Any]],
     kinds: Kinds,
     unit: str | None,
+    group: str | None = None,
 ) -> Cells:
-    """The cells of a table with equal rows, and equal units, kept once."""
+    """The cells of a table with equal rows, and equal units, kept once.
+
+    The column of the groups, if there is one, is the last.
+    """
     read = {}
     row = slice(None) if kinds.row is None else kinds.row
     for column, own in zip(columns, values, strict=True):
@@ -325,7 +324,8 @@ def cells_of(
         repeats, units = Repeats(None, kinds.number), None
     else:
         repeats, units = Repeats(kinds.times, kinds.units), kinds.unit.astype(np.int32)
-    return Cells(kind, list(columns), unit, read, repeats=repeats, units=units)
+    labels = list(columns) if group is None else list(columns[:-1])
+    return Cells(kind, labels, unit, read, repeats=repeats, units=units, group=group)
 
 
 # --- what went wrong --------------------------------------------------------------------------

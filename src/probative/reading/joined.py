@@ -101,23 +101,25 @@ def _join(
     scanned, names = [], []
     unit = None
     for place, (files, column) in enumerate(zip(tables, columns, strict=True)):
-        of_side = replace(options, predicted=place > 0, unit=options.unit if not place else None)
+        own_unit = options.unit if not place else None
+        of_side = replace(options, predicted=place > 0, unit=own_unit)
         named = with_names(database, files)
         (name,), own_unit = choose(named, [column], of_side)
         unit = own_unit if not place else unit
         asked = [name, *options.key, *([own_unit] if own_unit is not None else [])]
+        asked += [options.group] if options.group is not None and not place else []
         scanned.append(described(database, named, asked))
         names.append(name)
     with watched(database):
-        database.execute(
-            f"CREATE TEMP TABLE matched AS {_matched(scanned, names, options.key, unit)}"
-        )
+        database.execute(f"CREATE TEMP TABLE matched AS {_matched(scanned, names, options, unit)}")
     notes = _settle(database, scanned, options.key, on_missing)
     width = len(tables)
     fits = [f"n{i} = 1" for i in range(width if on_missing == "drop" else 1)]
     said = ", ".join(f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width))
+    said += "" if options.group is None else f", g AS c{2 * width}"
+    size = 2 * width + (options.group is not None)
     rows = f"SELECT {said}{', w AS u' if unit is not None else ''} FROM matched WHERE "  # noqa: S608
-    kinds = count_kinds(database, rows + " AND ".join(fits), 2 * width, has_unit=unit is not None)
+    kinds = count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
     values = []
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
         held = kinds.values[width + i]
@@ -130,13 +132,13 @@ def _join(
 
 
 def _matched(
-    tables: Sequence[Scanned], names: Sequence[str], key: Sequence[str], unit: str | None
+    tables: Sequence[Scanned], names: Sequence[str], options: Options, unit: str | None
 ) -> str:
     """A row per id: how many rows each table has of it, what they say, and the unit of the answer.
 
     What an id is called is kept only where not every table has one row of it.
     """
-    width = len(tables)
+    width, key, group = len(tables), options.key, options.group
     parts = []
     for place, (table, name) in enumerate(zip(tables, names, strict=True)):
         own = [f"{table.text(column)} AS k{i}" for i, column in enumerate(key)]
@@ -144,12 +146,16 @@ def _matched(
         own += [f"{table.value(name) if i == place else 'NULL'} AS v{i}" for i in range(width)]
         if unit is not None:
             own.append(f"{table.text(unit) if not place else 'NULL'} AS w")
-        asked = [*key, name, *([unit] if unit is not None and not place else [])]
+        if group is not None:
+            own.append(f"{table.value(group) if not place else 'NULL'} AS g")
+        beside = [column for column in (unit, group) if column is not None and not place]
+        asked = [*key, name, *beside]
         parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")  # noqa: S608
     keys = ", ".join(f"k{i}" for i in range(len(key)))
     held = ", ".join(f"count(*) FILTER (side = {i}) AS n{i}" for i in range(width))
     said = ", ".join(f"any_value(v{i}) AS v{i}" for i in range(width))
     units = "" if unit is None else ", any_value(w) AS w"
+    units += "" if group is None else ", any_value(g) AS g"
     fits = " AND ".join(f"n{i} = 1" for i in range(width))
     lost = " OR ".join(f"k{i} IS NULL" for i in range(len(key)))
     return (
@@ -202,11 +208,16 @@ def _sides(
 ) -> tuple[Labels, list[Labels]]:
     """The labels of every table, each with its own notes."""
     sides = []
-    plain = replace(options, key=(), unit=None)
+    plain = replace(options, key=(), unit=None, group=None)
     for table, name, own in zip(tables, names, values, strict=True):
         has_all = NOTHING not in own
         content = [v if has_all or v != NOTHING else _STAND_IN for v in own]
-        cells = cells_of(table.files.kind, [name], [content], kinds, unit)
+        columns, contents, group = [name], [content], None
+        if options.group is not None and table is tables[0]:
+            group = options.group
+            columns.append(group)
+            contents.append([table.read(group, value) for value in kinds.values[2 * len(tables)]])
+        cells = cells_of(table.files.kind, columns, contents, kinds, unit, group)
         refuse_tags(cells, name, options)
         (side,) = sides_of_cells(table.files, cells, plain, tell=table is tables[0])
         if not has_all:

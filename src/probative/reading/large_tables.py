@@ -199,10 +199,14 @@ def _count(
     wanted = [gold, *columns] if columns else [gold, None]
     files = with_names(database, files)
     names, unit = choose(files, wanted, options)
-    scanned = described(database, files, [*names, *([] if unit is None else [unit]), *options.key])
+    group = _named(files, options.group, options)
+    beside = [column for column in (unit, group) if column is not None]
+    scanned = described(database, files, [*names, *beside, *options.key])
     if options.key:
         _refuse_doubled(database, scanned, options.key)
-    cells = condense(database, scanned, names, unit)
+    if group in names:  # a column of labels that parts the rows, too
+        raise NeedsRows(f"column {group!r} holds labels and groups")
+    cells = condense(database, scanned, names, unit, group)
     refuse_tags(cells, names[0], options)
     return cells
 

@@ -56,6 +56,8 @@ class Options:
         Whether this is the output of a system: of several columns, one of predictions is meant.
     key
         The columns of a table that tell which rows of several tables belong together.
+    group
+        The column of a table that says which group a row belongs to.
     """
 
     task: str | None = None
@@ -74,6 +76,7 @@ class Options:
     threshold: float | None = None
     predicted: bool = False
     key: tuple[str, ...] = ()
+    group: str | None = None
 
     @property
     def named_column(self) -> str | None:

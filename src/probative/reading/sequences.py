@@ -195,16 +195,18 @@ def sides_from_frame(
     asked = [*columns[: 0 if len(columns) == 1 else 1], *classes] if classes else list(columns)
     ids = len(columns) == 1  # of several frames, which may tell other rows
     wanted = Wanted(
-        [str(column) for column in asked], options.unit, partial(is_read, options.key, ids)
+        [str(column) for column in asked],
+        options.unit,
+        partial(is_read, options.key, ids),
+        group=options.group,
     )
     names, unit, read = choose_columns(
         wanted, there, lambda text: InputError(f"{name}: {text.split('; did you', 1)[0]}")
     )
     if not len(table):
         raise InputError(f"{name}: the table has no rows; expected at least one")
-    cells = Cells(
-        "frame", names, unit, {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
-    )
+    contents = {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
+    cells = Cells("frame", names, unit, contents, group=options.group)
     sides = Sides(cells, options, name, ids=ids).make()
     said = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
     if said is None:

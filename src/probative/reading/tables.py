@@ -80,6 +80,8 @@ class Cells:
         Why the first line names the columns, or is a row itself, where that had to be found out.
     repeats, units
         Where equal rows are kept once: how many rows each one stands for, and the unit of each.
+    group
+        The column of the groups, as `unit`.
     """
 
     kind: str
@@ -88,6 +90,7 @@ class Cells:
     columns: Read
     breaks: dict[int, int] = field(default_factory=dict)
     reason: str | None = None
+    group: str | None = None
     repeats: Repeats | None = None
     units: Ints | None = None
 
@@ -117,6 +120,8 @@ class Wanted(NamedTuple):
     predicted
         Whether this is the output of a system: a single column is looked for among the names of
         predictions first, as an answer may stand beside them.
+    group
+        The column that says which group a row belongs to.
     """
 
     columns: Sequence[str | None]
@@ -126,6 +131,7 @@ class Wanted(NamedTuple):
     comments: bool = False
     lists: bool = False
     predicted: bool = False
+    group: str | None = None
 
 
 def read_cells(source: Source, wanted: Wanted) -> Cells:
@@ -207,7 +213,8 @@ def choose_columns(
         names.append(
             _usual(there, names, _usual_names(wanted, place), error) if name is None else name
         )
-    asked = dict.fromkeys([*names, *([] if wanted.unit is None else [wanted.unit])])
+    further = [name for name in (wanted.unit, wanted.group) if name is not None]
+    asked = dict.fromkeys([*names, *further])
     for name in asked:
         if name not in there:
             raise error(
@@ -288,7 +295,7 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
     if not is_header:
         columns = {name: _below(above[name], *column) for name, column in columns.items()}
         breaks = {row + 1: line for row, line in breaks.items()}
-    return Cells(kind, names, unit, columns, breaks, reason)
+    return Cells(kind, names, unit, columns, breaks, reason, wish.wanted.group)
 
 
 class _Uncommented:
@@ -328,7 +335,7 @@ class _Wish(NamedTuple):
 
 def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
     """Which columns are asked for by their places, and which by names in the first line."""
-    asked = [*wanted.columns, wanted.unit]
+    asked = [*wanted.columns, wanted.unit, wanted.group]
     places = [_place(source, wanted.header, first, column) for column in asked]
     both = list(zip(asked, places, strict=True))
     named = [column for column, place in both if column is not None and place is None]
@@ -342,7 +349,8 @@ def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
         )
     there = first if has_header else [f"column {place + 1}" for place in range(len(first))]
     names = [column if place is None else there[place] for column, place in both]
-    return _Wish(wanted._replace(columns=names[:-1], unit=names[-1]), there, has_header)
+    *columns, unit, group = names
+    return _Wish(wanted._replace(columns=columns, unit=unit, group=group), there, has_header)
 
 
 def _place(source: Source, header: bool | None, first: list[str], column: str | None) -> int | None:
@@ -458,7 +466,7 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
             if not _SIMPLE.issuperset(map(type, values)):
                 values = [tuple(v) if _is_list(v, wanted.lists) else v for v in values]
             if not _SIMPLE.union([tuple]).issuperset(map(type, values)):
-                if name not in {*names, unit}:
+                if name not in {*names, unit, wanted.group}:
                     del contents[name]
                     continue
                 place = next(i for i, v in enumerate(values) if type(v) not in (*_SIMPLE, tuple))
@@ -469,7 +477,7 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
             column.extend(values)
         number += len(records)
     kind = "json" if is_list_of_objects(source) else "jsonl"
-    return Cells(kind, names, unit, _codes_and_values(contents))
+    return Cells(kind, names, unit, _codes_and_values(contents), group=wanted.group)
 
 
 def _is_list(value: Any, asked: bool) -> bool:
@@ -597,7 +605,7 @@ def _parquet(source: Source, wanted: Wanted) -> Cells:
                 there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
                 names, unit, asked = choose_columns(wanted, there[:-1], source.error)
                 read = {name: _numbered(database, name) for name in asked}
-                return Cells("parquet", names, unit, read)
+                return Cells("parquet", names, unit, read, group=wanted.group)
         except (duckdb.Error, UnicodeError) as error:
             reason = str(error).strip().splitlines()[0].replace(str(place), "it")
             raise source.error(f"is no table that can be read: {reason}") from None
