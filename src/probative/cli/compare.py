@@ -63,8 +63,8 @@ def compare(
     ],
     names: options.Names = None,
     gold: Annotated[str | None, Option("--gold", metavar="FILE", help="The same as GOLD.")] = None,
-    a: Annotated[str | None, Option("--a", metavar="FILE", help="The same as A.")] = None,
-    b: Annotated[str | None, Option("--b", metavar="FILE", help="The same as B.")] = None,
+    baseline: Annotated[str | None, Option("--a", metavar="FILE", help="The same as A.")] = None,
+    challenger: Annotated[str | None, Option("--b", metavar="FILE", help="The same as B.")] = None,
     runs: options.Runs = None,
     counts: Annotated[
         bool,
@@ -138,7 +138,7 @@ def compare(
         "require-better": require_better,
     }
     gate = _check_gate_options([name for name, on in gates.items() if on], margin, confidence)
-    words = words_by_option({"gold": gold, "a": a, "b": b}, files)
+    words = words_by_option({"gold": gold, "a": baseline, "b": challenger}, files)
     inputs, called, remarks = inputs_of(words, runs, names, counts=counts)
     page = out.html is not None  # it alone shows examples, and draws the tests
     with reading_progress("comparing", quiet=out.quiet) as report:
