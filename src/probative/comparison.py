@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -21,10 +22,13 @@ from probative.evaluation import (
     facts_of_reading,
     intervals_of,
     scored_as,
+    scores_in,
     scores_of,
     unit_of,
 )
+from probative.groups.adjusting import with_groups
 from probative.inference.clustered_posterior import posterior_of_difference
+from probative.inference.clusters import variance_of_difference
 from probative.inference.differences import difference
 from probative.inference.macro_difference import macro_difference
 from probative.inference.macro_test import macro_tests
@@ -33,6 +37,7 @@ from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
 from probative.inference.sequential_pvalue import levels_at
 from probative.matching.cases import cases_by, cases_of_pair
+from probative.matching.groups import crossing_units, part_by_group
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import unpooled
 from probative.metrics import label_metric
@@ -43,6 +48,7 @@ from probative.results import (
     Bucket,
     Comparison,
     Comparisons,
+    Group,
     LabelDifference,
 )
 from probative.runs.answers import without_claims
@@ -53,7 +59,7 @@ from probative.runs.planning import plan_groups
 from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from probative._types import RNG, Input, Systems
     from probative.inference.clustered_posterior import ClusteredPosterior
@@ -62,7 +68,14 @@ if TYPE_CHECKING:
     from probative.options import ReadingKeywords
     from probative.results import Difference, Plan, RandomizationTest, RunsPlan, SystemScores
 
-__all__ = ["AVERAGES", "compare", "compare_matched", "plan_from_files"]
+__all__ = [
+    "AVERAGES",
+    "PairChoices",
+    "compare",
+    "compare_cases",
+    "compare_matched",
+    "plan_from_files",
+]
 
 
 _FEW = 3  # systems that comparisons one by one still tell about
@@ -70,8 +83,11 @@ _MANY = "{} systems: rank orders them all, with ties and the probability of bein
 
 
 @dataclass(frozen=True)
-class _Choices:
-    """What all pairs of a comparison have in common."""
+class PairChoices:
+    """What all pairs of a comparison have in common.
+
+    `in_group` asks for what groups are weighed by, and leaves out what only the whole tells.
+    """
 
     unit: str
     level: float
@@ -81,6 +97,21 @@ class _Choices:
     power: float
     generator: np.random.Generator
     figures: bool
+    in_group: bool = False
+
+    @classmethod
+    def of(cls, options: CompareOptions, unit: str, *, figures: bool = False) -> PairChoices:
+        """The choices of a comparison by these units, if they are some that there are."""
+        return cls(
+            unit,
+            open_probability("level", options.level),
+            fraction("rope", options.rope),
+            options.beta,
+            options.prior,
+            open_probability("power", options.power),
+            random_generator(options.rng),
+            figures,
+        )
 
 
 def compare(
@@ -237,6 +268,8 @@ def compare_matched(
     """
     if options.paired_runs and not matched.runs:
         raise InputError("paired_runs: there are no runs; expected several of each system")
+    if matched.items.is_condensed and options.train is not None:
+        raise InputError("train: needs the rows of the table, which is too large; expected none")
     if matched.runs:
         return _compare_runs(matched, options, examples=examples, figures=figures, buckets=buckets)
     level, beta, average = open_probability("level", options.level), options.beta, options.average
@@ -246,16 +279,7 @@ def compare_matched(
     if len(matched.names) < 2:
         raise InputError(f"b: {len(matched.names)} system; expected at least two to compare")
     metrics = compared_metrics(matched, options.metric, average)
-    choices = _Choices(
-        unit_of(matched, options.by),
-        level,
-        fraction("rope", options.rope),
-        beta,
-        options.prior,
-        open_probability("power", options.power),
-        random_generator(options.rng),
-        figures,
-    )
+    choices = PairChoices.of(options, unit_of(matched, options.by), figures=figures)
 
     last = len(matched.names)
     pairs = (
@@ -264,15 +288,20 @@ def compare_matched(
         else [(0, j) for j in range(1, last)]
     )
     comparisons: list[Comparison] = []
-    for name in metrics:
+    groups = [] if options.group is None else list(part_by_group(matched, options))
+    done, total = count(), len(pairs) * len(metrics) * (1 + len(groups))
+
+    def compare_pairs(part: Matched, name: str, how: PairChoices) -> Iterator[Comparison]:
         judge: Callable[..., Comparison] = _comparison
         if average == "macro":
-            judge = partial(_macro_comparison, tests=_macro_tests(matched, pairs, name, choices))
-        of_metric: list[Comparison] = []
+            judge = partial(_macro_comparison, tests=_macro_tests(part, pairs, name, how))
         for i, j in pairs:
             if report is not None:
-                report(len(comparisons) + len(of_metric), len(pairs) * len(metrics))
-            of_metric.append(without_claims(judge(matched, i, j, name, choices)))
+                report(next(done), total)
+            yield without_claims(judge(part, i, j, name, how))
+
+    for name in metrics:
+        of_metric = list(compare_pairs(matched, name, choices))
         if last > 2:
             adjusted = adjust_pvalues([c.pvalue for c in of_metric]).tolist()
             of_metric = [replace(c, p_adjusted=p) for c, p in zip(of_metric, adjusted, strict=True)]
@@ -285,7 +314,7 @@ def compare_matched(
     )
     if last > _FEW:
         scores = replace(scores, notes=(*scores.notes, _MANY.format(last)))
-    return Comparisons(
+    result = Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
         verdicts=tuple(verdict(c) for c in comparisons[: len(pairs)]),
@@ -295,10 +324,32 @@ def compare_matched(
             find_buckets(
                 matched, metrics[0], options, partial(_bucket, pairs=pairs, choices=choices)
             )
-            if buckets or options.train is not None
+            if (buckets or options.train is not None) and not matched.items.is_condensed
             else None
         ),
     )
+    if options.group is None:
+        return result
+    # each from the same seed: what a group says does not depend on the others
+    ways = (
+        replace(choices, generator=random_generator(options.rng), in_group=True) for _ in groups
+    )
+    parts = [
+        Group(
+            group.name,
+            group.rows,
+            group.units(choices.unit),
+            scores_in(group.matched, also, usual),
+            tuple(
+                comparison
+                for name in metrics
+                for comparison in compare_pairs(group.matched, name, replace(how, figures=False))
+            ),
+        )
+        for group, how in zip(groups, ways, strict=True)
+    ]
+    crossing = crossing_units(matched)
+    return with_groups(result, parts, str(options.group), beta=beta, crossing=crossing)
 
 
 def _compare_runs(
@@ -308,6 +359,8 @@ def _compare_runs(
     groups = matched.runs
     if len(groups) < 2:
         raise InputError(f"b: {len(groups)} system; expected at least two to compare")
+    if options.group is not None:
+        raise InputError("group: means nothing for several runs; expected one output per system")
     if any(len(group.places) > 1 for group in groups):
         return compare_groups(matched, options, figures=figures, buckets=buckets)
     return with_one_run(
@@ -370,6 +423,8 @@ def plan_from_files(
         },
         beside=("names",),
     )
+    if options.group is not None:
+        raise InputError("group: a plan has no groups; expected the rows of one group alone")
     given, names = by_name(list(systems), names)
     matched = match_inputs(gold, given, names=names, reading=options)
     if any(len(group.places) > 1 for group in matched.runs):
@@ -399,17 +454,39 @@ def _common(
     matched: Matched,
     i: int,
     j: int,
-    choices: _Choices,
+    choices: PairChoices,
     *,
     gap: Difference,
     test: RandomizationTest,
     posterior: ClusteredPosterior | MacroDifferencePosterior,
 ) -> dict[str, Any]:
     """What a comparison says whatever the average."""
-    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
     return {
+        **_numbers(choices, gap, test, posterior),
         "a": matched.names[i],
         "b": matched.names[j],
+        **_facts(matched, i, j),
+    }
+
+
+def _facts(matched: Matched, i: int, j: int) -> dict[str, Any]:
+    """What the items of two systems tell without any statistics."""
+    return {
+        "positives": matched.items.positives,
+        # of all that counts, item by item
+        "identical": bool(np.array_equal(matched.items.says[i], matched.items.says[j])),
+    }
+
+
+def _numbers(
+    choices: PairChoices,
+    gap: Difference,
+    test: RandomizationTest,
+    posterior: ClusteredPosterior | MacroDifferencePosterior,
+) -> dict[str, Any]:
+    """What interval, test and posterior say."""
+    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
+    return {
         "by": choices.unit,
         "rope": choices.rope,
         "level": choices.level,
@@ -431,16 +508,44 @@ def _common(
         "posterior": posterior,
         "score_a": gap.a,
         "score_b": gap.b,
-        "positives": int(np.count_nonzero(matched.items.answer)),
-        # of all that counts, item by item
-        "identical": bool(np.array_equal(matched.items.says[i], matched.items.says[j])),
     }
 
 
-def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices) -> Comparison:
+def _comparison(matched: Matched, i: int, j: int, metric: str, choices: PairChoices) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
-    paired = cases_of_pair(matched, i, j, choices.unit).grouped()
-    scored, level, beta = scored_as(matched, metric), choices.level, choices.beta
+    paired = cases_of_pair(matched, i, j, choices.unit)
+    names = matched.names[i], matched.names[j]
+    known = compare_cases(paired, names, metric, choices, scored=scored_as(matched, metric))
+    by_label = () if choices.in_group else _by_label(matched, i, j, label_metric(metric), choices)
+    return replace(known, **_facts(matched, i, j), by_label=by_label)
+
+
+def compare_cases(
+    paired: PairedCounts,
+    names: tuple[str, str],
+    metric: str,
+    choices: PairChoices,
+    *,
+    scored: str | None = None,
+) -> Comparison:
+    """Everything that is known of one pair from its cases alone.
+
+    Parameters
+    ----------
+    paired
+        The cases, one row per unit, or one table where single items are exchanged.
+    names
+        The baseline and the challenger.
+    metric
+        What is compared.
+    choices
+        How.
+    scored
+        What the metric is called on these cases, if not by its own name: over all classes of
+        single-label data accuracy is the recall of what is right.
+    """
+    paired = paired.grouped()
+    scored, level, beta = scored or metric, choices.level, choices.beta
     gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
     test = randomization_test(
         paired,
@@ -452,19 +557,29 @@ def _comparison(matched: Matched, i: int, j: int, metric: str, choices: _Choices
     )
     posterior = posterior_of_difference(paired, scored, prior=choices.prior, beta=beta)
     needed = plan(paired, scored, power=choices.power, level=level, beta=beta)
+    table = paired.total().cases
     return Comparison(
-        **_common(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
+        **_numbers(choices, gap, test, posterior),
+        a=names[0],
+        b=names[1],
         metric=metric,
         design_effect=gap.design_effect,
         units_needed=needed.units,
         observed_units=needed.observed_units,
-        by_label=_by_label(matched, i, j, label_metric(metric), choices),
+        positives=int(table[::2].sum()),
+        identical=not table[:4].any(),
         note="; ".join(note for note in (gap.note, test.note) if note) or None,
+        **(_standard_error(paired, scored, beta) if choices.in_group else {}),
     )
 
 
+def _standard_error(paired: PairedCounts, scored: str, beta: float) -> dict[str, Any]:
+    variance, freedom = variance_of_difference(paired, scored, beta=beta)
+    return {"standard_error": math.sqrt(variance), "degrees_of_freedom": freedom}
+
+
 def _by_label(
-    matched: Matched, i: int, j: int, metric: str, choices: _Choices
+    matched: Matched, i: int, j: int, metric: str, choices: PairChoices
 ) -> tuple[LabelDifference, ...]:
     items = matched.items
     used = items.uses(i) | items.uses(j)  # what only a third system uses is not their matter
@@ -492,7 +607,7 @@ def _bucket(
     name: str,
     *,
     pairs: Sequence[tuple[int, int]],
-    choices: _Choices,
+    choices: PairChoices,
 ) -> Bucket:
     """What the systems score on items of one kind."""
     scored, level, beta = scored_as(part, metric), choices.level, choices.beta
@@ -506,14 +621,14 @@ def _bucket(
     return make_bucket(part, kind, name, choices.unit, scores, differences, metric)
 
 
-def _macro_cells(matched: Matched, system: int, choices: _Choices) -> LabelCounts:
+def _macro_cells(matched: Matched, system: int, choices: PairChoices) -> LabelCounts:
     # a datum's own label and the one that it was given instead belong together
     by = "sentence" if choices.unit == matched.unit else choices.unit
     return matched.items.by_unit_and_label(system, by=by)
 
 
 def _macro_tests(
-    matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: _Choices
+    matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: PairChoices
 ) -> dict[tuple[int, int], RandomizationTest]:
     """The tests of all pairs: how many exchanges one needs depends on the others, too."""
     cells = {k: _macro_cells(matched, k, choices) for pair in pairs for k in pair}
@@ -537,7 +652,7 @@ def _macro_comparison(
     i: int,
     j: int,
     metric: str,
-    choices: _Choices,
+    choices: PairChoices,
     *,
     tests: Mapping[tuple[int, int], RandomizationTest],
 ) -> Comparison:
@@ -554,7 +669,7 @@ def _macro_comparison(
         **_common(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
         metric=gap.metric,
         design_effect=None,
-        observed_units=a.n_units,
+        observed_units=int(a.repeats.sum()),
         by_label=_by_label(matched, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
     )

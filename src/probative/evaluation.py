@@ -16,6 +16,7 @@ from probative.inference.intervals import METHODS, interval
 from probative.inference.label_dependence import is_at_once, label_intervals
 from probative.inference.macro import macro_interval
 from probative.inference.repeats import score_repeats
+from probative.matching.groups import part_by_group
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import counts_of_runs, pool_runs, unpooled
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
@@ -25,7 +26,7 @@ from probative.metrics import METRICS, NEEDS_TN, PRF, TABLE
 from probative.metrics import score as score_of
 from probative.options import ScoreOptions
 from probative.reading.annotations import LabelSets
-from probative.results import Interval, LabelScores, RunScores, Scores, SystemScores
+from probative.results import Group, Interval, LabelScores, RunScores, Scores, SystemScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,6 +45,7 @@ __all__ = [
     "metrics_of",
     "score",
     "scored_as",
+    "scores_in",
     "scores_of",
     "signed_runs",
     "unit_of",
@@ -133,9 +135,10 @@ def score(
     **reading
         How to read and match, where it should not be recognised: `task` (entities,
         segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
-        `columns`, `unit_column`, `comments`, `header`, `multilabel`, `probability_columns`,
-        `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`, `repair`, `ignore_type`,
-        `only`, `positive`, `labels`, `label_names`, `score_name`, `train_words`; see
+        `columns`, `unit_column`, `group`, `comments`, `header`, `multilabel`,
+        `probability_columns`, `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`,
+        `repair`, `ignore_type`, `only`, `positive`, `labels`, `label_names`, `score_name`,
+        `train_words`; see
         `probative.options.ReadingOptions`.
 
     Returns
@@ -170,7 +173,29 @@ def score(
     systems, names = by_name([] if pred is None else [pred, *more], names)
     matched = match_inputs(gold, systems, names=names, reading=options)
     scores = scores_of(matched, options)
+    if options.group is not None:
+        return _with_groups(matched, scores, options)
     return _with_repeats(matched, scores, options) if matched.runs else scores
+
+
+def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
+    """The same, with what the systems score in each group."""
+    if matched.runs:
+        raise InputError("group: means nothing for several runs; expected one output per system")
+    metrics = [score.metric for score in scores.systems[0].scores]
+    chosen = replace(options, by=scores.by)
+    return replace(
+        scores,
+        groups=tuple(
+            Group(
+                part.name,
+                part.rows,
+                part.units(scores.by),
+                scores_in(part.matched, metrics, chosen),
+            )
+            for part in part_by_group(matched, options)
+        ),
+    )
 
 
 def by_name(
@@ -228,7 +253,9 @@ def scores_of(
         task=matched.task,
         systems=systems,
         level=options.level,
-        units=matched.items.n_units if document is None else int(document.max(initial=-1)) + 1,
+        units=(
+            matched.items.units_in_all if document is None else int(document.max(initial=-1)) + 1
+        ),
         unit=matched.unit if document is None else unit,
         by=unit,
         scheme=matched.scheme,
@@ -327,7 +354,8 @@ def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
         The choices, with a single metric.
     """
     metrics = metrics_of(matched, options.metric or ())
-    choices = _Choices(unit_of(matched, options.by), options.level, metrics, (), options.beta)
+    unit = unit_of(matched, options.by)
+    choices = _Choices(unit, options.level, metrics, (), options.beta, options.method)
     scored = "recall" if matched.all_classes else metrics[0]
     intervals = []
     for i in range(len(matched.names)):
@@ -336,6 +364,42 @@ def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
             units = Counts(units.tp, np.zeros_like(units.fp), units.fn)
         intervals.append(_interval(matched, units, scored, choices))
     return intervals
+
+
+def scores_in(
+    matched: Matched, metrics: Sequence[str], options: ScoreOptions
+) -> tuple[SystemScores, ...]:
+    """The counts of every system and its scores in these metrics alone, without its labels.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered, of a group, say.
+    metrics
+        What to score; means over labels are called macro_f1 and so on.
+    options
+        The choices.
+    """
+    metrics = tuple(dict.fromkeys(metrics))
+    columns = []
+    for metric in metrics:
+        single = metric.removeprefix(_MACRO)
+        chosen = replace(options, metric=single)
+        if single == metric:
+            own = intervals_of(matched, chosen)
+        else:
+            own = [_macro_interval(matched, i, chosen) for i in range(len(matched.names))]
+        columns.append([replace(one, metric=metric, signature="") for one in own])
+    return tuple(
+        SystemScores(name, matched.items.counts(i), tuple(column[i] for column in columns))
+        for i, name in enumerate(matched.names)
+    )
+
+
+def _macro_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
+    by = _cells_of(matched, unit_of(matched, options.by))
+    cells = matched.items.by_unit_and_label(i, by=by).only(matched.averaged[i])
+    return macro_interval(cells, str(options.metric), level=options.level, beta=options.beta)
 
 
 def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
@@ -445,12 +509,14 @@ def _scores(
 
 def _interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:
     """The interval of a metric from the counts of every sentence (unit, datum)."""
+    number = matched.items.number
     if choices.unit == "document":
         units = _by_document(units, matched.items.document)
     elif choices.unit == "item" and (matched.unit != "item" or np.max(units.nu, initial=0) <= 1):
-        return interval(units.sum(), metric, **choices.how)
+        table = units.sum() if number is None else (units * number).sum()
+        return interval(table, metric, **choices.how)
     # the label that was missed and the one that was given instead belong to one datum
-    return interval(units, metric, clustered=True, **choices.how)
+    return interval(units, metric, clustered=True, multiplicity=number, **choices.how)
 
 
 def _by_document(units: Counts, document: Any) -> Counts:

@@ -34,6 +34,8 @@ class LabelCounts:
         The counts in it.
     n_units, n_labels
         How many units and labels there are, with or without items.
+    number
+        How many equal units each unit stands for; None where it is one.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class LabelCounts:
     counts: Counts
     n_units: int
     n_labels: int
+    number: NDArray[Any] | None = None
 
     @classmethod
     def from_table(cls, counts: Counts) -> LabelCounts:
@@ -76,7 +79,8 @@ class LabelCounts:
         if prod(shape) > len(self.label) or any((part % 1).any() for part in parts):
             return self, np.ones(len(self.label))
         cells = (np.asarray(self.label), *(part.astype(np.intp) for part in parts))
-        number = np.bincount(np.ravel_multi_index(cells, shape))
+        weights = None if self.number is None else self.number[self.unit]
+        number = np.bincount(np.ravel_multi_index(cells, shape), weights=weights)
         there = np.flatnonzero(number)
         label, *columns = np.unravel_index(there, shape)
         kinds = LabelCounts(label, label, type(counts)(*columns), 0, self.n_labels)
@@ -96,12 +100,33 @@ class LabelCounts:
         return self.sum_by_unit(self.counts.nu)
 
     def sum_by_label(self, cells: Any) -> NDArray[np.float64]:
-        """Add up a number per cell for every label."""
+        """Add up a number per cell for every label, over all units that each one stands for."""
+        if self.number is not None:
+            cells = np.asarray(cells) * self.number[self.unit]
         return self._sum(self.label, cells, self.n_labels)
 
     def sum_by_unit(self, cells: Any) -> NDArray[np.float64]:
-        """Add up a number per cell for every unit."""
+        """Add up a number per cell for every unit, once where it stands for several."""
         return self._sum(self.unit, cells, self.n_units)
+
+    @cached_property
+    def repeats(self) -> NDArray[np.float64]:
+        """How many units each unit stands for."""
+        if self.number is None:
+            return np.ones(self.n_units)
+        return np.asarray(self.number, dtype=np.float64)
+
+    def written_out(self) -> LabelCounts:
+        """The same with every unit for itself."""
+        if self.number is None:
+            return self
+        number = np.asarray(self.number, dtype=np.int64)
+        first = np.concatenate([[0], np.cumsum(number)])
+        times = number[self.unit]
+        cell = np.repeat(np.arange(len(self.unit)), times)
+        start = np.cumsum(times) - times
+        unit = first[self.unit[cell]] + np.arange(len(cell)) - start[cell]
+        return LabelCounts(unit, self.label[cell], self.counts[cell], int(first[-1]), self.n_labels)
 
     @staticmethod
     def _sum(group: NDArray[Any], cells: Any, size: int) -> NDArray[np.float64]:
@@ -120,4 +145,5 @@ class LabelCounts:
             self.counts[kept],
             self.n_units,
             int(labels.sum()),
+            self.number,
         )

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 __all__ = ["Known", "rank", "rank_matched", "ranked_scores"]
 
 _USUAL = ("precision", "recall", "f1")
+_WRITTEN_OUT = 10_000_000  # units that are drawn one by one at most
 _ENOUGH = 6  # pairs from which on other processes are worth their start
 _WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
 
@@ -178,6 +179,8 @@ def rank(
     how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
     if systems is None and isinstance(gold, Mapping) and not are_files(gold):
         return _rank_counts(gold, options, how)
+    if options.group is not None:
+        raise InputError("group: a ranking has no groups; expected a comparison")
     given, names = by_name([s for s in (systems, *more) if s is not None], names)
     looking = average != "macro"
     matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
@@ -338,8 +341,14 @@ def _macro_evidence(matched: Matched, unit: str, metric: str, how: dict[str, Any
     """What is known of means over labels."""
     # a datum's own label and the one that it was given instead belong together
     by = "sentence" if unit == matched.unit else unit
+    cells = [matched.items.by_unit_and_label(i, by=by) for i in range(len(matched.names))]
+    if cells[0].repeats.sum() > _WRITTEN_OUT:
+        raise InputError(
+            f"average: the macro ranks of {int(cells[0].repeats.sum()):,} units would not fit into "
+            f"memory; expected 'micro', or larger units"
+        )
     return evidence_of_labels(
-        [matched.items.by_unit_and_label(i, by=by) for i in range(len(matched.names))],
+        [own.written_out() for own in cells],  # each unit is drawn for itself
         metric,
         labels=matched.averaged,
         answered=matched.items.uses() if matched.own_labels else matched.averaged[0],
@@ -362,7 +371,8 @@ def _unit_table(matched: Matched, unit: str) -> UnitTable:
     counts = [items.counts(i, by=by) for i in range(len(matched.names))]
     if matched.all_classes:  # what was given instead of the right label is no item of its own
         counts = [Counts(c.tp, np.zeros_like(c.fp), c.fn) for c in counts]
-    return UnitTable.of_counts(counts)
+    table = UnitTable.of_counts(counts)
+    return table if items.number is None else replace(table, number=items.number)
 
 
 def _item_table(matched: Matched) -> UnitTable:
@@ -372,11 +382,14 @@ def _item_table(matched: Matched) -> UnitTable:
     says, answer = items.says[:, kept], items.answer[kept]
     negatives = None
     number = np.ones(len(answer), dtype=np.int64)
+    weights = items.weights(None)
+    if weights is not None:
+        number = weights[kept].astype(np.int64)
     if items.universe is not None and len(items.labels) == 1:
         # what nobody proposes, and the answer does not have
         says = np.concatenate([says, np.zeros((len(says), 1), dtype=bool)], axis=1)
         answer = np.append(answer, False)
-        number = np.append(number, int(items.universe.sum()) - len(number))
+        number = np.append(number, items.decisions - number.sum())
         negatives = (~answer).astype(np.int32)
     return UnitTable(
         (says & answer).astype(np.int32),

@@ -49,10 +49,11 @@ WITHOUT_EFFECT = {
     "require_better": "likewise",
     "margin": "of the gate",
     "confidence": "of the gate",
+    "memory_limit": "the same counts in less memory",
 }
 # what is read is no choice: other data give other numbers
 INPUTS = {"counts", "tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
-INPUTS |= {"train", "dev", "test", "cws", "ner", "runs"}
+INPUTS |= {"train", "dev", "test", "cws", "ner", "runs", "gold", "baseline", "challenger", "table"}
 # of these commands an option does something else
 WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
 
@@ -101,6 +102,14 @@ FILES = {
         f'"new_predictions": [{i % 3 % 2}, 1]}}\n'
         for i in range(12)
     ),
+    **{
+        name: "id,twin,label\n" + "".join(f"{i},{i},{label(i)}\n" for i in range(size))
+        for name, size, label in (
+            ("ids.csv", 24, lambda i: "ab"[i % 2]),
+            ("fewer.csv", 20, lambda i: "ab"[i % 3 % 2]),
+            ("all.csv", 24, lambda i: "ab"[i % 5 % 2]),
+        )
+    },
     "a.csv": "tp,fp,fn\n30,5,9\n28,7,11\n33,4,6\n29,6,10\n",
     "b.csv": "tp,fp,fn\n32,4,7\n29,6,10\n35,4,4\n30,5,9\n",
 }
@@ -146,6 +155,10 @@ LOGS = (["old.jsonl", "new.jsonl", "--score-name", "norm"], {
 ROWS = (["rows.jsonl", "--gold-column", "ner_tags", "--columns", "predictions,new_predictions",
          "--label-names", "O,B-A"], {"label_names": ["--label-names", "O,B-B"]})  # fmt: skip
 TABLE = ["labels.csv", "--gold-column", "gold", "--columns", "old,new"]
+KEYS = (["ids.csv", "fewer.csv", "all.csv", "--key", "id", "--on-missing", "drop"], {
+    "on_missing": ["--on-missing", "negative"],
+    "key": ["--key", "id,twin", "--on-missing", "drop"],
+})  # fmt: skip
 SEEDS = ["seeds.csv", "--gold-column", "gold", "--columns", "old,new", "--run-column", "seed"]
 OTHER_RUNS = {"run_column": ["--run-column", "other"]}
 RUNS = ["gold.conll", "--runs", "A=runs-a", "--runs", "B=runs-b"]
@@ -195,6 +208,7 @@ CALLS = {
     "compare:one file": (["both.conll", "--columns", "3,4"],
         {"gold_column": ["--gold-column", "3"], "columns": ["--columns", "4,3"]}),
     "compare:labels": (TABLE, IN_TABLES),
+    **{f"{command}:keys": KEYS for command in ("score", "compare", "rank")},
     "compare:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
     "compare:classes": ([*CLASSES, "--probability-columns", "yes,no"],
         {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),

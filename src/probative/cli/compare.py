@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probative.cli import options
-from probative.cli.output import progress, remark
+from probative.cli.output import reading_progress, remark
 from probative.cli.parameters import Argument, Option
 from probative.errors import InputError
 from probative.options import CompareOptions
@@ -44,8 +44,11 @@ def compare(
                 "rng",
             ),
             *options.READING,
+            *options.TABLES,
             "run_column",
+            "group",
             run_column=options.RUN_COLUMN,
+            group=options.GROUP,
             average=Option(metavar="HOW", help="micro or macro."),
             all_pairs=Option(
                 "--all-pairs", help="Compare every pair, not only each with the baseline."
@@ -59,6 +62,9 @@ def compare(
         ),
     ],
     names: options.Names = None,
+    gold: Annotated[str | None, Option("--gold", metavar="FILE", help="The same as GOLD.")] = None,
+    baseline: Annotated[str | None, Option("--a", metavar="FILE", help="The same as A.")] = None,
+    challenger: Annotated[str | None, Option("--b", metavar="FILE", help="The same as B.")] = None,
     runs: options.Runs = None,
     counts: Annotated[
         bool,
@@ -117,11 +123,12 @@ def compare(
 
     Several runs: probative compare gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
     """
-    from probative.cli.inputs import inputs_of
+    from probative.cli.inputs import inputs_of, words_by_option
     from probative.comparison import compare as find_comparison
     from probative.gates import gate as judge
     from probative.reporting.compare_figures import comparison_figure
     from probative.reporting.compare_report import compare_document
+    from probative.reporting.groups_report import group_figure
 
     if compact and given.all_pairs:
         raise InputError("--compact: tells differences from the baseline, not --all-pairs")
@@ -131,9 +138,10 @@ def compare(
         "require-better": require_better,
     }
     gate = _check_gate_options([name for name, on in gates.items() if on], margin, confidence)
-    inputs, called, remarks = inputs_of(files, runs, names, counts=counts)
+    words = words_by_option({"gold": gold, "a": baseline, "b": challenger}, files)
+    inputs, called, remarks = inputs_of(words, runs, names, counts=counts)
     page = out.html is not None  # it alone shows examples, and draws the tests
-    with progress("comparing", quiet=out.quiet) as report:
+    with reading_progress("comparing", quiet=out.quiet) as report:
         comparisons = find_comparison(
             *inputs,
             names=called,
@@ -155,7 +163,8 @@ def compare(
         digits=digits,
         compact=compact,
     )
-    out.emit(document, lambda: comparison_figure(comparisons))
+    draw = comparison_figure if comparisons.groups is None else group_figure
+    out.emit(document, lambda: draw(comparisons))
     for line in verdicts:
         remark(f"--{line}")
     return 0 if all(verdict.passed for verdict in verdicts) else 1

@@ -12,7 +12,29 @@ if TYPE_CHECKING:
 
     from probative.counts import Counts
 
-__all__ = ["inputs_of"]
+__all__ = ["inputs_of", "words_by_option"]
+
+
+def words_by_option(
+    named: Mapping[str, str | None], files: Sequence[str] | None
+) -> Sequence[str] | None:
+    """The files of a command, the first of which may be told by options, in their order.
+
+    Parameters
+    ----------
+    named
+        What was given for --gold, --a and --b, by the names of the options.
+    files
+        The words that belong to no option.
+    """
+    given = [word for word in named.values() if word is not None]
+    if not given:
+        return files
+    first = list(named.values())[: len(given)]
+    if None in first:
+        missing = list(named)[first.index(None)]
+        raise InputError(f"--{missing}: missing; expected it beside the others")
+    return [*given, *(files or ())]
 
 
 def inputs_of(

@@ -14,12 +14,14 @@ from probative.cli.parameters import Group, Option
 
 __all__ = [
     "CORPUS",
+    "GROUP",
     "OF_AN_ANSWER",
     "PAIRED_RUNS",
     "RANKING",
     "READING",
     "RUN_COLUMN",
     "STATISTICS",
+    "TABLES",
     "Drawn",
     "Jobs",
     "Names",
@@ -299,6 +301,7 @@ READING = {
         help="The systems' columns: their numbers, or their names.",
     ),
     "unit_column": Option(
+        "--unit",
         "--unit-column",
         metavar="NAME",
         help="The column of a table that says which items belong together.",
@@ -389,6 +392,32 @@ RUN_COLUMN = Option(
     metavar="NAME",
     help="The column of a table that says which run a row belongs to.",
 )
+# Of commands that take tables of any size, and several that are joined.
+TABLES = {
+    "key": Option(
+        "--key",
+        metavar="A,B",
+        parser=name_list,
+        help="The columns by which rows of several tables belong together, in any order.",
+    ),
+    "on_missing": Option(
+        "--on-missing",
+        metavar="HOW",
+        help="What becomes of ids that a system does not have: error, drop or negative.",
+    ),
+    "memory_limit": Option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="Count a table in this much memory, such as 2GB, whatever its size.",
+    ),
+    "table": Option("--table", metavar="NAME", help="Which table of a database to read."),
+}
+GROUP = Option(
+    "--group",
+    metavar="NAME",
+    help="The column of a table that says which group a row belongs to, such as its language: each "
+    "group is told by itself, too.",
+)
 PAIRED_RUNS = Option(
     "--paired-runs",
     help="Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
@@ -414,9 +443,9 @@ def choose(*names: str, **own: Option) -> Group:
 
     An option of the command's own that is named stands where its name does.
     """
-    known = STATISTICS | READING | own
+    known = STATISTICS | READING | TABLES | own
     chosen = {name: known[name] for name in (*names, *own)}
-    reading = {**READING, "run_column": RUN_COLUMN}
+    reading = {**READING, **TABLES, "run_column": RUN_COLUMN, "group": GROUP}
     return Group(
         chosen, {name: "Reading files" for name in chosen if chosen[name] is reading.get(name)}
     )

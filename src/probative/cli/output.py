@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
 
-__all__ = ["Output", "ScoreOutput", "plain_warnings", "progress", "remark", "warnings_as_remarks"]
+__all__ = [
+    "Output",
+    "ScoreOutput",
+    "plain_warnings",
+    "progress",
+    "reading_progress",
+    "remark",
+    "warnings_as_remarks",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +132,15 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int],
     ) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def reading_progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """The same, with a bar that also tells how much of a large table has been counted."""
+    from probative.reading.database import telling
+
+    with progress(what, quiet=quiet) as report, telling(lambda s: report(int(100 * s), 100)):
+        yield report
 
 
 @contextmanager

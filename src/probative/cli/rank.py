@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probative.cli import options
-from probative.cli.output import progress
+from probative.cli.output import reading_progress
 from probative.cli.parameters import Argument, Option, words_of
 from probative.options import CompareOptions, RankOptions
 
@@ -21,7 +21,7 @@ __all__ = ["rank"]
 
 _TEN_SYSTEMS = 45  # pairs of them
 _CHOICES = options.choose(
-    *(*options.RANKING, *options.READING, "run_column"),
+    *(*options.RANKING, *options.READING, *options.TABLES, "run_column"),
     run_column=options.RUN_COLUMN,
     **options.RANKING,
 )
@@ -73,7 +73,7 @@ def rank(
 
     inputs, called, _ = inputs_of(files, runs, names, counts=counts, expand=True)
     in_full = 0 if out.html is None else _TEN_SYSTEMS if comparisons is None else comparisons
-    with progress("pairs", quiet=out.quiet) as report:
+    with reading_progress("pairs", quiet=out.quiet) as report:
         ranking = find_ranking(
             *inputs, names=called, n_jobs=jobs, report=report, comparisons=in_full, **vars(given)
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from probative.cli import options
-from probative.cli.output import ScoreOutput
+from probative.cli.output import ScoreOutput, reading_progress
 from probative.cli.parameters import Argument, Option
 from probative.options import ScoreOptions
 
@@ -37,8 +37,11 @@ def score(
         ScoreOptions,
         options.choose(
             *("metric", "beta", "method", "by", "overlap", "level", *options.READING),
+            *options.TABLES,
             "run_column",
+            "group",
             run_column=options.RUN_COLUMN,
+            group=options.GROUP,
             method=Option(
                 metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."
             ),
@@ -60,7 +63,8 @@ def score(
     from probative.reporting.score_report import conlleval_report, scores_document
 
     inputs, called, remarks = inputs_of(files, runs, names)
-    scores = find_scores(*inputs, names=called, **vars(given))
+    with reading_progress("reading", quiet=out.quiet):
+        scores = find_scores(*inputs, names=called, **vars(given))
     out.remark(*remarks, *scores.notes)
     if out.form == "conlleval":
         click.echo(conlleval_report(scores), nl=False)

@@ -35,6 +35,7 @@ __all__ = [
     "is_too_skewed",
     "jackknife_error",
     "student_quantile",
+    "variance_of_difference",
 ]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
@@ -110,7 +111,9 @@ def student_quantile(level: float, degrees_of_freedom: Any) -> Any:
     return np.minimum(t, _LARGEST_QUANTILE)
 
 
-def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0) -> Dependence:
+def dependence_of_score(
+    counts: Counts, metric: str = "f1", *, beta: float = 1.0, number: Array | None = None
+) -> Dependence:
     """How much less the items of units tell about one system's score.
 
     Parameters
@@ -119,6 +122,8 @@ def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0
         One row per unit (sentence, document). Units in which nothing counts are not there.
     metric, beta
         The score.
+    number
+        How many equal units each row stands for; by default one.
 
     Examples
     --------
@@ -132,13 +137,14 @@ def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0
     if len(counts.shape) != 1:
         raise InputError(f"counts: shape {counts.shape}; expected one row per unit")
     x, y = ratio(counts, metric, beta=beta)
-    there = y > 0
-    table = np.array(list(counts.sum().to_dict().values()), dtype=np.float64)
+    times = np.ones(len(counts)) if number is None else np.asarray(number, dtype=np.float64)
+    there = (y > 0) & (times > 0)
+    table = np.array(list((counts * times).sum().to_dict().values()), dtype=np.float64)
     item_x, item_y = ratio(Counts(*np.eye(len(table))), metric, beta=beta)
     right, wrong = table[item_x > 0].sum(), table[(item_y > 0) & (item_x == 0)].sum()
-    rows, number = [(x[there], y[there])], np.ones(np.count_nonzero(there))
+    rows = [(x[there], y[there])]
     few = _FEW_WRONG if wrong < right else _FEW_RIGHT
-    return _dependence(rows, number, [(item_x, item_y)], table, few)
+    return _dependence(rows, times[there], [(item_x, item_y)], table, few)
 
 
 def dependence_of_difference(
@@ -177,6 +183,41 @@ def dependence_of_difference(
     items = table[kinds[0][1] + kinds[1][1] > 0].sum()
     freedom = _variance_freedom(rows, number, items, dependence.divisor)
     return replace(dependence, variance_freedom=freedom)
+
+
+def variance_of_difference(
+    paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
+) -> tuple[float, float]:
+    """The variance of the difference of two scores by leaving out one unit at a time.
+
+    Parameters
+    ----------
+    paired
+        One row per unit; without units, every item is one.
+    metric, beta
+        The score.
+
+    Returns
+    -------
+    variance, degrees_of_freedom
+        Both NaN where a score is undefined or rests on a single unit.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.clusters import variance_of_difference
+    >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
+    >>> variance, freedom = variance_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
+    >>> round(variance**0.5, 3), round(freedom, 2)
+    (0.155, 12.11)
+    """
+    rows, number = contributions(paired, metric, beta=beta)
+    if any(number[y > 0].sum() < 2 for _, y in rows):
+        return math.nan, math.nan
+    size = np.sum([y for _, y in rows], axis=0)
+    freedom = float((number @ size) ** 2 / (number @ size**2) - 1)
+    totals = [(number @ x, number @ y) for x, y in rows]
+    return _jackknife_variance(rows, totals, number), freedom
 
 
 def is_lopsided(

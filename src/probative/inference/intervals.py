@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import flag, one_of, open_probability, positive
+from probative._validation import amounts, flag, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
@@ -19,6 +19,8 @@ from probative.results import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
 
     from probative.inference.beta_posterior import Posterior
     from probative.inference.clusters import Dependence
@@ -58,6 +60,7 @@ def interval(
     beta: float = 1.0,
     prior: float = 1.0,
     clustered: bool = False,
+    multiplicity: ArrayLike | None = None,
 ) -> Interval:
     """An interval for one score.
 
@@ -84,6 +87,8 @@ def interval(
     clustered
         Take the rows of array-valued counts as the units (sentences, documents) of one system and
         widen the interval by their design effect.
+    multiplicity
+        How many equal units each row stands for, where `clustered`; one by default.
 
     Returns
     -------
@@ -116,7 +121,10 @@ def interval(
     options = IntervalOptions(level=level, beta=beta, prior=prior, clustered=clustered)
     signature = options.signature("interval", metric, method)
     if clustered:
-        return _clustered_interval(counts, metric, method, level, beta, prior, signature)
+        number = _check_multiplicity(counts, multiplicity)
+        return _clustered_interval(counts, number, metric, method, level, beta, prior, signature)
+    if multiplicity is not None:
+        raise InputError("multiplicity: means nothing without units; expected clustered=True")
 
     reach = _Reach.normal(level)
 
@@ -128,18 +136,37 @@ def interval(
     return Interval(metric, method, level, estimate, low, high, note, signature=signature)
 
 
-def _clustered_interval(
-    units: Counts, metric: str, method: str, level: float, beta: float, prior: float, signature: str
-) -> Interval:
-    """The interval of the units' sum, divided by what their dependence costs, by Student's t."""
-    from probative.inference.clusters import dependence_of_score
-
+def _check_multiplicity(units: Counts, multiplicity: ArrayLike | None) -> Any:
+    """How many units each row stands for, as an array; None where each is one."""
     if len(units.shape) != 1:
         raise InputError(
             f"clustered: counts of shape {units.shape}; expected arrays with one row per unit"
         )
-    dependence = dependence_of_score(units, metric, beta=beta)
-    table = units.sum()
+    if multiplicity is None:
+        return None
+    number = amounts("multiplicity", multiplicity)
+    if number.shape != units.shape:
+        raise InputError(
+            f"multiplicity: shape {number.shape}; expected one number per row, {units.shape}"
+        )
+    return number
+
+
+def _clustered_interval(
+    units: Counts,
+    number: Any,
+    metric: str,
+    method: str,
+    level: float,
+    beta: float,
+    prior: float,
+    signature: str,
+) -> Interval:
+    """The interval of the units' sum, divided by what their dependence costs, by Student's t."""
+    from probative.inference.clusters import dependence_of_score
+
+    dependence = dependence_of_score(units, metric, beta=beta, number=number)
+    table = units.sum() if number is None else (units * number).sum()
     # of the whole counts: a division before the ratio would cost it its last digit
     estimate = score(table, metric, beta=beta)
     low, high, note = limits_of_units(table, dependence, metric, method, level, beta, prior)

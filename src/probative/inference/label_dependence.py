@@ -132,7 +132,10 @@ def kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tup
     return columns.astype(np.float64), kinds
 
 
-def effective_units(size: Array) -> float:
-    """Kish's effective number of units, (sum y)² / sum y²; 0 where there are none."""
-    squares = float(size @ size)
-    return float(size.sum()) ** 2 / squares if squares > 0 else 0.0
+def effective_units(size: Array, number: Array) -> float:
+    """Kish's effective number of units, (sum y)² / sum y²; 0 where there are none.
+
+    There are so many units (`number`) of each `size`.
+    """
+    squares = float(number @ size**2)
+    return float(number @ size) ** 2 / squares if squares > 0 else 0.0

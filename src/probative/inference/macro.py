@@ -162,9 +162,10 @@ def as_cells(counts: Counts | LabelCounts) -> LabelCounts:
 def degrees_of_freedom(*systems: LabelCounts) -> float:
     """Kish's effective number of units, less one; infinite where every unit is one item."""
     size = np.asarray(sum(cells.items_by_unit for cells in systems))
-    if np.count_nonzero(size) > 1 and all((cells.items_by_unit <= 1).all() for cells in systems):
+    number = systems[0].repeats
+    if number[size > 0].sum() > 1 and all((cells.items_by_unit <= 1).all() for cells in systems):
         return math.inf
-    return max(0.0, effective_units(size) - 1)
+    return max(0.0, effective_units(size, number) - 1)
 
 
 def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
@@ -228,6 +229,7 @@ def _cost_across(cells: LabelCounts, metric: str, beta: float) -> float:
     _, added = kinds_of_items(totals, metric, beta)
     of_cells, of_items = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)
     unknown = _HALF * float(np.sum(of_items**2))
-    together = float(np.sum(cells.sum_by_unit(of_cells) ** 2)) + unknown
-    apart = float(np.sum(of_cells**2)) + unknown
+    number = cells.repeats
+    together = float(number @ cells.sum_by_unit(of_cells) ** 2) + unknown
+    apart = float(number[cells.unit] @ of_cells**2) + unknown
     return max(1.0, together / apart)

@@ -264,8 +264,9 @@ def _correlation(
         of_cells, of_items = shifts(one, sums, kinds, metric, beta)
         moves.append(one.sum_by_unit(of_cells * mask[one.label]) * one.n_labels / mask.sum())
         added.append(of_items * mask[:, None] * one.n_labels / mask.sum())
+    number = cells[0].repeats
     aa, ab, bb = (
-        float(moves[i] @ moves[j]) + _HALF * float(np.sum(added[i] * added[j]))
+        float((number * moves[i]) @ moves[j]) + _HALF * float(np.sum(added[i] * added[j]))
         for i, j in ((0, 0), (0, 1), (1, 1))
     )
     return float(np.clip(ab / math.sqrt(aa * bb), -1.0, 1.0)) if aa > 0 and bb > 0 else 0.0

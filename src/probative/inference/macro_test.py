@@ -171,7 +171,7 @@ class _MacroExchange:
         parts = [contributions(cells, metric, beta) for cells in (a, b)]
         self._totals = [np.stack([a.sum_by_label(column) for column in part]) for part in parts]
         self._flips = UnitFlips(*_distinct_moves(a, parts[0] - parts[1]))
-        self.n_units = a.n_units
+        self.n_units = int(a.repeats.sum())
         self.observed = float(self._average(self._totals[1]) - self._average(self._totals[0]))
         self._kept: list[Array] | None = [] if keep else None
 
@@ -235,7 +235,8 @@ def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.i
         key = table.indices[own].tobytes() + table.data[own].tobytes()
         kinds.setdefault(key, []).append(unit)
     first = [units[0] for units in kinds.values()]
-    number = np.array([len(units) for units in kinds.values()], dtype=np.int64)
+    times = cells.repeats
+    number = np.array([times[units].sum() for units in kinds.values()], dtype=np.int64)
     return table[first].T.tocsr(), number
 
 

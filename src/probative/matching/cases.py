@@ -25,7 +25,7 @@ def cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
     wrong = [1, 3, 5]
     cases = paired.cases[..., :7].copy()
     cases[..., wrong] = 0
-    return PairedCounts(cases)
+    return PairedCounts(cases, paired.multiplicity)
 
 
 def cases_by(items: Items, i: int, j: int, unit: str) -> PairedCounts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative._labels import label_name
 from probative._validation import columns_of, finite, flag, names_of, one_of, shown
@@ -18,33 +18,40 @@ from probative.reading.alignment import ALIGNMENTS
 from probative.reading.annotations import (
     Labels,
     LabelSets,
+    Spans,
     Tagged,
 )
+from probative.reading.database import check_memory_limit
 from probative.reading.inputs import task_of
+from probative.reading.keys import ON_MISSING
 from probative.reading.recognise import Options
 from probative.reading.rows import BY_ROW, check_label_names
 
 if TYPE_CHECKING:
+    from probative.reading.annotations import RowGroups
     from probative.reading.recognise import Annotations
 
-__all__ = ["check_reading", "how_to_read", "refuse_unused"]
+__all__ = ["check_reading", "groups_of", "how_to_read", "refuse_engine", "refuse_unused"]
 
 # what reading and matching do not look at, by the task
 _UNUSED = {
     "entities": (
         *("positive", "train_words", "threshold", "probability_columns", "multilabel"),
-        *("score_name", "run_column"),
+        *("score_name", "run_column", "key", "on_missing", "memory_limit", "table"),
     ),
     "segmentation": (
-        *("tag_column", "unit_column", "run_column", "scheme", "repair", "ignore_type", "only"),
+        *("tag_column", "unit_column", "run_column", "group", "scheme", "repair", "ignore_type"),
+        "only",
         *("positive", "threshold", "probability_columns", "multilabel"),
-        *("label_names", "score_name"),
+        *("label_names", "score_name", "key", "on_missing", "memory_limit", "table"),
     ),
     "labels": ("scheme", "repair", "ignore_type", "train_words", "score_name"),
     "samples": (
         *("tag_column", "unit_column", "gold_column", "columns", "comments", "align_by", "scheme"),
         *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
         *("probability_columns", "multilabel", "header", "mapping", "ignore_case", "run_column"),
+        *("key", "on_missing", "memory_limit", "table"),
+        "group",
     ),
 }
 
@@ -63,6 +70,8 @@ def how_to_read(chosen: ReadingOptions) -> Options:
         label_names=tuple(chosen.label_names),
         score_name=chosen.score_name,
         threshold=chosen.threshold,
+        key=tuple(chosen.key),
+        group=None if chosen.group is None else str(chosen.group),
     )
 
 
@@ -70,10 +79,13 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
     """The same choices, if they are some that there are."""
     columns_of("columns", reading.columns)
     columns_of(
-        "gold_column, unit_column, run_column",
-        [reading.gold_column, reading.unit_column, reading.run_column],
+        "gold_column, unit_column, run_column, group",
+        [reading.gold_column, reading.unit_column, reading.run_column, reading.group],
     )
+    if reading.group is not None and reading.run_column is not None:
+        raise InputError("group: cannot be combined with run_column=; expected one of the two")
     one_of("align_by", reading.align_by, ALIGNMENTS)
+    _check_tables(reading)
     check_label_names(reading.label_names)
     if reading.score_name is not None and not isinstance(reading.score_name, str):
         raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
@@ -97,6 +109,21 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
     )
 
 
+def _check_tables(reading: ReadingOptions) -> None:
+    names_of("key", reading.key)
+    one_of("on_missing", reading.on_missing, ON_MISSING)
+    if reading.on_missing != ReadingOptions.on_missing and not reading.key:
+        raise InputError("on_missing: means nothing without key=; expected both")
+    if reading.key and reading.align_by != ReadingOptions.align_by:
+        raise InputError("align_by: cannot be combined with key=; expected one of the two")
+    if reading.key and reading.run_column is not None:
+        raise InputError("run_column: cannot be combined with key=; expected one of the two")
+    if reading.memory_limit is not None:
+        check_memory_limit(reading.memory_limit)
+    if reading.table is not None and not isinstance(reading.table, str):
+        raise InputError(f"table: {shown(reading.table)}; expected the name of a table")
+
+
 def _check_switches(reading: ReadingOptions) -> None:
     names_of("probability_columns", reading.probability_columns)
     if len(reading.probability_columns) == 1:
@@ -116,6 +143,29 @@ def _check_switches(reading: ReadingOptions) -> None:
         raise InputError(
             f"multilabel: {shown(several)}; expected True, or the text between labels, such as ','"
         )
+
+
+def refuse_engine(options: ReadingOptions, *, single: bool = True) -> None:
+    """Refuse what is said of the engine that counts large tables, where it is not asked.
+
+    Parameters
+    ----------
+    options
+        The choices.
+    single
+        Whether one input holds all: then there is nothing to be joined, either.
+    """
+    if options.table is not None:
+        raise InputError("table: there is no database; expected it left out")
+    if options.key and single:
+        raise InputError("key: one input holds all; expected several tables, or one file")
+
+
+def groups_of(answer: Any) -> RowGroups | None:
+    """The group of every item, or of every sentence, where a table told it."""
+    if isinstance(answer, (Tagged, Spans)):
+        return answer.text.groups
+    return answer.groups if isinstance(answer, (Labels, LabelSets)) else None
 
 
 def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
@@ -140,6 +190,8 @@ def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: boo
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
+    if options.group is not None and groups_of(answer) is None:
+        raise InputError("group: there is no table to look it up in; expected a table")
     parted_by = answer.text.parted_by if isinstance(answer, Tagged) else None
     in_table = parted_by is not None
     is_named = options.columns or options.gold_column is not None

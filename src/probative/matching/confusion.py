@@ -38,7 +38,8 @@ def span_confusions(gold: Spans, system: Spans) -> Confusions:
 
 def label_confusions(gold: Labels, system: Labels) -> Confusions:
     """Pairs of the right label and another one, the most frequent first."""
-    return _count(gold.codes, system.codes, gold.names, system.names)
+    times = None if gold.repeats is None else gold.repeats.of_rows(gold.units)
+    return _count(gold.codes, system.codes, gold.names, system.names, times)
 
 
 def _columns(gold: Spans, system: Spans) -> list[tuple[NDArray[Any], NDArray[Any]]]:
@@ -61,13 +62,15 @@ def _count(
     system: NDArray[Any],
     gold_names: tuple[str, ...],
     system_names: tuple[str, ...],
+    times: NDArray[Any] | None = None,
 ) -> Confusions:
     width = len(system_names) + 1
-    pairs, number = np.unique((gold + 1) * width + system + 1, return_counts=True)
+    pairs, which = np.unique((gold + 1) * width + system + 1, return_inverse=True)
+    number = np.bincount(which.reshape(-1), weights=times, minlength=len(pairs)).astype(np.int64)
     rows = []
     for pair, n in zip(pairs.tolist(), number.tolist(), strict=True):
         g, s = divmod(pair, width)
-        names = gold_names[g - 1] if g else None, system_names[s - 1] if s else None
+        names = gold_names[g - 1] if g else None, (system_names[s - 1] or None) if s else None
         if names[0] != names[1]:
             rows.append((*names, n))
     return tuple(sorted(rows, key=lambda row: (-row[2], str(row[0]), str(row[1]))))

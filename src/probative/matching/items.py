@@ -53,6 +53,10 @@ class Items:
         else None.
     start, end
         Where every item begins and ends in its unit, where items are spans; else None.
+    times
+        How many equal items of its unit every item stands for; None where it is one.
+    number
+        How many equal units every unit stands for; None where it is one.
     """
 
     unit: Ints
@@ -65,6 +69,35 @@ class Items:
     universe: NDArray[Any] | None = None
     start: NDArray[Any] | None = None
     end: NDArray[Any] | None = None
+    times: NDArray[Any] | None = None
+    number: NDArray[Any] | None = None
+
+    @property
+    def is_condensed(self) -> bool:
+        """Whether equal items or equal units are kept once, with their number."""
+        return self.times is not None or self.number is not None
+
+    @property
+    def units_in_all(self) -> int:
+        """How many units there are, equal ones each counted."""
+        return self.n_units if self.number is None else int(self.number.sum())
+
+    @property
+    def positives(self) -> int:
+        """How many items the answer has."""
+        weights = self.weights(None)
+        if weights is None:
+            return int(np.count_nonzero(self.answer))
+        return int(weights[self.answer].sum())
+
+    def weights(self, by: str | None) -> NDArray[np.float64] | None:
+        """How many items each one stands for: in its unit alone, or in all units; None for one."""
+        if not self.is_condensed:
+            return None
+        times = np.ones(len(self.unit)) if self.times is None else self.times.astype(np.float64)
+        if self.number is None or by == "sentence":
+            return times
+        return np.asarray(times * self.number[self.unit])
 
     def counts(self, system: int = 0, *, by: str | None = None) -> Counts:
         """The counts of a system: one table, or one per label, sentence or document.
@@ -77,7 +110,7 @@ class Items:
             ``label``, ``sentence`` or ``document``; by default everything together.
         """
         group, size = self._groups(by)
-        tp, fp, fn = self._outcomes(system, group, size)
+        tp, fp, fn = self._outcomes(system, group, size, self.weights(by))
         decisions = self._decisions(by)
         counts = Counts(tp, fp, fn, None if decisions is None else decisions - tp - fp - fn)
         return counts if by is not None else counts[0]
@@ -97,17 +130,20 @@ class Items:
         if by not in self._cells_of:
             self._cells_of[by] = self._cells(by)
         unit, label, cell, n_units = self._cells_of[by]
-        counts = Counts(*self._outcomes(system, cell, len(unit)))
-        return LabelCounts(unit, label, counts, n_units, len(self.labels))
+        weights, number = self.weights("sentence"), self.number
+        if by == "item":
+            weights, number = None, self.weights(None)
+        counts = Counts(*self._outcomes(system, cell, len(unit), weights))
+        return LabelCounts(unit, label, counts, n_units, len(self.labels), number)
 
     def _outcomes(
-        self, system: int, group: NDArray[Any], size: int
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        self, system: int, group: NDArray[Any], size: int, weights: NDArray[np.float64] | None
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """How many items of every group are right, too much and missed."""
         outcome = group * 4
         outcome += self.says[system] * np.int8(2)
         outcome += self.answer
-        number = np.bincount(outcome, minlength=4 * size).reshape(size, 4)
+        number = np.bincount(outcome, weights=weights, minlength=4 * size).reshape(size, 4)
         return number[:, 3], number[:, 2], number[:, 1]
 
     @cached_property
@@ -150,13 +186,19 @@ class Items:
         says_a, says_b = self.says[a], self.says[b]
         case = np.where(says_a, np.where(says_b, 4, 0), np.where(says_b, 2, 6)) + ~self.answer
         kept = says_a | says_b | self.answer  # other systems' false alarms are no item of these two
-        cases = np.bincount(group[kept] * 8 + case[kept], minlength=size * 8).reshape(size, 8)
+        weights = self.weights(by)
+        cases = np.bincount(
+            group[kept] * 8 + case[kept],
+            weights=None if weights is None else weights[kept],
+            minlength=size * 8,
+        ).reshape(size, 8)
         decisions = self._decisions(by)
         if decisions is None:
             cases = cases[:, :7]
         else:
             cases[:, 7] = decisions - cases.sum(axis=1)
-        return PairedCounts(cases if by is not None else cases[0])
+        number = self.number if by == "sentence" else None
+        return PairedCounts(cases if by is not None else cases[0], number)
 
     @cached_property
     def by_label(self) -> tuple[Items, ...]:
@@ -173,6 +215,8 @@ class Items:
                 self.n_units,
                 self.document,
                 self.universe,
+                times=None if self.times is None else self.times[own],
+                number=self.number,
             )
             for label, own in zip(self.labels, np.split(order, ends[:-1]), strict=True)
         )
@@ -202,6 +246,25 @@ class Items:
             universe=None,
             start=None if self.start is None else self.start[wanted],
             end=None if self.end is None else self.end[wanted],
+            times=None if self.times is None else self.times[wanted],
+        )
+
+    def of_units(self, units: NDArray[Any]) -> Items:
+        """The items of these units alone, whose numbers begin anew; their order is kept."""
+        place = np.full(self.n_units, -1, dtype=np.int32)
+        place[units] = np.arange(len(units), dtype=np.int32)
+        document: Ints | None = None
+        if self.document is not None:
+            _, number = np.unique(self.document[units], return_inverse=True)
+            document = number.reshape(-1).astype(np.int32)
+        universe = None if self.universe is None else self.universe[units]
+        there = self.where(place[self.unit] >= 0)
+        return replace(
+            there,
+            unit=place[there.unit],
+            n_units=len(units),
+            document=document,
+            universe=universe,
         )
 
     def _groups(self, by: str | None) -> tuple[NDArray[np.intp], int]:
@@ -216,6 +279,12 @@ class Items:
             raise InputError("by: no documents are marked; expected 'label' or 'sentence'")
         return self.document[self.unit].astype(np.intp), int(self.document.max(initial=-1)) + 1
 
+    @property
+    def decisions(self) -> int:
+        """How many yes-or-no decisions there are in all, where "no" can be counted."""
+        universe = np.zeros(0) if self.universe is None else self.universe
+        return int((universe if self.number is None else universe * self.number).sum())
+
     def _decisions(self, by: str | None) -> Any:
         """How many yes-or-no decisions every group holds."""
         if self.universe is None or (len(self.labels) != 1 and by != "label"):
@@ -225,7 +294,7 @@ class Items:
         if by == "document" and self.document is not None:
             return np.bincount(self.document, weights=self.universe)
         size = len(self.labels) if by == "label" else 1
-        return np.full(size, self.universe.sum())
+        return np.full(size, self.decisions)
 
 
 def union(names: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Ints]]:

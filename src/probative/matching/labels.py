@@ -12,6 +12,7 @@ from probative.errors import InputError
 from probative.matching.items import Items, collect, union
 from probative.positive import positive_label
 from probative.reading.annotations import LabelSets
+from probative.reading.keys import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,9 +108,14 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
         (side.item if isinstance(side, LabelSets) else item, code[side.codes])
         for side, code in zip(everyone, codes, strict=True)
     ]
+    if labels[:1] == (NOTHING,):  # who has no row for an item says nothing of it
+        labels = labels[1:]
+        sides = [(own[code > 0], code[code > 0] - 1) for own, code in sides]
     unit = item if gold.units is None else gold.units
     n_units = int(unit.max(initial=-1)) + 1
     items = collect(sides, labels, len(gold))
+    repeats = None if isinstance(gold, LabelSets) else gold.repeats
+    times = None if repeats is None else repeats.times
     items = Items(
         unit[items.unit],
         items.label,
@@ -118,7 +124,13 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
         items.says,
         n_units,
         # of sets, nobody knows how many labels could have been given
-        universe=None if isinstance(gold, LabelSets) else np.bincount(unit, minlength=n_units),
+        universe=(
+            None
+            if isinstance(gold, LabelSets)
+            else np.bincount(unit, weights=times, minlength=n_units)
+        ),
+        times=None if times is None else times[items.unit],
+        number=None if repeats is None else repeats.number,
     )
     if positive is None:
         return items

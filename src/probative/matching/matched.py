@@ -11,6 +11,7 @@ import numpy as np
 
 from probative._validation import names_of
 from probative.errors import InputError
+from probative.matching.keyed import join_by_key
 from probative.matching.labels import (
     UNION,
     averaged_labels,
@@ -42,6 +43,8 @@ from probative.reading.annotations import (
 )
 from probative.reading.formats import FORMATS
 from probative.reading.inputs import annotations_of, both_of, is_path, task_of
+from probative.reading.keys import NOTHING
+from probative.reading.large_tables import Engine, read_large_pair
 from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
 from probative.reading.logs import Samples
 from probative.reading.recognise import Options, open_input, read
@@ -55,7 +58,12 @@ if TYPE_CHECKING:
     from probative.matching.items import Items
     from probative.reading.recognise import Annotations
 
-from probative.matching.choices import check_reading, how_to_read, refuse_unused
+from probative.matching.choices import (
+    check_reading,
+    how_to_read,
+    refuse_engine,
+    refuse_unused,
+)
 from probative.matching.outputs import (
     RunGroup,
     SystemOutputs,
@@ -65,6 +73,7 @@ from probative.matching.outputs import (
     names_of_runs,
     paths_of,
     read_apart,
+    read_joined,
     read_runs_together,
     share_notes,
     short_name,
@@ -201,12 +210,20 @@ def match_inputs(
             raise InputError("names: the systems have names already; expected none")
         return _runs_of_logs(gold, options, choices)
     if systems:
-        answer, given = read_apart(gold, systems, options, choices)
+        joined = read_joined(gold, systems, options, choices) if choices.key else None
+        if joined is None:
+            refuse_engine(choices, single=False)
+        answer, given = joined or read_apart(gold, systems, options, choices)
     elif choices.run_column is not None:
         answer, given = read_runs_together(gold, options, choices)
     else:
         together = replace(options, probability_columns=tuple(choices.probability_columns))
-        answer, outputs, usual_names = both_of(gold, together, choices.gold_column, columns)
+        engine = Engine(choices.memory_limit, choices.table)
+        counted = read_large_pair(gold, together, choices.gold_column, columns, engine)
+        if counted is None:
+            refuse_engine(choices)
+            counted = both_of(gold, together, choices.gold_column, columns)
+        answer, outputs, usual_names = counted
         given = [SystemOutputs(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
     if not systems:
         refuse_unused(choices, answer, separate=False)
@@ -356,8 +373,9 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
     answer
         What the answer is, if this is none.
     """
-    if reading.run_column is not None:
-        raise InputError("run_column: means nothing here; expected it left out")
+    for name in ("run_column", "group"):
+        if getattr(reading, name) is not None:
+            raise InputError(f"{name}: means nothing here; expected it left out")
     options = how_to_read(check_reading(reading))
     column = reading.gold_column
     if answer is not None:
@@ -457,6 +475,9 @@ def _labels(
         raise InputError("positive: cannot be combined with only=; expected one of the two")
     single = isinstance(gold, Labels)
     notes = list(notes)
+    if options.key and not (isinstance(gold, Labels) and gold.repeats is not None):
+        gold, systems, of_ids = join_by_key(gold, systems, options)
+        notes += of_ids
     for name, system in zip(names, systems, strict=True):
         notes += _align_items(gold, system, name, options.align_by)
     if isinstance(gold, Labels):
@@ -477,7 +498,7 @@ def _labels(
             notes += [
                 f"{name} uses labels that the answer does not have; they count as no"
                 for name, system in zip(names, systems, strict=True)
-                if len(known) > 1 and set(system.names) - known
+                if len(known) > 1 and set(system.names) - known - {NOTHING}
             ]
     items = match_labels(gold, *systems, positive=positive)
     if only:

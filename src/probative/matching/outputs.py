@@ -13,6 +13,8 @@ from probative.reading.annotations import (
     Tagged,
 )
 from probative.reading.inputs import annotations_of, is_path, settled, task_of
+from probative.reading.joined import read_large_joined
+from probative.reading.large_tables import Engine
 from probative.reading.recognise import Options, open_input, read
 from probative.reading.run_tables import read_run_table
 from probative.reading.runs import Runs, check_own_answer, runs_of, single_outputs
@@ -36,6 +38,7 @@ __all__ = [
     "names_of_runs",
     "paths_of",
     "read_apart",
+    "read_joined",
     "read_runs_together",
     "share_notes",
     "short_name",
@@ -105,6 +108,8 @@ def read_apart(
         predicted=True,
         probability_columns=tuple(choices.probability_columns),
         multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
+        unit=None if choices.key else options.unit,  # joined rows have the units of the answer
+        group=None,
     )
     refuse_unused(choices, answer, separate=True)
     given = []
@@ -130,6 +135,26 @@ def read_apart(
             name = short_name(system) if is_path(system) else _own_name(system) or usual
             given.append(SystemOutputs(name, [output]))
     return answer, given
+
+
+def read_joined(
+    gold: Any, systems: Sequence[Any], options: Options, choices: ReadingOptions
+) -> tuple[Annotations, list[SystemOutputs]] | None:
+    """An answer and systems from tables that the engine joins by their ids; None if it does not."""
+    named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
+    wanted = [named[0], *(named[1:] or [None])]
+    columns = [wanted[min(number, len(wanted) - 1)] for number in range(len(systems) + 1)]
+    engine = Engine(choices.memory_limit, choices.table)
+    found = read_large_joined([gold, *systems], columns, options, engine, choices.on_missing)
+    if found is None:
+        return None
+    answer, outputs, notes = found
+    refuse_unused(choices, answer, separate=True)
+    answer = replace(answer, notes=(*answer.notes, *notes))
+    return answer, [
+        SystemOutputs(short_name(system), [own])
+        for system, own in zip(systems, outputs, strict=True)
+    ]
 
 
 def _several(

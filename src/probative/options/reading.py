@@ -25,6 +25,7 @@ class ReadingKeywords(TypedDict, total=False):
     columns: Sequence[int | str]
     unit_column: str | None
     run_column: str | None
+    group: str | None
     comments: bool
     header: bool | None
     multilabel: bool | str | None
@@ -42,6 +43,10 @@ class ReadingKeywords(TypedDict, total=False):
     label_names: Sequence[str]
     score_name: str | None
     train_words: Any
+    key: str | Sequence[str]
+    on_missing: str
+    memory_limit: str | None
+    table: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +64,9 @@ class ReadingOptions(Options):
         them all: numbers in a column file, names in a table.
     run_column
         The column of a table that says which run a row belongs to.
+    group
+        The column of a table that says which group a row belongs to: a language, a domain, a day.
+        Every group is scored and compared by itself, too.
     header
         Whether the first line of a table names its columns; without, columns have numbers.
     multilabel
@@ -90,6 +98,15 @@ class ReadingOptions(Options):
         Of logs: the score to take.
     train_words
         For word segmentation: a file or list of training sentences, or a lexicon.
+    key, on_missing
+        The columns that tell which rows of several tables belong together; and what becomes of
+        rows that a system does not have: "error", "drop" (they are left out for all), or
+        "negative" (the system says no to them).
+    memory_limit
+        How much memory the engine may use that counts large tables, such as ``2GB``. A table for
+        which it is given is never read whole.
+    table
+        Which table of a database to read.
     """
 
     task: str | None = None
@@ -100,6 +117,7 @@ class ReadingOptions(Options):
     columns: Sequence[int | str] = ()
     unit_column: str | None = None
     run_column: str | None = None
+    group: str | None = None
     comments: bool = False
     header: bool | None = None
     multilabel: bool | str | None = None
@@ -117,13 +135,19 @@ class ReadingOptions(Options):
     label_names: Sequence[str] = ()
     score_name: str | None = None
     train_words: Any = None
+    key: str | Sequence[str] = ()
+    on_missing: str = "error"
+    memory_limit: str | None = None
+    table: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.mapping, tuple):  # pairs, as the command line reads them
             object.__setattr__(self, "mapping", _as_dictionary(self.mapping))
+        if isinstance(self.key, str):
+            object.__setattr__(self, "key", (self.key,))
 
-    # how tags were repaired is told where there were tags
-    told = frozenset({"task", "scheme", "repair"})
+    # how tags were repaired is told where there were tags; memory changes no number
+    told = frozenset({"task", "scheme", "repair", "memory_limit"})
 
 
 def _as_dictionary(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:

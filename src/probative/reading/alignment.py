@@ -185,8 +185,14 @@ def align_rows(
     mine, theirs = gold.aligned, other.aligned
     if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):
         return ()
-    if mine.column != theirs.column or len(gold) != len(other):
+    if len(gold) != len(other):
         return ()
+    if mine.column != theirs.column:
+        note = (
+            f"{name}: rows are paired by their places: its {theirs.column!r} is not compared with "
+            f"the {mine.column!r} of {gold.name}"
+        )
+        return (note,)
     if mine.names == theirs.names and np.array_equal(mine.codes, theirs.codes):
         return ()
     code = {text: i for i, text in enumerate(mine.names)}
@@ -209,6 +215,7 @@ def align_rows(
     raise InputError(
         f"rows do not match by column {column!r}: row {row + 1} is {here[:40]!r}, but "
         f"{there[:40]!r} in {gold.name} ({number} rows differ: {why}); expected the rows in the "
-        f"order of the answer (align_by='position' pairs them by their places)",
+        f"order of the answer, or key={column!r}, which joins them (align_by='position' pairs "
+        f"them by their places)",
         other.name,
     )

@@ -22,6 +22,8 @@ __all__ = [
     "LabelSets",
     "Labels",
     "Origin",
+    "Repeats",
+    "RowGroups",
     "RowIds",
     "Segmented",
     "Spans",
@@ -68,6 +70,8 @@ class Text:
         Which sentences are not to be looked at; None where all are.
     parted_by
         In a table, what tells sentences apart.
+    groups
+        In a table, which group every sentence belongs to; None where that was not asked for.
     """
 
     name: str
@@ -83,6 +87,7 @@ class Text:
     names: tuple[str, ...] | None = field(default=None, repr=False)
     left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
     parted_by: str | None = None
+    groups: RowGroups | None = field(default=None, repr=False)
 
     @property
     def n_sentences(self) -> int:
@@ -350,6 +355,36 @@ class RowIds:
 
 
 @dataclass(frozen=True, eq=False)
+class Repeats:
+    """How many rows of a table each row stands for, where equal ones are kept once.
+
+    Attributes
+    ----------
+    times
+        How many equal rows of its unit each row stands for; None where it is one.
+    number
+        How many equal units each unit stands for. Without units, every row is one.
+    """
+
+    times: NDArray[np.int64] | None
+    number: NDArray[np.int64]
+
+    def of_rows(self, units: Ints | None) -> NDArray[np.int64]:
+        """How many rows of the table each row stands for, in all units like its own."""
+        number = self.number if units is None else self.number[units]
+        return number if self.times is None else number * self.times
+
+
+@dataclass(frozen=True, eq=False)
+class RowGroups:
+    """Which group every row of a table belongs to: the column, one code per row, their names."""
+
+    column: str
+    codes: Ints
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Labels:
     """One label per item.
 
@@ -371,6 +406,10 @@ class Labels:
         sides must tell the same ones. None where items have nothing but their places.
     origin
         The format of the file they came from, and why; None for what came from Python.
+    repeats
+        How many rows each item stands for, where equal rows of a table are kept once.
+    groups
+        The group of every item, where that was asked for.
     """
 
     name: str
@@ -381,6 +420,8 @@ class Labels:
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
     origin: Origin | None = None
+    groups: RowGroups | None = field(default=None, repr=False)
+    repeats: Repeats | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -392,7 +433,7 @@ class LabelSets:
 
     Attributes
     ----------
-    name, names, units, notes, texts, aligned, origin
+    name, names, units, notes, texts, aligned, origin, groups
         As `Labels` has them.
     item, codes
         One entry per label of an item: which item (from 0), and the code of the label.
@@ -410,6 +451,7 @@ class LabelSets:
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     aligned: Text | RowIds | None = field(default=None, repr=False)
     origin: Origin | None = None
+    groups: RowGroups | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return self.n_items

@@ -54,6 +54,10 @@ class Options:
         The score of a log, and from where on it counts as right.
     predicted
         Whether this is the output of a system: of several columns, one of predictions is meant.
+    key
+        The columns of a table that tell which rows of several tables belong together.
+    group
+        The column of a table that says which group a row belongs to.
     """
 
     task: str | None = None
@@ -71,6 +75,8 @@ class Options:
     score_name: str | None = None
     threshold: float | None = None
     predicted: bool = False
+    key: tuple[str, ...] = ()
+    group: str | None = None
 
     @property
     def named_column(self) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from probative._labels import Column, items_of, labels_of
 from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import TEXT_COLUMNS, Labels, Spans, Tagged, Text
-from probative.reading.table_sides import Sides, is_beside
+from probative.reading.table_sides import Sides, is_read
 from probative.reading.tables import Cells, Wanted, choose_columns
 
 if TYPE_CHECKING:
@@ -192,16 +193,21 @@ def sides_from_frame(
     there = list(place)
     classes = options.probability_columns
     asked = [*columns[: 0 if len(columns) == 1 else 1], *classes] if classes else list(columns)
-    wanted = Wanted([str(column) for column in asked], options.unit, is_beside)
+    ids = len(columns) == 1  # of several frames, which may tell other rows
+    wanted = Wanted(
+        [str(column) for column in asked],
+        options.unit,
+        partial(is_read, options.key, ids),
+        group=options.group,
+    )
     names, unit, read = choose_columns(
         wanted, there, lambda text: InputError(f"{name}: {text.split('; did you', 1)[0]}")
     )
     if not len(table):
         raise InputError(f"{name}: the table has no rows; expected at least one")
-    cells = Cells(
-        "frame", names, unit, {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
-    )
-    sides = Sides(cells, options, name).make()
+    contents = {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
+    cells = Cells("frame", names, unit, contents, group=options.group)
+    sides = Sides(cells, options, name, ids=ids).make()
     said = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
     if said is None:
         return sides

@@ -14,7 +14,15 @@ import numpy as np
 from probative._labels import label_text, named
 from probative._validation import shown
 from probative.errors import InputError
-from probative.reading.annotations import TEXT_COLUMNS, Labels, LabelSets, RowIds, Tagged, Text
+from probative.reading.annotations import (
+    TEXT_COLUMNS,
+    Labels,
+    LabelSets,
+    RowGroups,
+    RowIds,
+    Tagged,
+    Text,
+)
 from probative.reading.columns import TAG
 from probative.reading.tables import Wanted, plain_name, read_cells
 
@@ -28,9 +36,12 @@ if TYPE_CHECKING:
     Side = Labels | LabelSets | Tagged
 
 __all__ = [
+    "MISSING_GROUP",
     "Sides",
     "are_other_labels",
+    "group_name",
     "is_beside",
+    "is_read",
     "label_sets",
     "read_one_table",
     "read_table",
@@ -42,6 +53,7 @@ _SENTENCE = re.compile(r"(sent|sentence)(_?(id|idx|no|nr|num|number|index|#))?|s
 _DOCUMENT = re.compile(r"(doc|document)(_?(id|no|name))?")
 _TOKEN = re.compile(r"tokens?|words?|forms?")
 _ID = re.compile(r"|(.*_)?(id|ids|idx|index|uid|uuid|guid)|key|unnamed:_0")
+MISSING_GROUP = "(missing)"  # rows whose group is not told
 _WRITTEN = re.compile(r"\s*(\[.*\]|\{[^:]*\}|set\(\))\s*", re.DOTALL)
 
 
@@ -52,6 +64,11 @@ def is_beside(name: str) -> bool:
 
 def _is_beside_or_id(name: str) -> bool:
     return is_beside(name) or _ID.fullmatch(name) is not None
+
+
+def is_read(key: Sequence[str], ids: bool, name: str) -> bool:
+    """Whether a column of this name is read though nobody asks for it."""
+    return is_beside(name) or (ids and _is_beside_or_id(name)) or name in map(plain_name, key)
 
 
 def read_one_table(opened: Input) -> Side:
@@ -91,11 +108,12 @@ def read_table(
         Wanted(
             asked,
             options.unit,
-            _is_beside_or_id if ids else is_beside,
+            partial(is_read, options.key, ids),
             options.header,
             options.comments,
             bool(options.multilabel),
             options.predicted and single,
+            options.group,
         ),
     )
     maker = Sides(cells, options, source.name, source, ids=ids, run_column=run_column)
@@ -172,6 +190,8 @@ class Sides:
             note,
             self._texts(),
             self._row_ids(name),
+            repeats=self.cells.repeats,
+            groups=self._groups(),
         )
 
     def _named(self, name: str) -> Any:
@@ -180,6 +200,8 @@ class Sides:
         )
 
     def _units(self) -> Any:
+        if self.cells.repeats is not None:
+            return self.cells.units
         if self.cells.unit is None:
             return None
         if self.source is None:
@@ -192,6 +214,23 @@ class Sides:
         rank = np.empty(len(first), dtype=np.int32)
         rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
         return rank[group.reshape(-1)]
+
+    def _groups(self) -> RowGroups | None:
+        """The group of every row; what is missing there is a group, too."""
+        column = self.cells.group
+        if column is None:
+            return None
+        codes, values = self.cells.columns[column]
+        names = [group_name(value) for value in values]
+        if None in names:
+            code = names.index(None)
+            raise self.error(
+                f"column {column!r} row {int(np.argmax(codes == code)) + 1} is "
+                f"{shown(values[code])}; expected text, a number or a truth value"
+            )
+        known = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        number = np.array([known[name] for name in names], dtype=np.int32)
+        return RowGroups(column, number[codes], tuple(map(str, known)))
 
     def _refuse_breaks(self) -> None:
         if self.cells.breaks:
@@ -210,12 +249,16 @@ class Sides:
         return (f"{self.name}: {self.cells.kind} table, {what}{reason}",)
 
     def _texts(self) -> Any:
-        return None if self.source is None else partial(_texts, self.source)
+        condensed = self.cells.repeats is not None
+        return None if self.source is None or condensed else partial(_texts, self.source)
 
     def _row_ids(self, name: str) -> RowIds | None:
+        if self.options.key:
+            return self._keys()
         if not self.ids:
             return None
-        others = [n for n in self.cells.columns if n not in (name, self.run_column)]
+        taken = (name, self.run_column, self.cells.group)
+        others = [n for n in self.cells.columns if n not in taken]
         there = [n for n in others if _ID.fullmatch(plain_name(n))]
         if not there and self.cells.unit is not None:
             there = [self.cells.unit]
@@ -228,6 +271,42 @@ class Sides:
             except (TypeError, ValueError, ArithmeticError):
                 continue
         return None
+
+    def _keys(self) -> RowIds:
+        """What the rows are called by the columns that tables are joined by."""
+        key = self.options.key
+        there = self.cells.columns
+        absent = next((column for column in key if column not in there), None)
+        if absent is not None:
+            raise self.error(f"key: there is no column {absent!r}; expected it in every table")
+        texts = []
+        for column in key:
+            codes, values = there[column]
+            try:
+                own = [label_text(value) for value in values]
+            except (TypeError, ValueError, ArithmeticError):
+                raise self.error(
+                    f"key: column {column!r} holds lists or objects; expected ids"
+                ) from None
+            without = sum(int(n) for t, n in zip(own, np.bincount(codes), strict=True) if t is None)
+            if without:
+                raise self.error(
+                    f"{without:,} row{'s have' if without > 1 else ' has'} no {column!r}; expected "
+                    f"an id in every row"
+                )
+            texts.append((codes, own))
+        if len(texts) == 1:
+            ((codes, own),) = texts
+            return RowIds(key[0], codes, tuple(map(str, own)))
+        rows = [
+            "\x1f".join(map(str, row))
+            for row in zip(*([o[c] for c in codes.tolist()] for codes, o in texts), strict=True)
+        ]
+        names = tuple(dict.fromkeys(rows))
+        number = {row: i for i, row in enumerate(names)}
+        return RowIds(
+            ", ".join(key), np.array([number[row] for row in rows], dtype=np.int32), names
+        )
 
     # --- sets of labels -----------------------------------------------------------------------
 
@@ -260,6 +339,7 @@ class Sides:
             notes=self._note(f"sets of labels in column {name!r} ({how})"),
             texts=self._texts(),
             aligned=self._row_ids(name),
+            groups=self._groups(),
         )
 
     def _parts(self, name: str, codes: Any, code: int, value: Any, separator: Any) -> list[str]:
@@ -299,7 +379,14 @@ class Sides:
         if ties:
             notes += (f"{self.name}: {ties} rows with ties, which go to the first of the columns",)
         return Labels(
-            self.name, code[best], classes, self._units(), notes, None, self._row_ids(names[0])
+            self.name,
+            code[best],
+            classes,
+            self._units(),
+            notes,
+            None,
+            self._row_ids(names[0]),
+            groups=self._groups(),
         )
 
     def _numbers(self, name: str) -> Any:
@@ -350,8 +437,29 @@ class Sides:
             codes, _ = self.cells.columns[document]
             opening = codes[first[:-1]]
             numbers = np.cumsum(np.append(0, np.diff(opening) != 0)).astype(np.int32)
-        text = Text(self.name, first, document=numbers, sentences=sentences, parted_by=how)
+        text = Text(
+            self.name,
+            first,
+            document=numbers,
+            sentences=sentences,
+            parted_by=how,
+            groups=self._groups_of_sentences(first),
+        )
         return text, how
+
+    def _groups_of_sentences(self, first: Any) -> RowGroups | None:
+        groups = self._groups()
+        if groups is None:
+            return None
+        own = groups.codes[first[:-1]]
+        apart = np.flatnonzero(np.repeat(own, np.diff(first)) != groups.codes)
+        if len(apart):
+            row = int(apart[0])
+            raise self.error(
+                f"column {groups.column!r} row {row + 1} is {groups.names[groups.codes[row]]!r}, "
+                f"and its sentence began as another group; expected one group per sentence"
+            )
+        return replace(groups, codes=own)
 
     def _begins(self, name: str) -> tuple[Any, str]:
         """Which rows begin a sentence."""
@@ -412,6 +520,17 @@ class Sides:
         notes = self._note(f"tags in column {name!r}, {how}")
         column = name if len(self.cells.names) > 1 else None
         return Tagged(text, codes, names, notes, column)
+
+
+def group_name(value: Any) -> str | None:
+    """What a group is called after the value of its rows; None for what can be no name."""
+    try:
+        text = label_text(value)
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+    if text is None:
+        return MISSING_GROUP
+    return repr(text) if text == MISSING_GROUP else text
 
 
 def tags_reason(values: Sequence[Any]) -> str | None:

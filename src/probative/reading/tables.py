@@ -17,7 +17,7 @@ import numpy as np
 from probative._labels import Column
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.reading.source import LARGEST, snippet
+from probative.reading.source import LARGEST, Source, snippet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from probative.reading.source import Source
+    from probative.reading.annotations import Repeats
 
     Ints = NDArray[np.int32]
     # of every column, one number per row and the values that the numbers stand for
@@ -36,11 +36,14 @@ __all__ = [
     "Wanted",
     "choose_columns",
     "connected",
+    "dialect_of",
+    "first_bad_line",
     "header_of",
     "is_list_of_objects",
     "is_number",
     "listed",
     "number_of_commas",
+    "objects_of",
     "plain_name",
     "read_cells",
     "single_name",
@@ -75,6 +78,10 @@ class Cells:
         The rows (from 0) before which empty lines stand, with these lines (from 1).
     reason
         Why the first line names the columns, or is a row itself, where that had to be found out.
+    repeats, units
+        Where equal rows are kept once: how many rows each one stands for, and the unit of each.
+    group
+        The column of the groups, as `unit`.
     """
 
     kind: str
@@ -83,6 +90,9 @@ class Cells:
     columns: Read
     breaks: dict[int, int] = field(default_factory=dict)
     reason: str | None = None
+    group: str | None = None
+    repeats: Repeats | None = None
+    units: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.columns[self.names[0]][0])
@@ -110,6 +120,8 @@ class Wanted(NamedTuple):
     predicted
         Whether this is the output of a system: a single column is looked for among the names of
         predictions first, as an answer may stand beside them.
+    group
+        The column that says which group a row belongs to.
     """
 
     columns: Sequence[str | None]
@@ -119,6 +131,7 @@ class Wanted(NamedTuple):
     comments: bool = False
     lists: bool = False
     predicted: bool = False
+    group: str | None = None
 
 
 def read_cells(source: Source, wanted: Wanted) -> Cells:
@@ -200,7 +213,8 @@ def choose_columns(
         names.append(
             _usual(there, names, _usual_names(wanted, place), error) if name is None else name
         )
-    asked = dict.fromkeys([*names, *([] if wanted.unit is None else [wanted.unit])])
+    further = [name for name in (wanted.unit, wanted.group) if name is not None]
+    asked = dict.fromkeys([*names, *further])
     for name in asked:
         if name not in there:
             raise error(
@@ -251,7 +265,7 @@ def listed(names: Sequence[str]) -> str:
 
 def _delimited(source: Source, wanted: Wanted) -> Cells:
     """Every row as Python's reader sees it; nothing is skipped, guessed or converted."""
-    kind, dialect = _dialect(source, comments=wanted.comments)
+    kind, dialect = dialect_of(source, comments=wanted.comments)
     text = io.TextIOWrapper(io.BytesIO(source.data), encoding="utf-8", newline="")
     lines = _Uncommented(text) if wanted.comments else text
     limit = csv.field_size_limit(LARGEST)
@@ -281,7 +295,7 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
     if not is_header:
         columns = {name: _below(above[name], *column) for name, column in columns.items()}
         breaks = {row + 1: line for row, line in breaks.items()}
-    return Cells(kind, names, unit, columns, breaks, reason)
+    return Cells(kind, names, unit, columns, breaks, reason, wish.wanted.group)
 
 
 class _Uncommented:
@@ -321,7 +335,7 @@ class _Wish(NamedTuple):
 
 def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
     """Which columns are asked for by their places, and which by names in the first line."""
-    asked = [*wanted.columns, wanted.unit]
+    asked = [*wanted.columns, wanted.unit, wanted.group]
     places = [_place(source, wanted.header, first, column) for column in asked]
     both = list(zip(asked, places, strict=True))
     named = [column for column, place in both if column is not None and place is None]
@@ -335,7 +349,8 @@ def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
         )
     there = first if has_header else [f"column {place + 1}" for place in range(len(first))]
     names = [column if place is None else there[place] for column, place in both]
-    return _Wish(wanted._replace(columns=names[:-1], unit=names[-1]), there, has_header)
+    *columns, unit, group = names
+    return _Wish(wanted._replace(columns=columns, unit=unit, group=group), there, has_header)
 
 
 def _place(source: Source, header: bool | None, first: list[str], column: str | None) -> int | None:
@@ -393,7 +408,7 @@ def _below(cell: str, codes: Ints, values: list[Any]) -> tuple[Ints, list[Any]]:
     return np.concatenate([[values.index(cell)], codes]).astype(np.int32), values
 
 
-def _dialect(source: Source, *, comments: bool = False) -> tuple[str, dict[str, Any]]:
+def dialect_of(source: Source, *, comments: bool = False) -> tuple[str, dict[str, Any]]:
     """What separates the cells, as the header tells it; TSV knows no quotes."""
     lines = source.data[: 1 << 16].lstrip().split(b"\n")
     head = next((line for line in lines if not (comments and line.startswith(b"#"))), b"")
@@ -451,7 +466,7 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
             if not _SIMPLE.issuperset(map(type, values)):
                 values = [tuple(v) if _is_list(v, wanted.lists) else v for v in values]
             if not _SIMPLE.union([tuple]).issuperset(map(type, values)):
-                if name not in {*names, unit}:
+                if name not in {*names, unit, wanted.group}:
                     del contents[name]
                     continue
                 place = next(i for i, v in enumerate(values) if type(v) not in (*_SIMPLE, tuple))
@@ -462,7 +477,7 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
             column.extend(values)
         number += len(records)
     kind = "json" if is_list_of_objects(source) else "jsonl"
-    return Cells(kind, names, unit, _codes_and_values(contents))
+    return Cells(kind, names, unit, _codes_and_values(contents), group=wanted.group)
 
 
 def _is_list(value: Any, asked: bool) -> bool:
@@ -521,6 +536,11 @@ def _together(lines: list[str]) -> list[dict[str, Any]] | None:
     if ends != keys and (text.count('":') != keys or _SPACED.search(text)):
         return None
     return records
+
+
+def objects_of(source: Source) -> list[dict[str, Any]]:
+    """The objects of JSON lines, each a row of a table."""
+    return list(_objects(source, source.data.decode("utf-8", "replace").split("\n")))
 
 
 def _objects(
@@ -585,7 +605,7 @@ def _parquet(source: Source, wanted: Wanted) -> Cells:
                 there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
                 names, unit, asked = choose_columns(wanted, there[:-1], source.error)
                 read = {name: _numbered(database, name) for name in asked}
-                return Cells("parquet", names, unit, read)
+                return Cells("parquet", names, unit, read, group=wanted.group)
         except (duckdb.Error, UnicodeError) as error:
             reason = str(error).strip().splitlines()[0].replace(str(place), "it")
             raise source.error(f"is no table that can be read: {reason}") from None
@@ -636,3 +656,20 @@ def connected(place: Path) -> duckdb.DuckDBPyConnection:
         f"CREATE VIEW source AS SELECT * FROM read_parquet('{quoted}', file_row_number = true)"  # noqa: S608
     )
     return database
+
+
+def first_bad_line(name: str, path: Path) -> InputError | None:
+    """What is wrong with the first line of JSON lines that is no object; None if all are."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                text = line.decode()
+            except UnicodeDecodeError as error:
+                return InputError(
+                    f"byte 0x{line[error.start]:02x} is not UTF-8; expected UTF-8", name, number
+                )
+            try:
+                list(_objects(Source(name, line), [text]))
+            except InputError as error:
+                return InputError(error.message, name, number)
+    return None

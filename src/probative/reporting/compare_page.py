@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from probative.metrics import label_metric
 from probative.reporting.document import Table, Tracks, points
+from probative.reporting.forests import ON_A_PAGE
+from probative.reporting.groups_report import group_drawings, group_notes, group_tables
 from probative.reporting.posterior_drawings import difference_drawing
 from probative.reporting.runs_report import has_runs, variance_drawing
 from probative.reporting.svg import Bar, forest, histogram
@@ -66,6 +68,9 @@ def page_content(
         "examples": [shown_example(example) for example in result.examples],
         "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
         "methods": methods_of(result),
+        "group_drawings": group_drawings(result),
+        "group_tables": group_tables(result, most=ON_A_PAGE) if result.groups else [],
+        "group_notes": group_notes(result),
     }
 
 

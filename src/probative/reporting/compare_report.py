@@ -14,6 +14,7 @@ from probative.reporting.document import (
     payload,
     points,
 )
+from probative.reporting.groups_report import group_notes, group_tables
 from probative.reporting.render import as_part
 from probative.reporting.runs_report import (
     companion_table,
@@ -94,13 +95,15 @@ def compare_document(
         main = result.comparisons[0].metric
         first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
         tables += [table for c in first for table in bucket_tables(result, c)]
+    if result.groups is not None and not compact:
+        tables += group_tables(result)
     names = [system.name for system in result.systems]
     return Document(
         title=_listed(names),
         payload=payload("compare", signed, **content),
         tables=tuple(tables),
         records=tuple(_records(result)),
-        notes=(*result.verdicts, signed),
+        notes=(*result.verdicts, *group_notes(result), signed),
         page="comparison.html",
         content=lambda: (
             page_content(result, score_table, difference_table, gates) | _runs_content(result)
@@ -350,4 +353,9 @@ def _records(result: Comparisons) -> list[dict[str, Any]]:
     scores = [{"kind": "score", **record} for record in Scores.records(result)]
     for own in result.run_scores or ():
         scores += ({"kind": "run", **record} for record in own.records())
-    return scores + [{"kind": "comparison", **record} for record in result.records()]
+    groups = [record for group in result.groups or () for record in group.records()]
+    return [
+        *scores,
+        *({"kind": "comparison", **record} for record in result.records()),
+        *({"kind": "group", **record} for record in groups),
+    ]

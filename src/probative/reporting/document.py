@@ -65,7 +65,8 @@ class Table:
     hold numbers. Where there are `tracks`, the page draws each row's interval in it. Where there
     is no room for all columns, the `droppable` ones are left out, the first of them first.
     `bold_note` says what bold text means, where the form shows any. `links` are where the first
-    cells of the rows lead on a page. `caption` is what a paper's caption says besides.
+    cells of the rows lead on a page. `caption` is what a paper's caption says besides. Before
+    `track_column`, text draws the tracks where there is room; None: it does not.
     """
 
     columns: tuple[str, ...]
@@ -79,6 +80,7 @@ class Table:
     bold_note: str = ""
     links: tuple[str, ...] = ()
     caption: tuple[str, ...] = ()
+    track_column: int | None = None
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -115,6 +117,21 @@ class Table:
             text_columns=sum(i < self.text_columns for i in kept),
             closing_words=self.closing_words and column != len(self.columns) - 1,
             droppable=tuple(i - (i > column) for i in self.droppable if i != column),
+            track_column=None
+            if self.track_column is None
+            else self.track_column - (self.track_column > column),
+        )
+
+    def with_column(self, place: int, head: str, cells: Sequence[str]) -> Table:
+        """The same table with one more column before this place."""
+        rows = zip(self.rows, cells, strict=True)
+        return replace(
+            self,
+            columns=(*self.columns[:place], head, *self.columns[place:]),
+            rows=tuple((*row[:place], cell, *row[place:]) for row, cell in rows),
+            text_columns=self.text_columns + (place < self.text_columns),
+            droppable=tuple(i + (i >= place) for i in self.droppable),
+            track_column=None,
         )
 
 

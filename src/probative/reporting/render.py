@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from probative.errors import InputError
 from probative.metrics import TABLE
 from probative.reporting import escape
 from probative.reporting.document import Strong, points
+from probative.reporting.text_tracks import draw_tracks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +50,7 @@ def render(document: Document, form: str, *, colour: bool = False, width: int = 
 
 def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED) -> str:
     """Tables for the terminal, a file or a pipe."""
+    document = replace(document, tables=tuple(draw_tracks(t, width) for t in document.tables))
     text = None if colour else _as_plain_text(document, width)
     if text is None:
         text = _as_rich_text(document, colour=colour, width=width)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.reporting.document import Document, Table, Tracks, number, payload, points
 from probative.reporting.escape import plain
+from probative.reporting.groups_report import group_score_table
 from probative.reporting.runs_report import (
     has_runs,
     main_metric,
@@ -40,6 +41,8 @@ def scores_document(scores: Scores) -> Document:
         tables += [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [label_table(scores, system) for system in scores.systems if len(system.by_label) > 1]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
+    if scores.groups:
+        tables.append(group_score_table(scores, "group"))
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
         payload=payload("score", signed, **content),
@@ -51,6 +54,9 @@ def scores_document(scores: Scores) -> Document:
 
 def _records(scores: Scores) -> list[dict[str, Any]]:
     """One line per score; one per run and score, where there are several runs."""
+    if scores.groups:
+        groups = (record for group in scores.groups for record in group.records())
+        return [{"group": "", **record} for record in scores.records()] + list(groups)
     if not scores.run_scores:
         return scores.records()
     records = [{"kind": "score", **record} for record in scores.records()]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         SplitBalance,
     )
     from probative.results.gates import GateVerdict
+    from probative.results.groups import Group, GroupSummary, GroupWeight, Heterogeneity
     from probative.results.plans import Plan
     from probative.results.posteriors import DifferencePosterior, ScorePosterior
     from probative.results.ranking import RankedPair, RankedSystem, Ranking
@@ -75,6 +76,10 @@ __all__ = [
     "FileCheck",
     "FoldCounts",
     "GateVerdict",
+    "Group",
+    "GroupSummary",
+    "GroupWeight",
+    "Heterogeneity",
     "Interval",
     "LabelDifference",
     "LabelExample",
@@ -130,6 +135,7 @@ __getattr__, __dir__ = names_on_demand(
         ),
         "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),
         "gates": ("GateVerdict",),
+        "groups": ("Group", "GroupSummary", "GroupWeight", "Heterogeneity"),
         "plans": ("Plan",),
         "posteriors": ("DifferencePosterior", "ScorePosterior"),
         "ranking": ("RankedPair", "RankedSystem", "Ranking"),

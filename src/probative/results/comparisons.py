@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from probative.reporting.document import Document
+    from probative.results.groups import GroupSummary
     from probative.results.posteriors import DifferencePosterior
     from probative.results.runs import RunScoreTests, VarianceParts
     from probative.results.tests import NullDistribution
@@ -136,7 +137,7 @@ class Comparison(DifferenceResult):
         How the interval was made.
     pvalue, p_adjusted
         Of the two-sided randomisation test; adjusted by Holm's method where there are more than
-        two systems.
+        two systems, or several groups.
     test, by
         Whether the test was exact or sampled, and what was exchanged.
     draws, pvalue_low, pvalue_high
@@ -181,11 +182,14 @@ class Comparison(DifferenceResult):
         For procedures: the probability that a new run of B scores higher than a new run of A on a
         new test set of this size.
     standard_error, degrees_of_freedom
-        For procedures: of the difference.
+        For procedures, and in groups: of the difference.
     pairs
         For paired runs: what the runs of every pair are called.
     companions
         For procedures: what tests of the scores of runs alone say, on this test set.
+    p_bh
+        In groups: the p-value adjusted by Benjamini and Hochberg's method, which keeps the expected
+        share of false claims among all claims below the level.
     """
 
     a: str
@@ -227,6 +231,7 @@ class Comparison(DifferenceResult):
     degrees_of_freedom: float | None = None
     pairs: tuple[tuple[str, str], ...] | None = None
     companions: RunScoreTests | None = None
+    p_bh: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; of the posterior its kind."""
@@ -341,6 +346,9 @@ class Comparisons(Scores):
         Where they were asked for: a `Bucket` for each kind of items, such as long entities.
     adjustment
         ``holm`` or ``shaffer``: how p-values were adjusted, where they were.
+    group_summaries
+        Where groups were asked for: a `GroupSummary` for each pair and metric. What every group
+        says stands in `groups`.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -349,6 +357,7 @@ class Comparisons(Scores):
     confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
     buckets: tuple[Bucket, ...] | None = None
     adjustment: str = field(default="holm", repr=False)
+    group_summaries: tuple[GroupSummary, ...] | None = None
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         yield from super()._metrics()

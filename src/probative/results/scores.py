@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from probative.counts import Counts
     from probative.reporting.document import Document
+    from probative.results.groups import Group
     from probative.results.runs import RepeatedScore
 
 __all__ = ["FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"]
@@ -210,6 +211,8 @@ class Scores(Result):
     run_scores
         Where systems have several runs: a `RunScores` for each system and metric. The scores of
         `systems` are then those of all runs together, and the runs of a unit belong to that unit.
+    groups
+        Where groups were asked for: a `Group` for each, in the natural order of their names.
     """
 
     task: str
@@ -223,6 +226,7 @@ class Scores(Result):
     token_accuracy: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
     signature: str = field(default="", repr=False)
     run_scores: tuple[RunScores, ...] | None = None
+    groups: tuple[Group, ...] | None = None
 
     def runs_of(self, system: str, metric: str) -> RunScores:
         """What the runs of a system score."""

@@ -1,0 +1,116 @@
+"""Rows of several tables that belong together by their ids: which are missing, and what is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["NOTHING", "ON_MISSING", "Mismatch", "called", "settle"]
+
+ON_MISSING = ("error", "drop", "negative")
+NOTHING = ""  # the label of a row that a system does not have: no label has this name
+_NAMED = 3  # ids that a message names
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """What is wrong with the ids of a table; of each, how many and some of them.
+
+    Attributes
+    ----------
+    name
+        The table.
+    missing
+        Ids of the answer that it does not have.
+    extra
+        Ids that the answer does not have.
+    doubled
+        Ids that stand there more than once.
+    without
+        Rows without an id.
+    """
+
+    name: str
+    missing: tuple[int, tuple[str, ...]] = (0, ())
+    extra: tuple[int, tuple[str, ...]] = (0, ())
+    doubled: tuple[int, tuple[str, ...]] = (0, ())
+    without: int = 0
+
+
+def called(key: Sequence[str]) -> str:
+    """The columns of a key, as messages name them."""
+    return ", ".join(map(repr, key))
+
+
+def settle(
+    tables: Sequence[Mismatch], key: Sequence[str], on_missing: str, n_answer: int, n_common: int
+) -> list[str]:
+    """Refuse ids that do not fit, or say what becomes of them.
+
+    Parameters
+    ----------
+    tables
+        The answer first, then every system.
+    key
+        The columns of the ids.
+    on_missing
+        What was asked for: error, drop or negative.
+    n_answer
+        How many ids the answer has.
+    n_common
+        How many ids all tables have.
+
+    Returns
+    -------
+    list of str
+        What must be said.
+    """
+    answer, *systems = tables
+    for table in tables:
+        if table.without:
+            raise InputError(
+                f"{table.without:,} row{'s have' if table.without > 1 else ' has'} no "
+                f"{called(key)}; expected an id in every row",
+                table.name,
+            )
+        if table.doubled[0]:
+            raise InputError(
+                f"{_some(*table.doubled)} of {called(key)} more than once; expected every id once",
+                table.name,
+            )
+    if not n_common and on_missing != "error":
+        raise InputError(
+            f"key: the tables have no {called(key)} in common; expected the same ids in all"
+        )
+    notes = [f"rows are joined by {called(key)}, compared as text"] if systems else []
+    for table in systems:
+        missing, extra = table.missing, table.extra
+        parts = []
+        if missing[0]:
+            parts.append(f"{_some(*missing)} of {n_answer:,} in {answer.name} missing")
+        if extra[0]:
+            parts.append(f"{_some(*extra)} not in {answer.name}")
+        if not parts:
+            continue
+        what = f"by {called(key)}: " + ", ".join(parts)
+        if on_missing == "error" or (on_missing == "negative" and extra[0]):
+            ways = (
+                "on_missing='drop' leaves them out"
+                if extra[0]
+                else "on_missing='drop' leaves them out, on_missing='negative' counts them as no"
+            )
+            raise InputError(f"{what}; expected the same ids ({ways})", table.name)
+        done = "left out of all systems" if on_missing == "drop" else "they count as no"
+        notes.append(f"{table.name}: {what}; {done}")
+    return notes
+
+
+def _some(number: int, examples: Sequence[str]) -> str:
+    named = ", ".join(repr(text[:40]) for text in examples[:_NAMED])
+    more = ", …" if number > len(examples[:_NAMED]) else ""
+    return f"{number:,} id{'s' if number > 1 else ''} ({named}{more})"

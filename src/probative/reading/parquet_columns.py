@@ -1,0 +1,82 @@
+"""What the columns of Parquet files are called, and whether all files agree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from probative.reading.database import literal_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+    from probative.reading.table_files import TableFiles
+
+__all__ = ["check_types", "columns_of_files"]
+
+Columns = dict[str, tuple[str, ...]]
+
+
+def columns_of_files(
+    database: duckdb.DuckDBPyConnection, files: TableFiles
+) -> list[list[tuple[str, tuple[str, ...]]]]:
+    """The columns of every file as it names them, each with what it is made of."""
+    found = []
+    for path in files.paths:
+        query = (
+            f"SELECT name, coalesce(num_children, 0), type, converted_type, logical_type::VARCHAR "  # noqa: S608
+            f"FROM parquet_schema({literal_path(path)})"
+        )
+        (_, number, *_), *fields = database.execute(query).fetchall()
+        columns = []
+        for _ in range(number):
+            (name, children, *kind), *fields = fields
+            made_of = [tuple(map(str, kind))]
+            while children:  # what a nested column is made of
+                (_, more, *inner), *fields = fields
+                made_of.append(tuple(map(str, inner)))
+                children += more - 1
+            columns.append((name, tuple(part for parts in made_of for part in parts)))
+        found.append(columns)
+    return found
+
+
+def check_types(
+    database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
+) -> TableFiles:
+    """The table with its columns; a column that is of another kind in one file is refused.
+
+    The engine would make the numbers of one file those of another: 0.5 would become 0.
+    """
+    of_files = columns_of_files(database, files)
+    names = [name for name, _ in of_files[0]]
+    files = replace(files, columns=(*names, *(p for p in files.partitions if p not in names)))
+    for column in dict.fromkeys(columns):
+        if column in files.partitions:
+            continue
+        kinds = [[kind for name, kind in own if name == column] for own in of_files]
+        for path, own in zip(files.paths, kinds, strict=True):
+            if not own and kinds[0]:
+                raise files.error(
+                    f"there is no column {column!r}, but {files.paths[0]} has one; expected it in "
+                    f"every file",
+                    path,
+                )
+            if len(own) > 1:
+                raise files.error(
+                    f"two columns are called {column!r}; expected different names", path
+                )
+            if own and own != kinds[0]:
+                raise files.error(
+                    f"column {column!r} is {_shown(own[0])}, but {_shown(kinds[0][0])} in "
+                    f"{files.paths[0]}; expected the same type in every file",
+                    path,
+                )
+    return files
+
+
+def _shown(kind: tuple[str, ...]) -> str:
+    physical, converted, *_ = kind
+    return physical if converted == "None" else converted

@@ -1,0 +1,167 @@
+"""Differences of one pair in groups or data sets: as a table, a drawing and a figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probative.reporting.document import Strong, Table, Tracks, points
+from probative.reporting.figures import BASELINE, CHALLENGER, new_figure, safe_name
+from probative.reporting.svg import Bar, forest
+from probative.wording import metric_name, pvalue, signed_points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from probative.reporting.document import Drawing
+
+__all__ = ["ForestRow", "choose_rows", "forest_drawing", "forest_figure", "forest_table"]
+
+IN_TEXT, ON_A_PAGE = 25, 60  # rows that people read
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """A difference with its interval, and what it rests on.
+
+    `p` is the p-value that counts, None where there is no test; `decided` says whether it decides,
+    and `whole` that this row is about all others together.
+    """
+
+    name: str
+    units: int
+    difference: float
+    low: float
+    high: float
+    p: float | None
+    score_a: float | None = None
+    score_b: float | None = None
+    decided: bool = False
+    whole: bool = False
+
+
+def choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow], int]:
+    """The rows to show, the largest difference first and the whole last; how many are left out.
+
+    Of too many, those that are decided stay, and then those with the most units.
+    """
+    single = [row for row in rows if not row.whole]
+    kept = sorted(single, key=lambda row: (not row.decided, -row.units))[:most]
+    kept.sort(key=lambda row: (row.difference != row.difference, -row.difference, row.name))
+    return [*kept, *(row for row in rows if row.whole)], len(single) - min(len(single), most)
+
+
+def forest_table(
+    rows: Sequence[ForestRow],
+    *,
+    head: str,
+    pair: tuple[str, str],
+    metric: str,
+    title: str,
+    p_head: str,
+    notes: Sequence[str] = (),
+    most: int = IN_TEXT,
+    unit: str = "unit",
+) -> Table:
+    """Estimates, limits, units and p-values, one row each; text and page draw the intervals."""
+    shown, left_out = choose_rows(rows, most)
+    with_scores = all(row.score_a is not None for row in shown if not row.whole)
+    columns = (
+        head,
+        f"{unit}s",
+        *((pair[0], pair[1]) if with_scores else ()),
+        "difference",
+        "low",
+        "high",
+        p_head,
+    )
+    cells = []
+    for row in shown:
+        name = Strong(row.name) if row.whole else row.name
+        scores = (points(row.score_a, 1), points(row.score_b, 1)) if with_scores else ()
+        gap = signed_points(row.difference, 2)
+        cells.append(
+            (
+                name,
+                f"{row.units:,}",
+                *scores,
+                Strong(gap) if row.decided else gap,
+                points(row.low),
+                points(row.high),
+                "" if row.p is None else pvalue(row.p),
+            )
+        )
+    more = f"{left_out:,} more are left out here; JSON and CSV hold all of them."
+    return Table(
+        columns,
+        tuple(cells),
+        title=title,
+        notes=(*notes, *((more,) if left_out else ())),
+        tracks=Tracks.of(
+            [(row.difference, row.low, row.high) for row in shown],
+            zero=True,
+            marked=[i for i, row in enumerate(shown) if row.whole],
+        ),
+        track_column=len(columns) - 4,
+        droppable=(2, 3, 1) if with_scores else (1,),
+        bold_note=f"Decided differences in {metric_name(metric)} are in bold.",
+    )
+
+
+def forest_drawing(
+    rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, title: str, level: float
+) -> Drawing:
+    """The same for the page."""
+    shown, left_out = choose_rows(rows, ON_A_PAGE)
+    a, b = pair
+    bars = [
+        Bar(f"{row.name} ({row.units:,})", row.difference, row.low, row.high, row.whole)
+        for row in shown
+    ]
+    said = "; ".join(
+        f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
+        for bar in bars
+    )
+    rest = f" {left_out:,} more are left out here; JSON and CSV hold all of them." * bool(left_out)
+    return forest(
+        bars,
+        axis=f"{b} − {a}, {metric_name(metric)}, points",
+        title=f"{title} with {100 * level:g} % intervals; all together in orange.",
+        description=f"Differences in {metric_name(metric)}: {said}",
+        zero=True,
+        reading=f"Right of the dashed line {b} is better, left of it {a}; behind each name stands "
+        f"on how many units it rests. Each interval stands for itself: it is not adjusted for "
+        f"their number.{rest}",
+    )
+
+
+def forest_figure(
+    rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, level: float
+) -> Figure:
+    """The same for a paper: numbers on the right of every row."""
+    shown, left_out = choose_rows(rows, ON_A_PAGE)
+    figure, axis = new_figure(width=7.0, height=1.1 + 0.26 * len(shown))
+    axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
+    across = axis.get_yaxis_transform()
+    for i, row in enumerate(shown):
+        colour = BASELINE if row.whole else CHALLENGER
+        p = "" if row.p is None else f"  p = {pvalue(row.p)}"
+        words = "undefined"
+        if row.difference == row.difference:
+            low, high, estimate = 100 * row.low, 100 * row.high, 100 * row.difference
+            axis.plot([low, high], [i, i], color=colour, linewidth=1.8, solid_capstyle="round")
+            axis.plot([estimate], [i], "D" if row.whole else "o", color=colour, markersize=4.5)
+            words = f"{signed_points(row.difference)} [{points(row.low, 1)}, {points(row.high, 1)}]"
+        axis.text(1.02, i, f"{words}{p}", transform=across, va="center", fontsize=8)
+    names = [f"{safe_name(row.name)} ({row.units:,})" for row in shown]
+    axis.set_yticks(range(len(shown)), names)
+    axis.set_ylim(len(shown) - 0.5, -0.5)
+    if len(shown) > 1 and shown[-1].whole:
+        axis.axhline(len(shown) - 1.5, color="0.7", linewidth=0.8)
+    axis.grid(visible=False, axis="y")
+    a, b = (safe_name(name) for name in pair)
+    more = f"; {left_out:,} more left out" if left_out else ""
+    axis.set_xlabel(f"{b} − {a}, {metric_name(metric)} (points), {100 * level:g} % intervals{more}")
+    return figure

@@ -1,0 +1,135 @@
+"""What groups say together, in sentences: who is better where, and where they disagree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probative.metrics import TABLE, Metric
+from probative.wording.numbers import counted, metric_name, number, signed_points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.results import Comparison, Group, GroupSummary, Heterogeneity
+
+__all__ = ["listed_groups", "sentences_of_groups"]
+
+_NAMED = 6  # groups that a sentence names
+# in which words an overall score weighs the groups: by its denominator
+_WEIGHED_BY = {
+    "precision": "what the system returns there",
+    "npv": "what the system rejects there",
+}
+
+
+def sentences_of_groups(
+    summary: GroupSummary, whole: Comparison, groups: Sequence[Group]
+) -> tuple[str, ...]:
+    """What to say about one pair: where it is decided, how much groups vary, and warnings."""
+    said = [_decided(summary, whole.level), *_untested(summary), *_spread(summary.heterogeneity)]
+    if "reversal" in summary.disagreements:
+        said.append(_reversal(summary))
+    if "mixed" in summary.disagreements:
+        said.append(_mixed(summary))
+    if "against-most" in summary.disagreements:
+        said.append(_against_most(summary, groups))
+    return tuple(said)
+
+
+def listed_groups(names: Sequence[str]) -> str:
+    """The names of groups as a sentence tells them, the first few of many."""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _decided(s: GroupSummary, level: float) -> str:
+    head = f"By {s.column}, {counted(s.groups, 'group')}"
+    tests = f"Holm-adjusted p ≤ {1 - level:.4g}, {counted(s.tests, 'test')}"
+    if not s.better and not s.worse:
+        return f"{head}: in none is a difference between {s.b} and {s.a} decided ({tests})."
+    parts = [
+        f"{word} in {len(names)} ({listed_groups(names)})"
+        for word, names in (("better", s.better), ("worse", s.worse))
+        if names
+    ]
+    open_ones = s.tested - len(s.better) - len(s.worse)
+    rest = f"; in {open_ones:,} it is not decided" if open_ones else ""
+    return f"{head}: {s.b} is {' and '.join(parts)} than {s.a}{rest} ({tests})."
+
+
+def _untested(s: GroupSummary) -> list[str]:
+    untested = s.groups - s.tested
+    if not untested:
+        return []
+    holds = "holds" if untested == 1 else "hold"
+    what = "one unit, identical outputs, or nothing to be found"
+    return [f"{counted(untested, 'group')} {holds} nothing that a test could find: {what}."]
+
+
+def _spread(h: Heterogeneity | None) -> list[str]:
+    if h is None:
+        return []
+    p = "< 0.001" if h.pvalue < 0.001 else f"= {number(h.pvalue)}"
+    figures = (
+        f"Cochran's Q = {number(h.q, 1)} on {h.degrees_of_freedom:,}, p {p}, "
+        f"I² = {100 * h.i_squared:.0f} %"
+    )
+    if h.pvalue <= 0.05:
+        return [f"The differences vary over the groups by more than chance ({figures})."]
+    return [f"The differences vary over the groups no more than chance explains ({figures})."]
+
+
+def _reversal(s: GroupSummary) -> str:
+    b_wins = s.difference < 0  # in the groups
+    winner, loser = (s.b, s.a) if b_wins else (s.a, s.b)
+    decided = len(s.better if b_wins else s.worse)
+    number_of = s.ahead if b_wins else s.behind
+    every = "both groups" if number_of == 2 else f"all {number_of:,} groups"
+    return (
+        f"Warning: Simpson's paradox. In {every} {winner} scores higher than {loser} (decided in "
+        f"{decided:,}), and over all groups together it scores lower ({s.b} − {s.a}: "
+        f"{signed_points(s.difference)}). {_why(s)} Within a group both are judged on the same "
+        f"ground: go by the groups."
+    )
+
+
+def _why(s: GroupSummary) -> str:
+    if s.weights is None:
+        return f"{metric_name(s.metric)} over everything is no mean of that in the groups."
+    by = _WEIGHED_BY.get(s.metric, "what the system returns and what is right there")
+    return (
+        f"An overall score weighs each group by {by}, which differs between the systems: one has "
+        f"more of its weight where both score low, as the two tables show."
+    )
+
+
+def _mixed(s: GroupSummary) -> str:
+    return (
+        f"Warning: the groups disagree. {s.b} is better than {s.a} in {listed_groups(s.better)} "
+        f"and worse in {listed_groups(s.worse)}: which of the two is better depends on the group, "
+        f"and the overall difference ({signed_points(s.difference)}) holds for this mixture alone."
+    )
+
+
+def _against_most(s: GroupSummary, groups: Sequence[Group]) -> str:
+    up = s.difference > 0
+    against, decided = (s.behind, s.worse) if up else (s.ahead, s.better)
+    leader = s.b if up else s.a
+    rows = sum(group.rows for group in groups)
+    largest = max(groups, key=lambda group: group.rows)
+    share = f"{largest.group} alone has {100 * largest.rows / rows:.0f} % of all rows"
+    reason = "" if _can_reverse(s.metric) else " (no Simpson's paradox: some groups agree with it)"
+    return (
+        f"Warning: most groups point the other way. Over all groups {leader} is better, but in "
+        f"{against:,} of {s.ahead + s.behind:,} it scores lower (decided in {len(decided):,}): a "
+        f"few groups with much weight carry the overall difference; {share}{reason}."
+    )
+
+
+def _can_reverse(metric: str) -> bool:
+    """Whether the overall difference may have another sign than that of all groups."""
+    known = TABLE.get(metric)
+    if not isinstance(known, Metric):
+        return True
+    _, bottom = known.forms()
+    return bool(bottom[0] != bottom[2] or bottom[1] != bottom[3])
