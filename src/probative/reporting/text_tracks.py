@@ -30,13 +30,13 @@ def draw_tracks(table: Table, width: int) -> Table:
         room = _room(narrow, width)
     if room < _LEAST or narrow.track_column is None:
         return table
-    size = min(room, _MOST)
+    size, place = min(room, _MOST), narrow.track_column
     if narrow is not table:
         spared = [head for head in table.columns if head not in narrow.columns]
         words = f"Columns left out for want of room: {', '.join(spared)}."
         narrow = replace(narrow, notes=(*narrow.notes, words))
     cells = [_drawn(row, table.tracks, size) for row in table.tracks.rows]
-    return narrow.with_column(narrow.track_column, "", cells)
+    return narrow.with_column(place, "", cells)
 
 
 def _room(table: Table, width: int) -> int:

@@ -49,13 +49,13 @@ def _decided(s: GroupSummary, level: float) -> str:
     if not s.better and not s.worse:
         return f"{head}: in none is a difference between {s.b} and {s.a} decided ({tests})."
     parts = [
-        f"{word} in {len(names)} ({listed_groups(names)})"
+        f"{word} than {s.a} in {len(names)} ({listed_groups(names)})"
         for word, names in (("better", s.better), ("worse", s.worse))
         if names
     ]
     open_ones = s.tested - len(s.better) - len(s.worse)
     rest = f"; in {open_ones:,} it is not decided" if open_ones else ""
-    return f"{head}: {s.b} is {' and '.join(parts)} than {s.a}{rest} ({tests})."
+    return f"{head}: {s.b} is {' and '.join(parts)}{rest} ({tests})."
 
 
 def _untested(s: GroupSummary) -> list[str]:
