@@ -47,6 +47,7 @@ STUDIES = (
     "runs",
     "repeats",
     "sequences",
+    "datasets",
 )
 
 

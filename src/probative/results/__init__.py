@@ -30,6 +30,12 @@ if TYPE_CHECKING:
         ScorePosteriors,
         SplitBalance,
     )
+    from probative.results.datasets import (
+        Dataset,
+        DatasetComparisons,
+        DatasetCount,
+        MeanDifference,
+    )
     from probative.results.gates import GateVerdict
     from probative.results.groups import Group, GroupSummary, GroupWeight, Heterogeneity
     from probative.results.plans import Plan
@@ -70,6 +76,9 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "CurvePoint",
+    "Dataset",
+    "DatasetComparisons",
+    "DatasetCount",
     "Difference",
     "DifferencePosterior",
     "Example",
@@ -86,6 +95,7 @@ __all__ = [
     "LabelScores",
     "Look",
     "Looks",
+    "MeanDifference",
     "ModelComparison",
     "ModelsAnswer",
     "NullDistribution",
@@ -134,6 +144,7 @@ __getattr__, __dir__ = names_on_demand(
             "SystemScore",
         ),
         "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),
+        "datasets": ("Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"),
         "gates": ("GateVerdict",),
         "groups": ("Group", "GroupSummary", "GroupWeight", "Heterogeneity"),
         "plans": ("Plan",),
