@@ -424,7 +424,7 @@ def _common(
         "posterior": posterior,
         "score_a": gap.a,
         "score_b": gap.b,
-        "positives": int(np.count_nonzero(matched.items.answer)),
+        "positives": matched.items.positives,
         # of all that counts, item by item
         "identical": bool(np.array_equal(matched.items.says[i], matched.items.says[j])),
     }

@@ -16,6 +16,7 @@ from probative.inference.intervals import METHODS, interval
 from probative.inference.label_dependence import is_at_once, label_intervals
 from probative.inference.macro import macro_interval
 from probative.inference.repeats import score_repeats
+from probative.matching.match_rules import STRICT
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import counts_of_runs, pool_runs, unpooled
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
@@ -352,6 +353,11 @@ def unit_of(matched: Matched, by: str | None) -> str:
     if by is None:
         return matched.unit
     one_of("by", by, UNITS)
+    if by == "item" and matched.match != STRICT:
+        raise InputError(
+            f"by: under match={matched.match!r} items of one {matched.unit} are not independent; "
+            f"expected {matched.unit!r}"
+        )
     known = " or ".join(repr(name) for name in dict.fromkeys((matched.unit, "item")))
     if by == "document" and matched.items.document is None:
         raise InputError(f"by: no documents are marked in the answer; expected {known}")

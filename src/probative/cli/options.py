@@ -352,6 +352,12 @@ READING = {
     "repair": Option(
         "--repair", metavar="HOW", help="What to do with invalid tags: conlleval, strict or error."
     ),
+    "match": Option(
+        "--match",
+        metavar="RULE",
+        help="When a span is right: strict, exact, partial, type or boundary:K (both ends within "
+        "K); or count tokens or characters of spans.",
+    ),
     "ignore_type": Option("--ignore-type", help="Count boundaries, whatever the type."),
     "only": Option(
         "--only",

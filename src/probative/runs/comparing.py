@@ -199,7 +199,7 @@ def _answers(
         **choices.how,
     )
     says = matched.items.says
-    positives = int(np.count_nonzero(matched.items.answer))
+    positives = matched.items.positives
     common = {
         "a": a.name,
         "b": b.name,
