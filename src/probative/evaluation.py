@@ -42,6 +42,7 @@ __all__ = [
     "compared_metrics",
     "facts_of_reading",
     "intervals_of",
+    "match_of",
     "metrics_of",
     "score",
     "scored_as",
@@ -233,6 +234,7 @@ def scores_of(
         unit=matched.unit if document is None else unit,
         by=unit,
         scheme=matched.scheme,
+        match=match_of(matched),
         notes=matched.notes,
         token_accuracy=matched.token_accuracy,
         signature=options.signature(
@@ -346,6 +348,11 @@ def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ..
     if matched.scheme is None:
         return (matched.task,)
     return matched.task, matched.scheme, options.repair
+
+
+def match_of(matched: Matched) -> str | None:
+    """When a span counts as right, where it need not be equal."""
+    return None if matched.match == STRICT else matched.match
 
 
 def unit_of(matched: Matched, by: str | None) -> str:

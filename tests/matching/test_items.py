@@ -179,7 +179,9 @@ def test_overlaps_add_up(sides):
     # pairs come off from left to right, as in nervaluate: where spans of a system overlap, a wrong
     # one may take the partner of a right one, so a system can find fewer boundaries than it has
     boundaries = match_spans(gold, system, ignore_type=True).counts()
-    alone = all(a[1] <= b[0] for k in range(system.n_sentences) for a, b in pairwise(sorted(system.of(k))))
+    alone = all(
+        a[1] <= b[0] for k in range(system.n_sentences) for a, b in pairwise(sorted(system.of(k)))
+    )
     if alone:
         assert overlaps(gold, system)["exact"].correct >= boundaries.tp
 

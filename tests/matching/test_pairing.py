@@ -111,7 +111,7 @@ def test_many_rounds_are_settled_one_by_one():
     assert pv.score(gold, pred, match="partial")[0].counts.tp == 20
 
 
-def outcome(scored, rule):
+def outcome(scored):
     """tp, fp and fn of the only system."""
     return tuple(float(getattr(scored[0].counts, name)) for name in ("tp", "fp", "fn"))
 
@@ -135,7 +135,7 @@ EXPECTED = {
 @pytest.mark.parametrize("rule", EXPECTED)
 def test_the_ways_to_go_wrong(rule):
     scored = pv.score(DOCUMENT, ANSWERS, match=rule)
-    assert outcome(scored, rule) == EXPECTED[rule]
+    assert outcome(scored) == EXPECTED[rule]
     same_scores(scored[0].counts, theirs(DOCUMENT, ANSWERS, ("drug", "brand"))["overall"][
         RULES.get(rule, rule)])  # fmt: skip
 
@@ -226,7 +226,9 @@ def test_spans_of_several_pieces(tmp_path):
                                     "T2\tPart 9 21\tright atrium\n"])  # fmt: skip
     pred = brat(tmp_path / "pred", ["T1\tPart 0 4;15 21\tleft atrium\n",
                                     "T2\tPart 5 8\tand\n"])  # fmt: skip
-    apart = brat(tmp_path / "apart", ["T1\tPart 5 14\tand right\n", "T2\tPart 0 21\tleft and right atrium\n"])
+    apart = brat(
+        tmp_path / "apart", ["T1\tPart 5 14\tand right\n", "T2\tPart 0 21\tleft and right atrium\n"]
+    )
     for rule in ("strict", "exact", "partial", "type", "boundary:2"):
         # "and" lies between the pieces of the first, and meets nothing
         assert pv.score(gold, pred, match=rule)[0].counts == pv.Counts(1, 1, 1)

@@ -8,7 +8,7 @@ wrong ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +72,8 @@ class Items:
     universe: NDArray[Any] | None = None
     start: NDArray[Any] | None = None
     end: NDArray[Any] | None = None
-    weight: float = 1.0
-    within_labels: Items | None = None
+    weight: float = field(default=1.0, kw_only=True)
+    within_labels: Items | None = field(default=None, kw_only=True)
 
     @property
     def positives(self) -> int:
@@ -173,6 +173,7 @@ class Items:
         says_a, says_b = self.says[a], self.says[b]
         case = np.where(says_a, np.where(says_b, 4, 0), np.where(says_b, 2, 6)) + ~self.answer
         kept = says_a | says_b | self.answer  # other systems' false alarms are no item of these two
+        cases: NDArray[Any]
         cases = np.bincount(group[kept] * 8 + case[kept], minlength=size * 8).reshape(size, 8)
         decisions = self._decisions(by)
         if decisions is None:

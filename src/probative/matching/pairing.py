@@ -7,7 +7,7 @@ This is the order in which nervaluate goes through them (version 1.2.1), so its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +48,7 @@ class Side:
     end: Ints
     shape: Ints
     label: Ints
-    shapes: tuple[str, ...] = ("",)
+    shapes: tuple[str, ...] = field(default=("",), kw_only=True)
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -62,7 +62,7 @@ class Side:
         table = table[:, order]
         fresh = np.ones(len(order), dtype=bool)
         fresh[1:] = (table[:, 1:] != table[:, :-1]).any(axis=0)
-        return cls(*table[:, fresh], shapes)
+        return cls(*(column[fresh] for column in table), shapes=shapes)
 
     @property
     def columns(self) -> tuple[Ints, ...]:
@@ -71,7 +71,7 @@ class Side:
 
     def at(self, places: NDArray[np.intp]) -> Side:
         """The spans in these places, in this order."""
-        return Side(*(column[places] for column in self.columns), self.shapes)
+        return Side(*(column[places] for column in self.columns), shapes=self.shapes)
 
     def pieces(self, k: int) -> list[tuple[int, int]]:
         """The pieces of a span."""
@@ -87,8 +87,8 @@ class Pairs:
     system: Ints
     gold: Ints
 
-    def where(self, wanted: Flags) -> Pairs:
-        """The pairs of a mask."""
+    def where(self, wanted: Flags | NDArray[np.intp]) -> Pairs:
+        """The pairs of a mask, or in these places."""
         return Pairs(self.system[wanted], self.gold[wanted])
 
 
@@ -136,7 +136,11 @@ def pair_off(gold: Side, system: Side, rule: MatchRule) -> tuple[Pairs, Ints]:
         equal = same_place & same_label
         worth, preferred = equal.astype(np.int64), np.zeros(len(g), dtype=np.int64)
         rest = ~np.isin(s, s[equal]) & ~np.isin(g, g[equal])
-        met, worth, preferred = met.where(equal | rest), worth[equal | rest], preferred[equal | rest]
+        met, worth, preferred = (
+            met.where(equal | rest),
+            worth[equal | rest],
+            preferred[equal | rest],
+        )
         g, s = met.gold, met.system
     else:
         # an overlap alone is worth a half under partial, and nothing under exact

@@ -144,9 +144,9 @@ def _within_labels(gold: Side, system: Side, rule: MatchRule) -> tuple[Any, Any]
     # a unit and a label together are a unit: then spans of two labels never meet
     apart = [replace(side, unit=side.unit * size + side.label) for side in (gold, system)]
     orders = [np.lexsort((s.shape, s.label, s.end, s.start, s.unit)) for s in apart]
-    sorted_sides = [side.at(order) for side, order in zip(apart, orders, strict=True)]
+    first, second = (side.at(order) for side, order in zip(apart, orders, strict=True))
     credits = []
-    for own, order in zip(credits_of(*sorted_sides, rule), orders, strict=True):
+    for own, order in zip(credits_of(first, second, rule), orders, strict=True):
         back = np.empty_like(own)
         back[order] = own
         credits.append(back)
@@ -264,9 +264,7 @@ def overlaps(gold: Spans, system: Spans) -> dict[str, Overlap]:
 
 def _overlap(sides: Sequence[Side], rule: MatchRule) -> Overlap:
     """The outcomes under one rule."""
-    pairs, worth = pair_off(sides[0], sides[1], rule)
+    _, worth = pair_off(sides[0], sides[1], rule)
     correct, met = int(np.count_nonzero(worth == rule.parts)), len(worth)
     half = met - correct if rule.parts == 2 else 0
-    return Overlap(
-        correct, met - correct - half, half, len(sides[0]) - met, len(sides[1]) - met
-    )
+    return Overlap(correct, met - correct - half, half, len(sides[0]) - met, len(sides[1]) - met)

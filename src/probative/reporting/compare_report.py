@@ -26,7 +26,14 @@ from probative.reporting.runs_report import (
 )
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
-from probative.wording import counted, metric_words, probability, pvalue, signed_points
+from probative.wording import (
+    counted,
+    metric_words,
+    probability,
+    pvalue,
+    signed_points,
+    task_words,
+)
 from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:
@@ -178,7 +185,7 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
     c = result.comparisons[0]
     p = f"{'Holm-adjusted ' * adjusted}{c.test} two-sided randomisation test by {c.by}"
     short = [f"{head}: {metric_words(m)}" for m, head in heads.items() if head != metric_words(m)]
-    what = f"{result.task.capitalize()}, {counted(result.units, result.unit)}"
+    what = task_words(result.task, result.match, counted(result.units, result.unit))
     notes = (
         f"{what}; scores in points with {level} intervals{'; ' * bool(short)}{', '.join(short)}.",
         f"Δ: difference from {baseline}; p: {p}; P(better): posterior probability.",
@@ -223,7 +230,7 @@ def _scores(result: Comparisons, digits: int | None) -> Table:
             cells.append(_limits(score.low, score.high, digits))
         rows.append((system.name, *cells))
     level = f"{100 * result.level:g} %"
-    notes = [f"{result.task.capitalize()}, {counted(result.units, result.unit)}."]
+    notes = [f"{task_words(result.task, result.match, counted(result.units, result.unit))}."]
     if any(metric in metrics for _, metric in marked):
         notes.append(f"† differs from {result.systems[0].name}, {_significance(result)}.")
     notes += oddities(result)

@@ -14,7 +14,7 @@ from probative.reporting.runs_report import (
     repeats_table,
     run_table,
 )
-from probative.wording import counted, metric_words
+from probative.wording import amount, counted, metric_words, task_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ def _overview(scores: Scores) -> Table:
         for score in system.scores
     ]
     notes = [
-        f"{scores.task.capitalize()}, {counted(scores.units, scores.unit)}.",
+        f"{task_words(scores.task, scores.match, counted(scores.units, scores.unit))}.",
         *oddities(scores),
     ]
     for system in scores.systems:
@@ -182,7 +182,7 @@ def _tally(counts: Counts, task: str) -> str:
     if task == "samples" and not counts.fp:
         return f"{counts.tp:,.0f} of {counts.positives:,.0f} answers right"
     return (
-        f"{counts.tp:,.0f} right of {counts.predicted:,.0f} returned and "
+        f"{amount(counts.tp)} right of {counts.predicted:,.0f} returned and "
         f"{counts.positives:,.0f} to be found"
     )
 
@@ -197,7 +197,7 @@ def label_table(scores: Scores, system: SystemScores) -> Table:
             entry.label,
             *(points(score.estimate) for score in entry.scores),
             *_limits(entry.scores[-1])[1:],
-            *(f"{value:,.0f}" for value in _three(entry.counts)),
+            *(amount(value) for value in _three(entry.counts)),
         )
         for entry in system.by_label[:_SHOWN]
     ]
@@ -235,6 +235,10 @@ def _overlaps(system: SystemScores) -> Table:
 
 def conlleval_report(scores: Scores) -> str:
     """What conlleval prints, one block per system; an undefined score is 0, as it is there."""
+    if scores.match is not None:
+        raise InputError(
+            f"form: conlleval knows no match={scores.match!r}; expected another format"
+        )
     if scores.token_accuracy is None:
         raise InputError("form: conlleval prints scores of tags; expected another format here")
     blocks = []

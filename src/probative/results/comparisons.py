@@ -183,6 +183,8 @@ class Comparison(DifferenceResult):
         For paired runs: what the runs of every pair are called.
     companions
         For procedures: what tests of the scores of runs alone say, on this test set.
+    match
+        When a span counts as right, such as ``partial``; None where it must be equal.
     """
 
     a: str
@@ -221,6 +223,7 @@ class Comparison(DifferenceResult):
     degrees_of_freedom: float | None = None
     pairs: tuple[tuple[str, str], ...] | None = None
     companions: RunScoreTests | None = None
+    match: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; of the posterior its kind."""

@@ -210,6 +210,8 @@ class Scores(Result):
     run_scores
         Where systems have several runs: a `RunScores` for each system and metric. The scores of
         `systems` are then those of all runs together, and the runs of a unit belong to that unit.
+    match
+        When a span counts as right, such as ``partial``; None where it must be equal.
     """
 
     task: str
@@ -223,6 +225,7 @@ class Scores(Result):
     token_accuracy: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
     signature: str = field(default="", repr=False)
     run_scores: tuple[RunScores, ...] | None = None
+    match: str | None = None
 
     def runs_of(self, system: str, metric: str) -> RunScores:
         """What the runs of a system score."""

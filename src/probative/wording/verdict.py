@@ -68,7 +68,7 @@ def no_verdict(comparison: Comparison) -> str | None:
     if c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN:
         return "the answer holds nothing to be found"
     if isnan(c.difference):
-        return f"{metric_name(c.metric)} is undefined for one of them"
+        return f"{metric_name(c.metric, c.match)} is undefined for one of them"
     if isnan(c.p_b_better):
         return (
             f"a score here rests on one {c.by} alone, and one {c.by} is no evidence of how the "
@@ -105,9 +105,14 @@ def _scores(c: Comparison) -> str:
         head = f"{c.b} scores {size} points {direction} than {c.a}"
     limits = f"{limit(c.low)} to {limit(c.high)}"
     return (
-        f"{head} ({metric_name(c.metric)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
+        f"{head} ({_name(c)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
         f"{100 * c.level:g} % interval of the difference {limits})."
     )
+
+
+def _name(c: Comparison) -> str:
+    """The score before its figures: a comma closes what is said about it."""
+    return metric_name(c.metric, c.match) + "," * (c.match is not None)
 
 
 def _evidence(c: Comparison) -> str:
