@@ -1,6 +1,7 @@
 """The one table of metrics, and scores as functions of `Counts`.
 
-Every score is a ratio of two linear forms in tp, fp, fn and tn. One whose denominator is 0 is
+Most scores are ratios of two linear forms in tp, fp, fn and tn; the others (`Composite`) are smooth
+functions of the four, and near any table as good as such a ratio. A score whose denominator is 0 is
 undefined: NaN, unless scikit-learn's ``zero_division`` value is asked for. Scores of array-valued
 counts are arrays.
 """
@@ -8,37 +9,51 @@ counts are arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from probative import _composites
 from probative._validation import one_of, positive
 from probative.counts import counts_of
 from probative.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from probative._types import Array, Number
     from probative.counts import Counts
 
 __all__ = [
     "CELLS",
+    "COMPOSITES",
     "METRICS",
     "NEEDS_TN",
     "PRF",
     "TABLE",
+    "Composite",
     "Metric",
     "Share",
     "accuracy",
+    "balanced_accuracy",
+    "bounds",
+    "contributions",
     "f1",
     "f1_from_jaccard",
     "fbeta",
+    "fowlkes_mallows",
+    "informedness",
     "jaccard",
+    "kappa",
     "label_metric",
+    "markedness",
+    "mcc",
     "npv",
     "precision",
     "ratio",
     "recall",
     "score",
+    "span",
     "specificity",
 ]
 
@@ -104,6 +119,9 @@ class Metric:
     top_beta: Form = (0, 0, 0, 0)
     bottom_beta: Form = (0, 0, 0, 0)
 
+    low: ClassVar[float] = 0.0
+    high: ClassVar[float] = 1.0
+
     def __post_init__(self) -> None:
         for top, bottom in ((self.top, self.bottom), (self.top_beta, self.bottom_beta)):
             if top[1] or top[2] or any(not 0 <= x <= y for x, y in zip(top, bottom, strict=True)):
@@ -155,7 +173,50 @@ def _add(form: Form, by_beta: Form, b2: Any) -> tuple[Any, ...]:
     return tuple(w + b2 * v if v else w for w, v in zip(form, by_beta, strict=True))
 
 
-TABLE = {
+@dataclass(frozen=True)
+class Composite:
+    """A score that is no ratio of linear forms: a smooth function of tp, fp, fn and tn.
+
+    It depends on their shares alone, not on how many items there are. An error never raises it
+    either, as long as the answer stays the same; more is better.
+
+    Attributes
+    ----------
+    name, words, latex
+        What it is called, as for `Metric`.
+    value
+        The score of four cells, NaN where it is undefined.
+    slopes
+        Its derivatives in the four cells.
+    low, high
+        Between which it lies.
+    needs_tn
+        Whether true negatives matter.
+    """
+
+    name: str
+    words: str
+    latex: str
+    value: Callable[..., Any]
+    slopes: Callable[..., tuple[Any, ...]]
+    low: float = 0.0
+    high: float = 1.0
+    needs_tn: bool = True
+
+    is_of_all_items: ClassVar[bool] = False
+    is_share_of_right: ClassVar[bool] = False
+    depends_on_beta: ClassVar[bool] = False
+
+    def share(self, b2: float = 1.0) -> None:  # noqa: ARG002  # as `Metric.share`
+        """It is no share of hits and misses."""
+        return
+
+    def cells(self, counts: Counts) -> tuple[Any, ...]:
+        """The four cells; without true negatives, 0 of them."""
+        return counts.tp, counts.fp, counts.fn, counts.tn if self.needs_tn else 0 * counts.tp
+
+
+TABLE: dict[str, Metric | Composite] = {
     metric.name: metric
     for metric in (
         Metric("precision", "precision", "precision", (1, 0, 0, 0), (1, 1, 0, 0)),
@@ -174,26 +235,120 @@ TABLE = {
         Metric("accuracy", "accuracy", "accuracy", (1, 0, 0, 1), (1, 1, 1, 1)),
         Metric("specificity", "specificity", "specificity", (0, 0, 0, 1), (0, 1, 0, 1)),
         Metric("npv", "NPV", "NPV", (0, 0, 0, 1), (0, 0, 1, 1)),
+        Composite(
+            "balanced_accuracy",
+            "balanced accuracy",
+            "balanced accuracy",
+            _composites.balanced_accuracy,
+            _composites.balanced_accuracy_slopes,
+        ),
+        Composite("mcc", "MCC", "MCC", _composites.mcc, _composites.mcc_slopes, low=-1.0),
+        Composite(
+            "kappa", "kappa", r"$\kappa$", _composites.kappa, _composites.kappa_slopes, low=-1.0
+        ),
+        Composite(
+            "informedness",
+            "informedness",
+            "informedness",
+            _composites.informedness,
+            _composites.informedness_slopes,
+            low=-1.0,
+        ),
+        Composite(
+            "markedness",
+            "markedness",
+            "markedness",
+            _composites.markedness,
+            _composites.markedness_slopes,
+            low=-1.0,
+        ),
+        Composite(
+            "fowlkes_mallows",
+            "Fowlkes-Mallows",
+            "Fowlkes--Mallows",
+            _composites.fowlkes_mallows,
+            _composites.fowlkes_mallows_slopes,
+            needs_tn=False,
+        ),
     )
 }
 METRICS = tuple(TABLE)
 PRF = ("precision", "recall", "f1")  # what is shown where nobody asks for others
 NEEDS_TN = tuple(name for name, metric in TABLE.items() if metric.needs_tn)
+COMPOSITES = tuple(name for name, metric in TABLE.items() if isinstance(metric, Composite))
+
+
+def bounds(metric: str) -> tuple[float, float]:
+    """Between which a score lies; other names than those of the table are shares."""
+    known = TABLE.get(metric)
+    return (0.0, 1.0) if known is None else (known.low, known.high)
+
+
+def span(metric: str) -> float:
+    """The most by which two scores can differ."""
+    low, high = bounds(metric)
+    return high - low
 
 
 def label_metric(metric: str) -> str:
     """What tells of a single label what `metric` tells of all: a label has no accuracy."""
-    return "f1" if TABLE[metric].is_of_all_items else metric
+    own = TABLE[metric]
+    return "f1" if own.is_of_all_items or (isinstance(own, Composite) and own.needs_tn) else metric
 
 
 def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
-    """Return the numerator and the denominator of a metric."""
+    """Return the numerator and the denominator of a metric that is a ratio of linear forms."""
+    counts = _counts_for(metric, counts)
+    own = TABLE[metric]
+    if isinstance(own, Composite):
+        raise InputError(f"metric: {metric} is no ratio of two sums over items")
+    top, bottom = own.forms(positive("beta", beta) ** 2)
+    return _combine(counts, top), _combine(counts, bottom)
+
+
+def _counts_for(metric: str, counts: Counts) -> Counts:
+    """The counts, if they are enough for a metric that there is."""
     one_of("metric", metric, METRICS)
     counts = counts_of("counts", counts)
     if metric in NEEDS_TN and counts.tn is None:
         raise InputError(f"metric: {metric} needs tn, and these counts have none")
-    top, bottom = TABLE[metric].forms(positive("beta", beta) ** 2)
-    return _combine(counts, top), _combine(counts, bottom)
+    return counts
+
+
+def contributions(
+    counts: Counts, metric: str, *, at: Counts | None = None, beta: float = 1.0
+) -> tuple[Any, Any]:
+    """What rows of counts add to numerator and denominator of a score x/y.
+
+    Near a table every score is such a ratio: that of a `Composite` has the same value and the same
+    derivatives. What a row adds to its denominator is how much of the variance it is expected to
+    make, by how many items it has that the answer has, and that it has not.
+
+    Parameters
+    ----------
+    counts
+        One row per unit, or per kind of item.
+    metric, beta
+        The score.
+    at
+        The table; by default the sum of the rows.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> rows = pv.Counts(tp=[4, 3], fp=[1, 0], fn=[0, 2], tn=[5, 9])
+    >>> x, y = pv.metrics.contributions(rows, "mcc")
+    >>> bool(abs(x.sum() / y.sum() - pv.metrics.mcc(rows.sum())) < 1e-12)
+    True
+    """
+    counts = _counts_for(metric, counts)
+    own = TABLE[metric]
+    if not isinstance(own, Composite):
+        return ratio(counts, metric, beta=beta)
+    rows = np.stack(np.broadcast_arrays(*own.cells(counts)), axis=-1).astype(np.float64)
+    alone = at is None
+    cells = rows.reshape(-1, 4).sum(axis=0) if at is None else np.array(own.cells(at), np.float64)
+    return _composites.linearised(rows, cells, own.value, own.slopes, whole=alone)
 
 
 def _combine(counts: Counts, form: tuple[Any, ...]) -> Any:
@@ -215,7 +370,8 @@ def score(
     counts
         One table or an array of them.
     metric
-        One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
+        One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
+        balanced_accuracy, mcc, kappa, informedness, markedness, fowlkes_mallows.
     beta
         The weight of recall in F-beta; the other metrics do not use it.
     zero_division
@@ -227,6 +383,12 @@ def score(
     >>> pv.metrics.score(pv.Counts(tp=77, fp=44, fn=10), "recall")
     0.8850574712643678
     """
+    counts = _counts_for(metric, counts)
+    own = TABLE[metric]
+    if isinstance(own, Composite):
+        cells = np.asarray(own.value(*own.cells(counts)))
+        value = np.where(np.isnan(cells), zero_division, cells)
+        return float(value) if value.ndim == 0 else value
     numerator, denominator = ratio(counts, metric, beta=beta)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = np.where(
@@ -273,6 +435,46 @@ def specificity(counts: Counts, *, zero_division: float = np.nan) -> Number:
 def npv(counts: Counts, *, zero_division: float = np.nan) -> Number:
     """Return tn / (tn + fn), the negative predictive value."""
     return score(counts, "npv", zero_division=zero_division)
+
+
+def balanced_accuracy(counts: Counts, *, zero_division: float = np.nan) -> Number:
+    """Return the mean of recall and specificity."""
+    return score(counts, "balanced_accuracy", zero_division=zero_division)
+
+
+def mcc(counts: Counts, *, zero_division: float = np.nan) -> Number:
+    """Return Matthews' correlation coefficient of answer and system.
+
+    It is undefined where either says yes to everything or to nothing; scikit-learn calls it 0 then,
+    as ``zero_division=0`` does.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> round(pv.metrics.mcc(pv.Counts(tp=77, fp=44, fn=10, tn=702)), 4)
+    0.717
+    """
+    return score(counts, "mcc", zero_division=zero_division)
+
+
+def kappa(counts: Counts, *, zero_division: float = np.nan) -> Number:
+    """Return Cohen's kappa: the agreement beyond that of independent answers of the same rates."""
+    return score(counts, "kappa", zero_division=zero_division)
+
+
+def informedness(counts: Counts, *, zero_division: float = np.nan) -> Number:
+    """Return recall + specificity - 1, also called Youden's J."""
+    return score(counts, "informedness", zero_division=zero_division)
+
+
+def markedness(counts: Counts, *, zero_division: float = np.nan) -> Number:
+    """Return precision + npv - 1."""
+    return score(counts, "markedness", zero_division=zero_division)
+
+
+def fowlkes_mallows(counts: Counts, *, zero_division: float = np.nan) -> Number:
+    """Return the geometric mean of precision and recall."""
+    return score(counts, "fowlkes_mallows", zero_division=zero_division)
 
 
 def f1_from_jaccard(share: Value) -> Value:

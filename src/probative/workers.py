@@ -1,4 +1,4 @@
-"""Work on several cores: processes that Ctrl-C ends without a word."""
+"""Work on several cores: threads, and processes that Ctrl-C ends without a word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["check_jobs", "in_processes", "interrupts_waiting"]
+__all__ = ["check_jobs", "in_processes", "in_threads", "interrupts_waiting"]
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
@@ -58,6 +58,25 @@ def in_processes(
     finally:
         if running is not None:
             running.close()  # after a failure the others need not go on
+
+
+def in_threads(
+    work: Callable[[Part], Answer], parts: Sequence[Part], n_jobs: int | None
+) -> Iterator[Answer]:
+    """The same within this process, for work that NumPy does: threads start at once."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from joblib import effective_n_jobs
+
+    workers = min(effective_n_jobs(n_jobs), len(parts))
+    if workers <= 1:
+        yield from map(work, parts)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            yield from pool.map(work, parts)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager

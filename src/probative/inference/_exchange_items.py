@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.inference._score_difference import ScoreDifference
+    from probative.inference._score_difference import Exact, ScoreDifference
 
     Credits = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
@@ -40,7 +40,7 @@ class ItemExchange:
     cases: NDArray[np.int64]
     gap: ScoreDifference
 
-    def tail(self, threshold: Fraction) -> float:
+    def tail(self, threshold: Exact) -> float:
         """P(difference >= threshold)."""
         if self.is_huge:
             return HugeExchange(self.cases, self.gap).tail(threshold)
@@ -48,7 +48,7 @@ class ItemExchange:
         left_out = 4 * math.exp(-(_NEAR**2) / 2)
         return pvalue if left_out < 1e-15 * pvalue else self._tail_within(_FAR, threshold)
 
-    def tails(self) -> Callable[[Fraction], float]:
+    def tails(self) -> Callable[[Exact], float]:
         """The function `tail`, for many thresholds."""
         return self.tail
 
@@ -85,7 +85,7 @@ class ItemExchange:
         f = t[5] + rng.binomial(t[1] + t[3], 0.5, n_resamples)
         yield x, f
 
-    def _tail_within(self, reach: float, threshold: Fraction) -> float:
+    def _tail_within(self, reach: float, threshold: Exact) -> float:
         t = self.cases
         n_true, n_false = int(t[0] + t[2]), int(t[1] + t[3])
         u, v = _window(n_true, reach), _window(n_false, reach)

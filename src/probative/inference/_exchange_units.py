@@ -12,6 +12,7 @@ from probative.inference._half_binomial import half_binomial
 from probative.inference._inversion import Inversion
 from probative.inference._spectrum import BYTES_A_FREQUENCY, TooLargeError, significant_share
 from probative.inference._tilt import NEGLIGIBLE, TiltedWalk, tilt_onto
+from probative.inference._walk import Lattice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.inference._score_difference import ScoreDifference
+    from probative.inference._score_difference import Exact, ScoreDifference
     from probative.inference._walk import Walk
 
     Credits = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -44,11 +45,14 @@ class UnitExchange:
     @classmethod
     def of(cls, walk: Walk, gap: ScoreDifference, memory_limit: float) -> UnitExchange:
         """Set up the exchange, on a line where one number tells the difference."""
-        if gap.is_linear:
-            walk, gap = walk.projected(*gap.top[:2]), gap.projected()
+        if gap.line is not None:
+            line = walk.projected(*gap.line)
+            # with large weights a line may have more points than the plane that it is drawn in
+            if _spread(line) <= _spread(walk) or max(map(abs, gap.line)) <= 1:
+                return cls(line, gap.projected(), memory_limit)
         return cls(walk, gap, memory_limit)
 
-    def tail(self, threshold: Fraction) -> float:
+    def tail(self, threshold: Exact) -> float:
         """P(difference >= threshold)."""
         if self.walk.has_at_most(_FEW):
             return tail_by_enumeration(self.walk, self.gap, threshold)
@@ -62,11 +66,11 @@ class UnitExchange:
             return tilted
         return max(tilted, plain) if plain > _EXACT_UNTILTED else tilted
 
-    def _tilted_tail(self, tau: NDArray[np.float64], threshold: Fraction) -> float:
+    def _tilted_tail(self, tau: NDArray[np.float64], threshold: Exact) -> float:
         walk = TiltedWalk(self.walk, tau)
         return self._ready(walk).tail(walk.first_extreme(self.gap, threshold))
 
-    def tails(self) -> Callable[[Fraction], float]:
+    def tails(self) -> Callable[[Exact], float]:
         """P(difference >= threshold) for many thresholds, to a small absolute error."""
         if self.walk.has_at_most(_FEW):
             return self.tail
@@ -104,7 +108,14 @@ class UnitExchange:
         return Inversion(walk, self.memory_limit)
 
 
-def tail_by_enumeration(walk: Walk, gap: ScoreDifference, threshold: Fraction) -> float:
+def _spread(walk: Walk) -> float:
+    """About how many points of its lattice a walk visits often."""
+    lattice = Lattice.spanned_by(walk)
+    deviations = np.sqrt(walk.times @ lattice.coordinates(walk.steps).astype(np.float64) ** 2)
+    return float(np.prod(1 + 9 * deviations))
+
+
+def tail_by_enumeration(walk: Walk, gap: ScoreDifference, threshold: Exact) -> float:
     """P(difference >= threshold) from all the outcomes of a short walk."""
     ends, probability = walk.base[None, :], np.ones(1)
     for step, n in zip(walk.steps, walk.times.tolist(), strict=True):

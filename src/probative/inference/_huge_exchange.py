@@ -17,13 +17,12 @@ import numpy as np
 
 from probative.inference import _log_odds
 from probative.inference._half_binomial import half_binomial
+from probative.inference._score_difference import AffineDifference
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
-    from probative.inference._score_difference import ScoreDifference
+    from probative.inference._score_difference import Exact, ScoreDifference
 
     Array = NDArray[np.float64]
 
@@ -41,9 +40,9 @@ class HugeExchange:
     cases: NDArray[np.int64]
     gap: ScoreDifference
 
-    def tail(self, threshold: Fraction) -> float:
+    def tail(self, threshold: Exact) -> float:
         """P(difference >= threshold)."""
-        if self.gap.is_linear:
+        if self._counts_items:
             return self._linear_tail(threshold)
         pvalue = self._tail_within(_REACH, float(threshold))
         left_out = 4 * math.exp(-(_REACH**2) / 2)
@@ -72,13 +71,20 @@ class HugeExchange:
         """
         fewer, more = sorted((int(self.cases[[0, 2]].sum()), int(self.cases[[1, 3]].sum())))
         values, share = _stretches(fewer, _REACH)
-        if self.gap.is_linear or share == 1:
+        if self._counts_items or share == 1:
             return None
         return len(values), 1 / math.sqrt(more)
 
-    def _linear_tail(self, threshold: Fraction) -> float:
+    @property
+    def _counts_items(self) -> bool:
+        """Whether the difference is one of numbers of items, over one that does not change."""
+        line = self.gap.line
+        return line is not None and max(map(abs, line)) <= 1
+
+    def _linear_tail(self, threshold: Exact) -> float:
         """The same where the difference counts items: they are one binomial variate."""
         t = [int(x) for x in self.cases]
+        assert isinstance(self.gap, AffineDifference)  # noqa: S101  # others have no line
         (a, b, _), total = self.gap.top, self.gap.total
         most = math.floor((a * total[0] + b * total[1] - threshold * self.gap.bottom[2]) / 2)
         # A's credit is a·(t4 + U) + b·(t5 + V), with a of 0 or 1 and b of 0 or -1
@@ -96,7 +102,7 @@ class HugeExchange:
         for _ in range(30):
             point = (given, other) if own == 0 else (other, given)
             excess = self.gap.difference(*point) - threshold
-            slope = self._slope(1 - own, *point)
+            slope = self.gap.gradient(*point)[1 - own]
             # where it does not move at all, all values are extreme or none is
             far = np.where((excess >= 0) == (own == 0), np.inf, -np.inf)
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -105,17 +111,6 @@ class HugeExchange:
             if np.max(np.abs(move)) < 0.01:
                 break
         return other
-
-    def _slope(self, axis: int, x: Array, f: Array) -> Any:
-        """The derivative of the difference in A's true (0) or false (1) positives."""
-        gap = self.gap
-        total: Any = 0.0
-        for x_, f_ in ((x, f), (gap.total[0] - x, gap.total[1] - f)):
-            bottom = gap.bottom[0] * x_ + gap.bottom[1] * f_ + gap.bottom[2]
-            bottom = np.where(bottom > 0, bottom, np.inf)
-            top = gap.top[0] * x_ + gap.top[1] * f_ + gap.top[2]
-            total = total - (gap.top[axis] - top / bottom * gap.bottom[axis]) / bottom
-        return total
 
 
 def _stretches(n: int, reach: float) -> tuple[NDArray[np.int64], float]:

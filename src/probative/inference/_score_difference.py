@@ -1,12 +1,15 @@
 """The difference of two scores as a function of what the baseline is credited with.
 
 Both systems answer the same questions, so what the two score together is fixed: whoever knows the
-baseline's true and false positives (x, f) knows both scores. Every score is a ratio of two
-affine functions of (x, f) with whole coefficients, so that ties can be settled in integers.
+baseline's true and false positives (x, f) knows both scores. Most scores are a ratio of two
+affine functions of (x, f) with whole coefficients; the others are such a function over a power of
+what a system returns and leaves out (`_margin_difference`). Either way ties can be settled in
+integers.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
@@ -15,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.errors import InputError
-from probative.metrics import NEEDS_TN, TABLE
+from probative.metrics import NEEDS_TN, TABLE, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,40 +26,45 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.counts import PairedCounts
+    from probative.inference._roots import RootSum
 
-__all__ = ["ScoreDifference", "difference_of_totals", "score_difference"]
+    Exact = Fraction | RootSum
+
+__all__ = ["AffineDifference", "ScoreDifference", "difference_of_totals", "score_difference"]
 
 # Quotients of exactly known numbers are off by a few units in the last place, 1e-15; what is
 # closer to a tie than this is decided in integers.
 _CLOSE = 1e-13
 
 
-@dataclass(frozen=True)
-class ScoreDifference:
+class ScoreDifference(ABC):
     """Score difference B - A where A is credited with (x, f) and B with what is left.
 
-    A score is (a·x + b·f + c) / (u·x + w·f + k), and 0 where that is 0/0.
+    A score rises with x and falls with f, and is 0 where it would be 0/0.
+
+    Attributes
+    ----------
+    total
+        What both are credited with together.
     """
 
-    top: tuple[int, int, int]
-    bottom: tuple[int, int, int]
     total: tuple[int, int]
 
     def difference(self, x: Any, f: Any) -> Any:
         """B's score minus A's, in floating point."""
         return self._score(self.total[0] - x, self.total[1] - f) - self._score(x, f)
 
-    def exact_difference(self, x: int, f: int) -> Fraction:
-        """B's score minus A's, as a fraction."""
-        return self._fraction(self.total[0] - x, self.total[1] - f) - self._fraction(x, f)
+    def exact_difference(self, x: int, f: int) -> Exact:
+        """B's score minus A's, exactly."""
+        return self._exact(self.total[0] - x, self.total[1] - f) - self._exact(x, f)
 
-    def gradient(self, x: float, f: float) -> NDArray[np.float64]:
-        """How the difference changes with (x, f); (0, 0) where a score has no denominator."""
+    def gradient(self, x: Any, f: Any) -> NDArray[np.float64]:
+        """How the difference changes with (x, f); 0 where a score has no denominator."""
         slope_a = self._slope(x, f)
         slope_b = self._slope(self.total[0] - x, self.total[1] - f)
         return np.asarray(-(slope_a + slope_b))
 
-    def at_least(self, x: Any, f: Any, threshold: Fraction) -> NDArray[np.bool_]:
+    def at_least(self, x: Any, f: Any, threshold: Exact) -> NDArray[np.bool_]:
         """Whether the difference reaches the threshold; a tie does, and no rounding breaks it."""
         x, f = np.broadcast_arrays(x, f)
         excess = self.difference(x, f) - float(threshold)
@@ -75,7 +83,7 @@ class ScoreDifference:
         f: Callable[[NDArray[np.int64]], NDArray[np.int64]],
         low: int,
         high: int,
-        threshold: Fraction,
+        threshold: Exact,
     ) -> NDArray[np.int64]:
         """For every row x the least j in low..high for which (x, f(j)) reaches the threshold.
 
@@ -94,31 +102,70 @@ class ScoreDifference:
         return left
 
     def projected(self) -> ScoreDifference:
-        """The same difference told by one number, -(a·x + b·f), where the denominator is fixed."""
-        a, b, c = self.top
-        return ScoreDifference(
-            (0, -1, c), self.bottom, (0, -(a * self.total[0] + b * self.total[1]))
-        )
+        """The same difference told by one number, where the denominator is fixed."""
+        return self
 
-    def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:
+    def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:  # noqa: ARG002
         """How far apart differences are if A's credit changes in such steps; 0: no such distance.
 
         What A gets B loses, so that a step counts twice.
         """
-        if not self.is_linear:
-            return Fraction(0)
-        a, b, _ = self.top
-        return Fraction(2 * gcd(*(a * x + b * f for x, f in steps)), max(self.bottom[2], 1))
+        return Fraction(0)
 
     @property
-    def is_linear(self) -> bool:
-        """Whether the denominator is the same whatever is exchanged."""
-        return self.bottom[:2] == (0, 0)
+    def line(self) -> tuple[int, int] | None:
+        """The weights of x and f, where the denominator is the same whatever is exchanged."""
+        return None
 
     @property
     def may_jump(self) -> bool:
         """Whether a score rests on few items where few are returned, as precision does."""
-        return self.bottom[2] == 0 and not self.is_linear
+        return True
+
+    @abstractmethod
+    def _score(self, x: Any, f: Any) -> Any:
+        """The score of a system credited with (x, f)."""
+
+    @abstractmethod
+    def _exact(self, x: int, f: int) -> Any:
+        """The same, exactly."""
+
+    @abstractmethod
+    def _slope(self, x: Any, f: Any) -> NDArray[np.float64]:
+        """The derivatives in x and f."""
+
+
+@dataclass(frozen=True)
+class AffineDifference(ScoreDifference):
+    """Of scores (a·x + b·f + c) / (u·x + w·f + k)."""
+
+    top: tuple[int, int, int]
+    bottom: tuple[int, int, int]
+    total: tuple[int, int]
+
+    def projected(self) -> AffineDifference:
+        """The same difference told by -(a·x + b·f) alone."""
+        a, b, c = self.top
+        return AffineDifference(
+            (0, -1, c), self.bottom, (0, -(a * self.total[0] + b * self.total[1]))
+        )
+
+    def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:
+        """How far apart differences are."""
+        if self.line is None:
+            return Fraction(0)
+        a, b = self.line
+        return Fraction(2 * gcd(*(a * x + b * f for x, f in steps)), max(self.bottom[2], 1))
+
+    @property
+    def line(self) -> tuple[int, int] | None:
+        """The weights of x and f, where the denominator is the same whatever is exchanged."""
+        return self.top[:2] if self.bottom[:2] == (0, 0) else None
+
+    @property
+    def may_jump(self) -> bool:
+        """Whether a score rests on few items where few are returned, as precision does."""
+        return self.bottom[2] == 0 and self.line is None
 
     def _score(self, x: Any, f: Any) -> Any:
         a, b, c = map(float, self.top)
@@ -126,17 +173,16 @@ class ScoreDifference:
         bottom = u * x + w * f + k
         return (a * x + b * f + c) / np.where(bottom > 0, bottom, 1.0)
 
-    def _fraction(self, x: int, f: int) -> Fraction:
+    def _exact(self, x: int, f: int) -> Fraction:
         (a, b, c), (u, w, k) = self.top, self.bottom
         return Fraction(a * x + b * f + c, max(u * x + w * f + k, 1))
 
-    def _slope(self, x: float, f: float) -> NDArray[np.float64]:
-        (a, b, _), (u, w, k) = self.top, self.bottom
+    def _slope(self, x: Any, f: Any) -> NDArray[np.float64]:
+        (a, b, c), (u, w, k) = self.top, self.bottom
         bottom = u * x + w * f + k
-        if bottom <= 0:
-            return np.zeros(2)
-        score = self._score(x, f)
-        return np.array([a - score * u, b - score * w]) / bottom
+        bottom = np.where(bottom > 0, bottom, np.inf)
+        score = (a * x + b * f + c) / bottom
+        return np.array([(a - score * u) / bottom, (b - score * w) / bottom])
 
 
 def score_difference(paired: PairedCounts, metric: str, beta: float) -> ScoreDifference:
@@ -156,9 +202,12 @@ def difference_of_totals(
 
     `positives` and `negatives` are the items that the answer has, and those that it has not.
     """
+    own = TABLE[metric]
+    if not isinstance(own, Metric):
+        return _of_composite(positives, negatives, total, metric)
     # the decimal that beta prints as: 0.1 is meant to be a tenth
     b2 = Fraction(repr(float(beta))) ** 2
-    forms = TABLE[metric].forms(b2)
+    forms = own.forms(b2)
     scale = lcm(*(Fraction(weight).denominator for form in forms for weight in form))
 
     def of_credit(form: tuple[Any, ...]) -> tuple[int, int, int]:
@@ -167,4 +216,28 @@ def difference_of_totals(
         return tp - fn, fp - tn, fn * positives + tn * negatives
 
     top, bottom = map(of_credit, forms)
-    return ScoreDifference(top, bottom, total)
+    return AffineDifference(top, bottom, total)
+
+
+def _of_composite(p: int, n: int, total: tuple[int, int], metric: str) -> ScoreDifference:
+    """The difference of a score that is no ratio of linear forms, of p positives and n negatives.
+
+    Given these, tp·tn - fp·fn is n·x - p·f; that and how much is returned, x + f, tell all.
+    """
+    from probative.inference._margin_difference import MarginDifference
+
+    surplus = n, -p
+    match metric:
+        case "informedness":
+            return AffineDifference((*surplus, 0), (0, 0, p * n), total)
+        case "balanced_accuracy":
+            return AffineDifference((*surplus, p * n), (0, 0, 2 * p * n), total)
+        case "kappa":
+            return AffineDifference((2 * n, -2 * p, 0), (n - p, n - p, p * (p + n)), total)
+        case "markedness":
+            return MarginDifference(surplus, 1, p + n, False, total)
+        case "mcc":
+            return MarginDifference(surplus, p * n, p + n, True, total)
+        case "fowlkes_mallows":
+            return MarginDifference((1, 0), p, None, True, total)
+    raise InputError(f"metric: the exchange of systems is not known for {metric}")

@@ -16,11 +16,9 @@ import numpy as np
 from probative.inference._walk import Lattice, Walk
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
-    from probative.inference._score_difference import ScoreDifference
+    from probative.inference._score_difference import Exact, ScoreDifference
 
 __all__ = ["NEGLIGIBLE", "TiltedWalk", "tilt_onto"]
 
@@ -31,7 +29,7 @@ _NEAR = 0.05  # a share of the threshold: from there on the window of the walk h
 _AXES = (np.array([-1.0, 0.0]), np.array([0.0, 1.0]), np.array([-1.0, 1.0]))
 
 
-def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Fraction) -> NDArray[np.float64]:
+def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Exact) -> NDArray[np.float64]:
     """A tilt that brings the mean to the threshold.
 
     Any tilt near it gives the same probability; a good one gives it to more digits, so that a
@@ -136,7 +134,7 @@ class TiltedWalk:
         untilting = self.times @ _log_cosh(half_odds)
         self.log_gain = float(self.tau @ (self.origin - self.midpoint) - untilting)
 
-    def first_extreme(self, gap: ScoreDifference, threshold: Fraction) -> NDArray[np.int64]:
+    def first_extreme(self, gap: ScoreDifference, threshold: Exact) -> NDArray[np.int64]:
         """The column where each row's extreme points begin; one beyond the last where none are."""
         walk, lattice = self.walk, self.lattice
         x = walk.base[0] + lattice.a * self.rows

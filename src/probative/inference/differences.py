@@ -10,7 +10,7 @@ from probative.counts import PairedCounts, paired_of
 from probative.inference import clusters
 from probative.inference.clustered_posterior import ClusteredPosterior
 from probative.inference.intervals import default_method, interval, limits_of_units
-from probative.metrics import METRICS, TABLE, score
+from probative.metrics import METRICS, TABLE, score, span
 from probative.options import DifferenceOptions
 from probative.results import Difference, Interval
 
@@ -83,7 +83,7 @@ def difference(
     a, b = score(table.a, metric, beta=beta), score(table.b, metric, beta=beta)
     if math.isnan(a) or math.isnan(b):
         undefined = "undefined: the denominator of a score is 0"
-        limits = math.nan, -1.0, 1.0
+        limits = math.nan, -span(metric), span(metric)
         return Difference(
             metric, method, level, *limits, a, b, 0.0, None, undefined, signature=signature
         )
@@ -94,7 +94,7 @@ def difference(
     worth = table / dependence.divisor if dependence else table
     r = clusters.correlation(worth, metric, beta=beta)
     if dependence and dependence.no_evidence:
-        low, high = -1.0, 1.0
+        low, high = -span(metric), span(metric)
     elif method == "bayes":
         posterior = ClusteredPosterior(paired, metric, dependence, prior=prior, beta=beta)
         low, high = posterior.interval(level)
@@ -133,7 +133,8 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
     (below_a, above_a), (below_b, above_b) = _arms(a), _arms(b)
     estimate = b.estimate - a.estimate
     low, high = estimate - _combine(below_b, above_a, r), estimate + _combine(above_b, below_a, r)
-    return max(-1.0, low), min(1.0, high)
+    most = span(a.metric)
+    return max(-most, low), min(most, high)
 
 
 def arms_cancel(a: Interval, b: Interval, r: float) -> bool:

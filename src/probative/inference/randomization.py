@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._types import RNG
+    from probative.inference._score_difference import Exact
 
 __all__ = ["ALTERNATIVES", "exact_pvalue", "randomization_test", "sampled_pvalue"]
 
@@ -60,7 +61,9 @@ def randomization_test(
         The cases of the two systems; whole numbers. Units may hold halves, where half an item can
         be right: they are exchanged as they are.
     metric
-        One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
+        One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
+        balanced_accuracy, mcc, kappa, informedness, markedness, fowlkes_mallows. Given the answer,
+        every one of them is a function of a system's true and false positives.
     by
         What is exchanged: whole units (sentences, documents) or single items. By default units,
         where there are any. Items of one sentence are seldom independent: a test by item then
@@ -158,7 +161,7 @@ def randomization_test(
                 signature=ExchangeOptions(alternative=alternative, beta=beta).signature(
                     "randomization-test", metric, f"{how['method']}-by-{by}"
                 ),
-                null=_null_distribution(exchange, observed) if null else None,
+                null=_null_distribution(exchange, _rational(observed)) if null else None,
             )
         except TooLargeError as problem:
             if method == "exact":
@@ -178,7 +181,7 @@ def randomization_test(
         signature=ExchangeOptions(
             alternative=alternative, beta=beta, n_resamples=n_resamples, rng=rng
         ).signature("randomization-test", metric, f"sampled-by-{by}"),
-        null=_sampled_null(exchange, observed, differences) if null else None,
+        null=_sampled_null(exchange, _rational(observed), differences) if null else None,
     )
 
 
@@ -221,9 +224,7 @@ def _undefined_scores(table: PairedCounts, metric: str, beta: float) -> list[str
     ]
 
 
-def exact_pvalue(
-    exchange: ItemExchange | UnitExchange, observed: Fraction, alternative: str
-) -> float:
+def exact_pvalue(exchange: ItemExchange | UnitExchange, observed: Exact, alternative: str) -> float:
     """Only upper tails are needed: under the null hypothesis the difference is symmetric."""
     if alternative == "two-sided":
         return 1.0 if observed == 0 else _probability(2 * exchange.tail(abs(observed)))
@@ -237,7 +238,7 @@ def _probability(value: float) -> float:
 
 def sampled_pvalue(
     exchange: ItemExchange | UnitExchange,
-    observed: Fraction,
+    observed: Exact,
     alternative: str,
     n_resamples: int,
     rng: np.random.Generator,
@@ -258,6 +259,13 @@ def sampled_pvalue(
         extreme += int(np.count_nonzero(reached))
         differences.append(game.difference(x, f))
     return np.concatenate(differences), (extreme + 1) / (n_resamples + 1)
+
+
+def _rational(observed: Exact) -> Fraction:
+    """The edge of a bin: what is no fraction is rounded, towards 0."""
+    if isinstance(observed, Fraction):
+        return observed
+    return Fraction(math.nextafter(float(observed), 0.0) * (1 - 1e-15))
 
 
 def _edges(exchange: ItemExchange | UnitExchange, observed: Fraction) -> list[Fraction]:
