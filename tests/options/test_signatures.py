@@ -127,6 +127,7 @@ SPANS = {
     "align_by": ["--align", "position"],
     "scheme": ["--scheme", "iob1"],
     "repair": ["--repair", "strict"],
+    "match": ["--match", "partial"],
     "ignore_type": ["--ignore-type"],
     "only": ["--only", "PER"],
     "labels": ["--labels", "PER,LOC"],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from probative._validation import shown
 from probative.errors import InputError
 
-__all__ = ["MATCHES", "STRICT", "MatchRule", "match_rule"]
+__all__ = ["EQUAL", "MATCHES", "STRICT", "MatchRule", "match_rule"]
 
 STRICT = "strict"
 MATCHES = (STRICT, "exact", "partial", "type", "tokens", "characters", "boundary")
@@ -38,6 +38,9 @@ class MatchRule:
     def parts(self) -> int:
         """In how many parts the credit for a span can be given."""
         return 2 if self.name == "partial" else 1
+
+
+EQUAL = MatchRule(STRICT)
 
 
 def match_rule(match: object) -> MatchRule:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["Pairs", "Side", "credits_of", "pair_off"]
+__all__ = ["Pairs", "Side", "credits_of", "pair_off", "possible_pairs"]
 
 _AT_ONCE = 2**22  # pairs of spans that are looked at together
 _ROUNDS = 4  # rounds for all spans at once; what is still open then is settled one by one
@@ -56,13 +56,15 @@ class Side:
     @classmethod
     def of(cls, columns: tuple[NDArray[Any], ...], shapes: tuple[str, ...] = ("",)) -> Side:
         """From unit, start, end, shape and label in any order, equal ones once."""
-        table = np.stack([column.astype(np.int64) for column in columns])
-        unit, start, end, shape, label = table
-        order = np.lexsort((shape, label, end, start, unit))
-        table = table[:, order]
-        fresh = np.ones(len(order), dtype=bool)
-        fresh[1:] = (table[:, 1:] != table[:, :-1]).any(axis=0)
-        return cls(*(column[fresh] for column in table), shapes=shapes)
+        unit, start, end, shape, label = (column.astype(np.int64) for column in columns)
+        table = [unit, start, end, shape, label]
+        if not _is_ascending(unit, start, end, label, shape):
+            order = np.lexsort((shape, label, end, start, unit))
+            table = [column[order] for column in table]
+            fresh = np.ones(len(order), dtype=bool)
+            fresh[1:] = np.any([column[1:] != column[:-1] for column in table], axis=0)
+            table = [column[fresh] for column in table]
+        return cls(*table, shapes=shapes)
 
     @property
     def columns(self) -> tuple[Ints, ...]:
@@ -80,6 +82,19 @@ class Side:
         return [(int(self.start[k]), int(self.end[k]))]
 
 
+def _is_ascending(*columns: Ints) -> bool:
+    """Whether rows follow each other in the order of these columns, none twice."""
+    equal = np.ones(max(len(columns[0]) - 1, 0), dtype=bool)
+    for column in columns:
+        before, after = column[:-1], column[1:]
+        if np.any(equal & (after < before)):
+            return False
+        equal &= after == before
+        if not equal.any():
+            return True
+    return not equal.any()
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Spans of a system and of the answer that meet: their numbers, one entry per pair."""
@@ -92,7 +107,7 @@ class Pairs:
         return Pairs(self.system[wanted], self.gold[wanted])
 
 
-def credits_of(gold: Side, system: Side, rule: MatchRule) -> tuple[Ints, Ints]:
+def credits_of(gold: Side, system: Side, rule: MatchRule, met: Pairs) -> tuple[Ints, Ints]:
     """What every span of the answer, and every one of the system, is credited with, in parts.
 
     Of two parts for ``partial``, else of one.
@@ -103,15 +118,24 @@ def credits_of(gold: Side, system: Side, rule: MatchRule) -> tuple[Ints, Ints]:
         The spans.
     rule
         ``exact``, ``partial``, ``type`` or ``boundary``.
+    met
+        Which of them may be partners.
     """
-    pairs, worth = pair_off(gold, system, rule)
+    pairs, worth = pair_off(gold, system, rule, met)
     of_gold, of_system = (np.zeros(len(side), dtype=np.int64) for side in (gold, system))
     of_gold[pairs.gold] = worth
     of_system[pairs.system] = worth
     return of_gold, of_system
 
 
-def pair_off(gold: Side, system: Side, rule: MatchRule) -> tuple[Pairs, Ints]:
+def possible_pairs(gold: Side, system: Side, rule: MatchRule) -> Pairs:
+    """Which spans may be partners: those that meet, or whose ends are near."""
+    if rule.name == "boundary":
+        return _within(gold, system, rule.tolerance)
+    return _meeting(gold, system)
+
+
+def pair_off(gold: Side, system: Side, rule: MatchRule, met: Pairs) -> tuple[Pairs, Ints]:
     """Find the partners by a rule, and what each pair is worth, in parts.
 
     Parameters
@@ -120,36 +144,47 @@ def pair_off(gold: Side, system: Side, rule: MatchRule) -> tuple[Pairs, Ints]:
         The spans.
     rule
         How; under ``strict`` equal spans are partners before all others.
+    met
+        Which of them may be partners, in the order of the system's spans.
     """
     if rule.name == "boundary":
-        pairs = _largest_matching(_within(gold, system, rule.tolerance), len(gold), len(system))
+        pairs = _largest_matching(met, len(gold), len(system))
         return pairs, np.ones(len(pairs.gold), dtype=np.int64)
-    met = _meeting(gold, system)
+    worth, apart = _worth(gold, system, rule, met)
+    if rule.name == "strict":
+        equal = worth > 0
+        free = ~np.isin(met.system, met.system[equal]) & ~np.isin(met.gold, met.gold[equal])
+        kept = np.flatnonzero(equal | free)
+        met, worth, apart = met.where(kept), worth[kept], apart[kept]
+    order = _by_preference(met, worth, apart)
+    chosen = order[_first_come(met.where(order), len(gold), len(system))]
+    return met.where(chosen), worth[chosen]
+
+
+def _worth(gold: Side, system: Side, rule: MatchRule, met: Pairs) -> tuple[Ints, Ints]:
+    """What pairs are worth, and how far apart their ends are, where that counts."""
     g, s = met.gold, met.system
-    same_place = (gold.start[g] == system.start[s]) & (gold.end[g] == system.end[s])
-    same_place &= gold.shape[g] == system.shape[s]
-    same_label = gold.label[g] == system.label[s]
+    zeros = np.zeros(len(g), dtype=np.int64)
     if rule.name == "type":
+        same = gold.label[g] == system.label[s]
         apart = np.abs(gold.start[g] - system.start[s]) + np.abs(gold.end[g] - system.end[s])
-        worth, preferred = same_label.astype(np.int64), np.where(same_label, apart, 0)
-    elif rule.name == "strict":
-        equal = same_place & same_label
-        worth, preferred = equal.astype(np.int64), np.zeros(len(g), dtype=np.int64)
-        rest = ~np.isin(s, s[equal]) & ~np.isin(g, g[equal])
-        met, worth, preferred = (
-            met.where(equal | rest),
-            worth[equal | rest],
-            preferred[equal | rest],
-        )
-        g, s = met.gold, met.system
-    else:
-        # an overlap alone is worth a half under partial, and nothing under exact
-        worth = same_place.astype(np.int64) + (rule.parts - 1)
-        preferred = np.zeros(len(g), dtype=np.int64)
-    # what gives more credit comes first, then what lies nearer, then what stands first
-    order = np.lexsort((g, preferred, -worth, s))
-    chosen = _first_come(Pairs(s[order], g[order]), len(gold), len(system))
-    return met.where(order[chosen]), worth[order[chosen]]
+        return same.astype(np.int64), np.where(same, apart, 0)
+    same = (gold.start[g] == system.start[s]) & (gold.end[g] == system.end[s])
+    same &= gold.shape[g] == system.shape[s]
+    if rule.name == "strict":
+        same &= gold.label[g] == system.label[s]
+    # an overlap alone is worth a half under partial, and nothing under the others
+    return same.astype(np.int64) + (rule.parts - 1), zeros
+
+
+def _by_preference(met: Pairs, worth: Ints, apart: Ints) -> NDArray[np.intp]:
+    """The pairs of each of the system's spans: the most credit first, the nearest, the first."""
+    order = np.arange(len(met.system))
+    again = met.system[1:] == met.system[:-1]
+    several = np.flatnonzero(np.append(again, False) | np.append(False, again))
+    keys = (met.gold, apart, -worth, met.system)
+    order[several] = several[np.lexsort([key[several] for key in keys])]
+    return order
 
 
 def _first_come(pairs: Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:

@@ -10,8 +10,8 @@ import numpy as np
 from probative._validation import one_of
 from probative.errors import InputError
 from probative.matching.items import Items, collect, union
-from probative.matching.match_rules import STRICT, MatchRule
-from probative.matching.pairing import Side, credits_of, pair_off
+from probative.matching.match_rules import EQUAL, STRICT, MatchRule
+from probative.matching.pairing import Side, credits_of, pair_off, possible_pairs
 from probative.matching.places import covered_places
 from probative.matching.tag_rules import UNTYPED
 
@@ -28,7 +28,7 @@ __all__ = ["Overlap", "match_spans", "overlaps"]
 def match_spans(
     gold: Spans,
     *systems: Spans,
-    rule: MatchRule = MatchRule(STRICT),
+    rule: MatchRule = EQUAL,
     ignore_type: bool = False,
     only: Sequence[str] = (),
 ) -> Items:
@@ -129,28 +129,17 @@ def match_by_rule(
         As `Items` has them.
     """
     gold, *systems = sides
-    found = [credits_of(gold, system, rule) for system in systems]
+    met = [possible_pairs(gold, system, rule) for system in systems]
+    found = [credits_of(gold, own, rule, m) for own, m in zip(systems, met, strict=True)]
     items = _items(gold, systems, found, rule, labels, n_units, document)
     if rule.name == "boundary" or len(labels) < 2:
         return items  # partners have one label
-    alone = [_within_labels(gold, system, rule) for system in systems]
+    same = [
+        m.where(gold.label[m.gold] == s.label[m.system]) for s, m in zip(systems, met, strict=True)
+    ]
+    alone = [credits_of(gold, own, rule, m) for own, m in zip(systems, same, strict=True)]
     within = _items(gold, systems, alone, rule, labels, n_units, document)
     return replace(items, within_labels=within)
-
-
-def _within_labels(gold: Side, system: Side, rule: MatchRule) -> tuple[Any, Any]:
-    """What spans are credited with if those of other labels are not there."""
-    size = 1 + max(int(side.label.max(initial=0)) for side in (gold, system))
-    # a unit and a label together are a unit: then spans of two labels never meet
-    apart = [replace(side, unit=side.unit * size + side.label) for side in (gold, system)]
-    orders = [np.lexsort((s.shape, s.label, s.end, s.start, s.unit)) for s in apart]
-    first, second = (side.at(order) for side, order in zip(apart, orders, strict=True))
-    credits = []
-    for own, order in zip(credits_of(first, second, rule), orders, strict=True):
-        back = np.empty_like(own)
-        back[order] = own
-        credits.append(back)
-    return credits[0], credits[1]
 
 
 def _items(
@@ -264,7 +253,8 @@ def overlaps(gold: Spans, system: Spans) -> dict[str, Overlap]:
 
 def _overlap(sides: Sequence[Side], rule: MatchRule) -> Overlap:
     """The outcomes under one rule."""
-    _, worth = pair_off(sides[0], sides[1], rule)
+    gold, system = sides
+    _, worth = pair_off(gold, system, rule, possible_pairs(gold, system, rule))
     correct, met = int(np.count_nonzero(worth == rule.parts)), len(worth)
     half = met - correct if rule.parts == 2 else 0
-    return Overlap(correct, met - correct - half, half, len(sides[0]) - met, len(sides[1]) - met)
+    return Overlap(correct, met - correct - half, half, len(gold) - met, len(system) - met)
