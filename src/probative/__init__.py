@@ -8,6 +8,7 @@ from probative._version import __version__
 
 if TYPE_CHECKING:
     from probative import metrics, results, seqeval, sklearn, testing
+    from probative.agreement import agreement
     from probative.boards.building import board
     from probative.comparison import compare
     from probative.counts import Counts, PairedCounts
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from probative.planning import plan
     from probative.ranking import rank
     from probative.results import (
+        Agreement,
         BayesTest,
         Board,
         Comparison,
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 
 # Where each name comes from; it is imported when it is first asked for, since nobody uses all.
 _HOMES = {
+    "agreement": ("agreement",),
     "boards.building": ("board",),
     "comparison": ("compare",),
     "counts": ("Counts", "PairedCounts"),
@@ -81,6 +84,7 @@ _HOMES = {
     "planning": ("plan",),
     "ranking": ("rank",),
     "results": (
+        "Agreement",
         "BayesTest",
         "Board",
         "Comparison",
@@ -103,6 +107,7 @@ _HOMES = {
 _MODULES = ("metrics", "results", "seqeval", "sklearn", "testing")
 
 __all__ = [
+    "Agreement",
     "BayesTest",
     "BlockRegularizedCV",
     "Board",
@@ -125,6 +130,7 @@ __all__ = [
     "SystemScores",
     "__version__",
     "adjust_pvalues",
+    "agreement",
     "bayes_test",
     "block_regularized_t_test",
     "board",

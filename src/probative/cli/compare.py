@@ -46,6 +46,7 @@ def compare(
             *options.READING,
             "run_column",
             run_column=options.RUN_COLUMN,
+            second_gold=options.SECOND_GOLD,
             average=Option(metavar="HOW", help="micro or macro."),
             all_pairs=Option(
                 "--all-pairs", help="Compare every pair, not only each with the baseline."

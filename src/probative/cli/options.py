@@ -19,6 +19,7 @@ __all__ = [
     "RANKING",
     "READING",
     "RUN_COLUMN",
+    "SECOND_GOLD",
     "STATISTICS",
     "Drawn",
     "Jobs",
@@ -389,6 +390,12 @@ READING = {
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
 }
+# Of commands that tell how near systems come to a second annotator.
+SECOND_GOLD = Option(
+    "--second-gold",
+    metavar="FILE",
+    help="A second annotation of the same texts: how near do systems come to it?",
+)
 # Of commands that take several runs per system.
 RUN_COLUMN = Option(
     "--run-column",

@@ -39,6 +39,7 @@ def score(
             *("metric", "beta", "method", "by", "overlap", "level", *options.READING),
             "run_column",
             run_column=options.RUN_COLUMN,
+            second_gold=options.SECOND_GOLD,
             method=Option(
                 metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.metrics import label_metric
+from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.document import Table, Tracks, points
 from probative.reporting.posterior_drawings import difference_drawing
 from probative.reporting.runs_report import has_runs, variance_drawing
@@ -66,6 +67,7 @@ def page_content(
         "examples": [shown_example(example) for example in result.examples],
         "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
         "methods": methods_of(result),
+        "ceiling_tables": [ceiling_table(result.ceilings)] if result.ceilings else [],
     }
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative._validation import whole_number
 from probative.errors import InputError
+from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
 from probative.reporting.document import (
     Document,
@@ -101,11 +102,12 @@ def compare_document(
         main = result.comparisons[0].metric
         first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
         tables += [table for c in first for table in bucket_tables(result, c)]
+    beside = [ceiling_table(result.ceilings)] if result.ceilings else []
     names = [system.name for system in result.systems]
     return Document(
         title=_listed(names),
         payload=payload("compare", signed, **content),
-        tables=tuple(tables),
+        tables=(*tables, *beside),
         records=tuple(_records(result)),
         notes=(*result.verdicts, signed),
         page="comparison.html",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
+from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.document import Document, Table, Tracks, number, payload, points
 from probative.reporting.escape import plain
 from probative.reporting.runs_report import (
@@ -40,6 +41,7 @@ def scores_document(scores: Scores) -> Document:
         tables += [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [label_table(scores, system) for system in scores.systems if len(system.by_label) > 1]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
+    tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
         payload=payload("score", signed, **content),

@@ -33,6 +33,7 @@ __all__ = [
     "limit",
     "no_verdict",
     "pvalue_of",
+    "small_pvalue",
     "strength",
     "tested",
     "verdict",
@@ -161,8 +162,8 @@ def _disagreement(c: Comparison) -> str:
     """What the signs of a difference say, where they do not say the same."""
     interval, cut = f"the {100 * c.level:g} % interval", 1 - c.level
     # the interval is not adjusted for the number of comparisons: nor is the p-value beside it
-    adjusted = "" if c.p_adjusted is None else f", adjusted {_small(c.p_adjusted)}"
-    pvalue = f"p {_small(c.pvalue, cut)} by {c.by}{adjusted}"
+    adjusted = "" if c.p_adjusted is None else f", adjusted {small_pvalue(c.p_adjusted)}"
+    pvalue = f"p {small_pvalue(c.pvalue, cut)} by {c.by}{adjusted}"
     test = f"a difference at the {100 * cut:.4g} % level ({pvalue})"
     chance = f"{_chance(c)}."
     if _leaves_out_zero(c) and not _passes(c):
@@ -222,7 +223,7 @@ def _chance(c: Comparison) -> str:
 def tested(c: Comparison) -> str:
     """The p-value that counts, and what was exchanged."""
     adjusted = "adjusted " if c.p_adjusted is not None else ""
-    return f"{adjusted}p {_small(pvalue_of(c))} by {c.by}"
+    return f"{adjusted}p {small_pvalue(pvalue_of(c))} by {c.by}"
 
 
 def _outlook(c: Comparison) -> str:
@@ -243,7 +244,7 @@ def pvalue_of(c: Comparison) -> float:
     return c.pvalue if c.p_adjusted is None else c.p_adjusted
 
 
-def _small(pvalue: float, *limits: float) -> str:
+def small_pvalue(pvalue: float, *limits: float) -> str:
     """Three decimals, or as many as it takes to tell it from a limit that it does not meet."""
     if pvalue < 0.001:
         return "< 0.001"
