@@ -8,6 +8,7 @@ from probative._version import __version__
 
 if TYPE_CHECKING:
     from probative import metrics, results, seqeval, sklearn, tables, testing
+    from probative.agreement import agreement
     from probative.boards.building import board
     from probative.comparison import compare
     from probative.counts import Counts, PairedCounts
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from probative.planning import plan
     from probative.ranking import rank
     from probative.results import (
+        Agreement,
         BayesTest,
         Board,
         Comparison,
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
 
 # Where each name comes from; it is imported when it is first asked for, since nobody uses all.
 _HOMES = {
+    "agreement": ("agreement",),
     "boards.building": ("board",),
     "comparison": ("compare",),
     "counts": ("Counts", "PairedCounts"),
@@ -89,6 +92,7 @@ _HOMES = {
     "planning": ("plan",),
     "ranking": ("rank",),
     "results": (
+        "Agreement",
         "BayesTest",
         "Board",
         "Comparison",
@@ -115,6 +119,7 @@ _HOMES = {
 _MODULES = ("metrics", "results", "seqeval", "sklearn", "tables", "testing")
 
 __all__ = [
+    "Agreement",
     "BayesTest",
     "BlockRegularizedCV",
     "Board",
@@ -140,6 +145,7 @@ __all__ = [
     "SystemScores",
     "__version__",
     "adjust_pvalues",
+    "agreement",
     "bayes_test",
     "block_regularized_t_test",
     "board",

@@ -18,9 +18,12 @@ from probative.errors import InputError
 from probative.evaluation import (
     AVERAGES,
     by_name,
+    ceilings_of,
     compared_metrics,
     facts_of_reading,
     intervals_of,
+    match_beside,
+    match_of,
     scored_as,
     scores_in,
     scores_of,
@@ -131,6 +134,7 @@ def compare(
     all_pairs: bool = False,
     paired_runs: bool = False,
     train: Input | None = None,
+    second_gold: Input | None = None,
     rng: RNG | None = 0,
     examples: bool = True,
     figures: bool = False,
@@ -177,6 +181,9 @@ def compare(
     train
         The training data of the systems, of the same task: buckets then tell apart what was seen
         in training, and labels by how often they occur there.
+    second_gold
+        A second annotation of the same texts, by another person: it is scored against the answer
+        as well, and every system is compared with it.
     rng
         A seed or generator for what is sampled: tests of macro averages, and exact tests that
         would not fit into memory.
@@ -223,6 +230,7 @@ def compare(
             "all_pairs": all_pairs,
             "paired_runs": paired_runs,
             "train": train,
+            "second_gold": second_gold,
             "rng": rng,
             **reading,
         },
@@ -237,12 +245,13 @@ def compare(
     systems, names = by_name(given, names)
     # a mean over the classes needs both classes of a yes-or-no question
     looking = average != "macro"
-    matched = match_inputs(gold, systems, names=names, find_positive=looking, reading=options)
+    matched, second = match_beside(gold, systems, names, options, find_positive=looking)
     if not matched.runs:
         matched = replace(matched, notes=(*matched.notes, *hints_of_files(systems)))
-    return compare_matched(
+    compared = compare_matched(
         matched, options, examples=examples, figures=figures, buckets=buckets, report=report
     )
+    return replace(compared, ceilings=ceilings_of(second, options))
 
 
 def compare_matched(
@@ -472,6 +481,7 @@ def _common(
 def _facts(matched: Matched, i: int, j: int) -> dict[str, Any]:
     """What the items of two systems tell without any statistics."""
     return {
+        "match": match_of(matched),
         "positives": matched.items.positives,
         # of all that counts, item by item
         "identical": bool(np.array_equal(matched.items.says[i], matched.items.says[j])),

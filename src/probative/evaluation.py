@@ -12,11 +12,15 @@ import numpy as np
 from probative._validation import flag, names_of, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
+from probative.inference.differences import difference
 from probative.inference.intervals import METHODS, interval
 from probative.inference.label_dependence import is_at_once, label_intervals
 from probative.inference.macro import macro_interval
+from probative.inference.randomization import randomization_test
 from probative.inference.repeats import score_repeats
 from probative.matching.groups import part_by_group
+from probative.matching.cases import cases_of_pair
+from probative.matching.match_rules import STRICT
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import counts_of_runs, pool_runs, unpooled
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
@@ -26,7 +30,15 @@ from probative.metrics import METRICS, NEEDS_TN, PRF, TABLE
 from probative.metrics import score as score_of
 from probative.options import ScoreOptions
 from probative.reading.annotations import LabelSets
-from probative.results import Group, Interval, LabelScores, RunScores, Scores, SystemScores
+from probative.results import (
+    Ceiling,
+    Group,
+    Interval,
+    LabelScores,
+    RunScores,
+    Scores,
+    SystemScores,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,9 +51,12 @@ __all__ = [
     "AVERAGES",
     "UNITS",
     "by_name",
+    "ceilings_of",
     "compared_metrics",
     "facts_of_reading",
     "intervals_of",
+    "match_beside",
+    "match_of",
     "metrics_of",
     "score",
     "scored_as",
@@ -61,6 +76,7 @@ _ALL_CLASSES = (
 )
 _MACRO = "macro_"
 _OF_WORDS = ("recall", "precision", "f1")  # recall first: the others reward splitting too little
+SECOND = "second annotation"
 ONE_RUN = "one run of a system tells nothing about other runs of it"
 
 
@@ -101,6 +117,7 @@ def score(
     by: str | None = None,
     level: float = 0.95,
     overlap: bool = False,
+    second_gold: Input | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Scores:
     """Score the outputs of one or more systems against an answer.
@@ -132,6 +149,9 @@ def score(
         The level of the intervals.
     overlap
         Whether to count partial overlaps of spans, too.
+    second_gold
+        A second annotation of the same texts, by another person: it is scored against the answer
+        as well, and every system is compared with it.
     **reading
         How to read and match, where it should not be recognised: `task` (entities,
         segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
@@ -166,13 +186,14 @@ def score(
             "by": by,
             "level": open_probability("level", level),
             "overlap": flag("overlap", overlap),
+            "second_gold": second_gold,
             **reading,
         },
         beside=("names",),
     )
     systems, names = by_name([] if pred is None else [pred, *more], names)
-    matched = match_inputs(gold, systems, names=names, reading=options)
-    scores = scores_of(matched, options)
+    matched, second = match_beside(gold, systems, names, options)
+    scores = replace(scores_of(matched, options), ceilings=ceilings_of(second, options))
     if options.group is not None:
         return _with_groups(matched, scores, options)
     return _with_repeats(matched, scores, options) if matched.runs else scores
@@ -196,6 +217,81 @@ def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Sco
             for part in part_by_group(matched, options)
         ),
     )
+
+
+def match_beside(
+    gold: Any, systems: list[Any], names: Sequence[str] | None, options: Any, **how: Any
+) -> tuple[Matched, Matched | None]:
+    """What was gathered of the systems; and with the second annotation as one more, if there is.
+
+    Parameters
+    ----------
+    gold, systems, names
+        The inputs.
+    options
+        The choices, with `second_gold`.
+    how
+        As for `match_inputs`.
+    """
+    second = options.second_gold
+    if second is None:
+        return match_inputs(gold, systems, names=names, reading=options, **how), None
+    if not systems:
+        raise InputError("second_gold: the systems stand in one file; expected files of their own")
+    named = None if names is None else [*names, SECOND]
+    everyone = match_inputs(gold, [*systems, second], names=named, reading=options, **how)
+    if everyone.runs:
+        raise InputError(
+            "second_gold: means nothing for several runs; expected one run of a system"
+        )
+    return everyone.only(*range(len(everyone.names) - 1)), everyone
+
+
+def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | None:
+    """Every system beside the second annotation, which is the last.
+
+    Parameters
+    ----------
+    matched
+        The systems and the second annotation.
+    options
+        The choices: what is compared, by what, at which level.
+    """
+    if matched is None:
+        return None
+    unit = unit_of(matched, options.by)
+    metric = compared_metrics(matched, options.metric, "micro")[0]
+    scored, level, beta = scored_as(matched, metric), options.level, options.beta
+    usual = ScoreOptions(metric=metric, by=unit, level=level, beta=beta)
+    *_, score = intervals_of(matched, usual)
+    last = len(matched.names) - 1
+    found = []
+    for i in range(last):
+        paired = cases_of_pair(matched, last, i, unit).grouped()
+        gap = difference(paired, scored, level=level, beta=beta)
+        by = "unit" if paired.has_units else "item"
+        test = randomization_test(paired, scored, by=by, beta=beta, rng=0)
+        found.append(
+            Ceiling(
+                matched.names[i],
+                matched.names[last],
+                metric,
+                gap.b,
+                gap.a,
+                float(score.low),
+                float(score.high),
+                gap.estimate,
+                gap.low,
+                gap.high,
+                test.pvalue,
+                test.method,
+                unit,
+                level,
+                match_of(matched),
+                "; ".join(note for note in (gap.note, test.note) if note) or None,
+            )
+        )
+    return tuple(found)
 
 
 def by_name(
@@ -259,6 +355,7 @@ def scores_of(
         unit=matched.unit if document is None else unit,
         by=unit,
         scheme=matched.scheme,
+        match=match_of(matched),
         notes=matched.notes,
         token_accuracy=matched.token_accuracy,
         signature=options.signature(
@@ -411,11 +508,21 @@ def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ..
     return matched.task, matched.scheme, options.repair
 
 
+def match_of(matched: Matched) -> str | None:
+    """When a span counts as right, where it need not be equal."""
+    return None if matched.match == STRICT else matched.match
+
+
 def unit_of(matched: Matched, by: str | None) -> str:
     """What is taken to be independent, by the name that its users give it."""
     if by is None:
         return matched.unit
     one_of("by", by, UNITS)
+    if by == "item" and matched.match != STRICT:
+        raise InputError(
+            f"by: under match={matched.match!r} items of one {matched.unit} are not independent; "
+            f"expected {matched.unit!r}"
+        )
     known = " or ".join(repr(name) for name in dict.fromkeys((matched.unit, "item")))
     if by == "document" and matched.items.document is None:
         raise InputError(f"by: no documents are marked in the answer; expected {known}")

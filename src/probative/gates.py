@@ -108,7 +108,17 @@ def _judge(c: Comparison, kind: str, margin: float, confidence: float) -> GateVe
     worse = kind == "fail-if-worse"
     passed = probability < confidence if worse else probability >= confidence
     return GateVerdict(
-        kind, c.a, c.b, c.metric, margin, confidence, probability, passed, reason, c.question
+        kind,
+        c.a,
+        c.b,
+        c.metric,
+        margin,
+        confidence,
+        probability,
+        passed,
+        reason,
+        c.question,
+        c.match,
     )
 
 

@@ -362,13 +362,19 @@ def _unit_table(matched: Matched, unit: str) -> UnitTable:
     items = matched.items
     if matched.runs:
         return UnitTable.of_counts(
-            pooled_counts([counts_of_runs(matched, group, unit) for group in matched.runs])
+            [
+                pooled / items.weight
+                for pooled in pooled_counts(
+                    [counts_of_runs(matched, group, unit) for group in matched.runs]
+                )
+            ]
         )
     datum = matched.unit == "item" and len(items.labels) > 1 and not matched.all_classes
     if unit == "item" and not datum:
         return _item_table(matched)
     by = "document" if unit == "document" else "sentence"
-    counts = [items.counts(i, by=by) for i in range(len(matched.names))]
+    # halves of items are exchanged on a lattice of whole ones: no score changes if all are doubled
+    counts = [items.counts(i, by=by) / items.weight for i in range(len(matched.names))]
     if matched.all_classes:  # what was given instead of the right label is no item of its own
         counts = [Counts(c.tp, np.zeros_like(c.fp), c.fn) for c in counts]
     table = UnitTable.of_counts(counts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -174,8 +176,14 @@ def test_overlaps_add_up(sides):
         assert overlap.actual == len(system)
         if name == "strict":
             assert overlap.correct == counts.tp
+    # pairs come off from left to right, as in nervaluate: where spans of a system overlap, a wrong
+    # one may take the partner of a right one, so a system can find fewer boundaries than it has
     boundaries = match_spans(gold, system, ignore_type=True).counts()
-    assert overlaps(gold, system)["exact"].correct >= boundaries.tp
+    alone = all(
+        a[1] <= b[0] for k in range(system.n_sentences) for a, b in pairwise(sorted(system.of(k)))
+    )
+    if alone:
+        assert overlaps(gold, system)["exact"].correct >= boundaries.tp
 
 
 def test_nothing_overlaps_nothing():

@@ -54,7 +54,7 @@ WITHOUT_EFFECT = {
 # what is read is no choice: other data give other numbers
 INPUTS = {"counts", "tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
 INPUTS |= {"train", "dev", "test", "cws", "ner", "runs", "gold", "baseline", "challenger", "table"}
-INPUTS |= {"dataset", "datasets"}
+INPUTS |= {"dataset", "datasets", "second_gold"}
 # of these commands an option does something else
 WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
 
@@ -137,6 +137,7 @@ SPANS = {
     "align_by": ["--align", "position"],
     "scheme": ["--scheme", "iob1"],
     "repair": ["--repair", "strict"],
+    "match": ["--match", "partial"],
     "ignore_type": ["--ignore-type"],
     "only": ["--only", "PER"],
     "labels": ["--labels", "PER,LOC"],
@@ -246,6 +247,18 @@ CALLS = {
                        "--probability-columns", "yes,no"],
         {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
     "board:words": (["words.txt", "segmented"], {"train_words": ["--train-words", "lexicon.txt"]}),
+    "agreement": (["gold.conll", "old.conll", "new.conll"],
+        {name: words for name, words in SPANS.items() if name not in ("metric", "beta", "labels")}
+        | {"task": ["--task", "labels"]}),
+    "agreement:labels": (["labels.csv", "--columns", "gold,old"], {
+        "missing": ["--missing", "maybe"],
+        "columns": ["--columns", "gold,new"],
+        "unit_column": IN_TABLES["unit_column"],
+        "header": IN_TABLES["header"],
+        "multilabel": IN_TABLES["multilabel"],
+    }),
+    "agreement:rows": (["rows.jsonl", "--columns", "predictions,new_predictions",
+                        "--label-names", "O,B-A"], ROWS[1]),
     "plan": (["gold.conll", "old.conll", "new.conll"], SPANS | {
         "difference": ["--difference", "0.05"],
         "power": ["--power", "0.9"],

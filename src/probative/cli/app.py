@@ -26,6 +26,7 @@ COMMANDS = (
     "split",
     "interval",
     "plan",
+    "agreement",
     "sweep",
     "check",
     "demo",

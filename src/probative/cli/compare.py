@@ -50,6 +50,7 @@ def compare(
             "group",
             run_column=options.RUN_COLUMN,
             group=options.GROUP,
+            second_gold=options.SECOND_GOLD,
             average=Option(metavar="HOW", help="micro or macro."),
             all_pairs=Option(
                 "--all-pairs", help="Compare every pair, not only each with the baseline."

@@ -20,6 +20,7 @@ __all__ = [
     "RANKING",
     "READING",
     "RUN_COLUMN",
+    "SECOND_GOLD",
     "STATISTICS",
     "TABLES",
     "Drawn",
@@ -355,6 +356,12 @@ READING = {
     "repair": Option(
         "--repair", metavar="HOW", help="What to do with invalid tags: conlleval, strict or error."
     ),
+    "match": Option(
+        "--match",
+        metavar="RULE",
+        help="When a span is right: strict, exact, partial, type or boundary:K (both ends within "
+        "K); or count tokens or characters of spans.",
+    ),
     "ignore_type": Option("--ignore-type", help="Count boundaries, whatever the type."),
     "only": Option(
         "--only",
@@ -386,6 +393,12 @@ READING = {
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
 }
+# Of commands that tell how near systems come to a second annotator.
+SECOND_GOLD = Option(
+    "--second-gold",
+    metavar="FILE",
+    help="A second annotation of the same texts: how near do systems come to it?",
+)
 # Of commands that take several runs per system.
 RUN_COLUMN = Option(
     "--run-column",

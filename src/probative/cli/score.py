@@ -42,6 +42,7 @@ def score(
             "group",
             run_column=options.RUN_COLUMN,
             group=options.GROUP,
+            second_gold=options.SECOND_GOLD,
             method=Option(
                 metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."
             ),

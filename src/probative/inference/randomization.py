@@ -61,7 +61,8 @@ def randomization_test(
     Parameters
     ----------
     paired
-        The cases of the two systems; whole numbers.
+        The cases of the two systems; whole numbers. Units may hold halves, where half an item can
+        be right: they are exchanged as they are.
     metric
         One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
         balanced_accuracy, mcc, kappa, informedness, markedness, fowlkes_mallows. Given the answer,
@@ -116,9 +117,9 @@ def randomization_test(
     >>> print(test)
     f1, B - A = +0.0606: p = 0.1393, exact two-sided randomisation test by item
     """
-    _whole_cases(paired)
     one_of("metric", metric, METRICS)
-    by = _exchanged(paired, by)
+    by = _exchanged(paired_of("paired", paired), by)
+    paired = _whole_cases(paired, by)
     one_of("alternative", alternative, ALTERNATIVES)
     one_of("method", method, ("auto", "exact", "sampled"))
     if n_resamples is not None:
@@ -199,13 +200,19 @@ def randomization_test(
     )
 
 
-def _whole_cases(paired: object) -> None:
-    cases = paired_of("paired", paired).cases
-    broken = cases[cases != np.round(cases)]
+def _whole_cases(paired: PairedCounts, by: str) -> PairedCounts:
+    """The same cases on the lattice of whole numbers: twice as many, where units hold halves.
+
+    No score changes if all counts are doubled, so neither do the differences of the exchanges.
+    """
+    doubled = by == "unit" and np.any(paired.cases != np.round(paired.cases))
+    scaled = paired * 2 if doubled else paired
+    broken = paired.cases[scaled.cases != np.round(scaled.cases)]
     if broken.size:
         raise InputError(
             f"paired: {broken.flat[0]:g} of an item cannot be exchanged; expected whole cases"
         )
+    return scaled
 
 
 def _exchanged(paired: PairedCounts, by: str | None) -> str:

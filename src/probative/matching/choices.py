@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from probative._labels import label_name
 from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
+from probative.matching.match_rules import match_rule
 from probative.matching.relabel import (
     check_names,
     written_alike,
@@ -41,14 +42,14 @@ _UNUSED = {
     ),
     "segmentation": (
         *("tag_column", "unit_column", "run_column", "group", "scheme", "repair", "ignore_type"),
-        "only",
-        *("positive", "threshold", "probability_columns", "multilabel"),
+        *("only", "match", "positive", "threshold", "probability_columns", "multilabel"),
         *("label_names", "score_name", "key", "on_missing", "memory_limit", "table"),
     ),
-    "labels": ("scheme", "repair", "ignore_type", "train_words", "score_name"),
+    "labels": ("scheme", "repair", "match", "ignore_type", "train_words", "score_name"),
     "samples": (
         *("tag_column", "unit_column", "gold_column", "columns", "comments", "align_by", "scheme"),
-        *("repair", "ignore_type", "only", "positive", "labels", "train_words", "label_names"),
+        *("repair", "match", "ignore_type", "only", "positive", "labels", "train_words"),
+        *("label_names",),
         *("probability_columns", "multilabel", "header", "mapping", "ignore_case", "run_column"),
         *("key", "on_missing", "memory_limit", "table"),
         "group",
@@ -90,6 +91,7 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
     if reading.score_name is not None and not isinstance(reading.score_name, str):
         raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
     one_of("repair", reading.repair, REPAIRS)
+    match_rule(reading.match)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)
     _check_switches(reading)

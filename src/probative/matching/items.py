@@ -1,12 +1,14 @@
 """Everything that the answer or a system proposes, and who proposes it.
 
 An item is any distinct span (word, label of an item) that the answer or one of the systems
-returns. Who says yes to it is all that counts and paired counts need.
+returns. Who says yes to it is all that counts and paired counts need. Where a span need not be
+equal to count as right, the items are the spans of the answer, found or not, and the distinct
+wrong ones.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from probative.errors import InputError
 from probative.label_counts import LabelCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -57,6 +59,11 @@ class Items:
         How many equal items of its unit every item stands for; None where it is one.
     number
         How many equal units every unit stands for; None where it is one.
+    weight
+        What an item counts: 1, or ½ where a span is two items because half of it can be right.
+    within_labels
+        The items if every label is matched alone, where that gives others: what is said of single
+        labels rests on these. None where a label's items are the same.
     """
 
     unit: Ints
@@ -71,6 +78,8 @@ class Items:
     end: NDArray[Any] | None = None
     times: NDArray[Any] | None = None
     number: NDArray[Any] | None = None
+    weight: float = field(default=1.0, kw_only=True)
+    within_labels: Items | None = field(default=None, kw_only=True)
 
     @property
     def is_condensed(self) -> bool:
@@ -84,11 +93,11 @@ class Items:
 
     @property
     def positives(self) -> int:
-        """How many items the answer has."""
+        """How many spans (words, labels) the answer has."""
         weights = self.weights(None)
         if weights is None:
-            return int(np.count_nonzero(self.answer))
-        return int(weights[self.answer].sum())
+            return round(self.weight * np.count_nonzero(self.answer))
+        return round(self.weight * weights[self.answer].sum())
 
     def weights(self, by: str | None) -> NDArray[np.float64] | None:
         """How many items each one stands for: in its unit alone, or in all units; None for one."""
@@ -109,6 +118,8 @@ class Items:
         by
             ``label``, ``sentence`` or ``document``; by default everything together.
         """
+        if by == "label" and self.within_labels is not None:
+            return self.within_labels.counts(system, by=by)
         group, size = self._groups(by)
         tp, fp, fn = self._outcomes(system, group, size, self.weights(by))
         decisions = self._decisions(by)
@@ -127,6 +138,8 @@ class Items:
         by
             ``sentence`` or ``document``; ``item`` for cells of one item each.
         """
+        if self.within_labels is not None:
+            return self.within_labels.by_unit_and_label(system, by=by)
         if by not in self._cells_of:
             self._cells_of[by] = self._cells(by)
         unit, label, cell, n_units = self._cells_of[by]
@@ -144,7 +157,8 @@ class Items:
         outcome += self.says[system] * np.int8(2)
         outcome += self.answer
         number = np.bincount(outcome, weights=weights, minlength=4 * size).reshape(size, 4)
-        return number[:, 3], number[:, 2], number[:, 1]
+        weighed = number if self.weight == 1 else number * self.weight
+        return weighed[:, 3], weighed[:, 2], weighed[:, 1]
 
     @cached_property
     def _cells_of(self) -> dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]:
@@ -169,6 +183,8 @@ class Items:
 
     def uses(self, system: int | None = None) -> NDArray[np.bool_]:
         """Which labels the answer has; with `system`, or a system."""
+        if self.within_labels is not None:
+            return self.within_labels.uses(system)
         which = self.answer if system is None else self.answer | self.says[system]
         return np.bincount(self.label[which], minlength=len(self.labels)) > 0
 
@@ -182,19 +198,21 @@ class Items:
         by
             ``sentence``, ``document`` or ``label``; None for one table.
         """
+        if by == "label" and self.within_labels is not None:
+            return self.within_labels.paired(a, b, by=by)
         group, size = self._groups(by)
         says_a, says_b = self.says[a], self.says[b]
         case = np.where(says_a, np.where(says_b, 4, 0), np.where(says_b, 2, 6)) + ~self.answer
         kept = says_a | says_b | self.answer  # other systems' false alarms are no item of these two
         weights = self.weights(by)
-        cases = np.bincount(
+        cases: NDArray[Any] = np.bincount(
             group[kept] * 8 + case[kept],
             weights=None if weights is None else weights[kept],
             minlength=size * 8,
         ).reshape(size, 8)
         decisions = self._decisions(by)
         if decisions is None:
-            cases = cases[:, :7]
+            cases = cases[:, :7] if self.weight == 1 else cases[:, :7] * self.weight
         else:
             cases[:, 7] = decisions - cases.sum(axis=1)
         number = self.number if by == "sentence" else None
@@ -203,6 +221,8 @@ class Items:
     @cached_property
     def by_label(self) -> tuple[Items, ...]:
         """The items of each label alone, in the order of `labels`."""
+        if self.within_labels is not None:
+            return self.within_labels.by_label
         order = np.argsort(self.label, kind="stable")
         ends = np.cumsum(np.bincount(self.label, minlength=len(self.labels)))
         return tuple(
@@ -217,9 +237,38 @@ class Items:
                 self.universe,
                 times=None if self.times is None else self.times[own],
                 number=self.number,
+                weight=self.weight,
             )
             for label, own in zip(self.labels, np.split(order, ends[:-1]), strict=True)
         )
+
+    def of_systems(self, systems: Sequence[int]) -> Items:
+        """The same items, said by some of the systems."""
+        return self._map(lambda items: replace(items, says=items.says[list(systems)]))
+
+    def pooled(self, systems: Sequence[int]) -> Items:
+        """The items once per system, as one system says them all."""
+        number = len(systems)
+
+        def tiled(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else np.tile(values, number)
+
+        return self._map(
+            lambda items: replace(
+                items,
+                unit=np.tile(items.unit, number),
+                label=np.tile(items.label, number),
+                answer=np.tile(items.answer, number),
+                says=items.says[list(systems)].reshape(1, -1),
+                universe=None if items.universe is None else number * items.universe,
+                start=tiled(items.start),
+                end=tiled(items.end),
+            )
+        )
+
+    def _map(self, change: Callable[[Items], Items]) -> Items:
+        within = None if self.within_labels is None else self.within_labels._map(change)
+        return replace(change(self), within_labels=within)
 
     def only(self, labels: Sequence[str]) -> Items:
         """The items with one of these labels."""
@@ -247,6 +296,7 @@ class Items:
             start=None if self.start is None else self.start[wanted],
             end=None if self.end is None else self.end[wanted],
             times=None if self.times is None else self.times[wanted],
+            within_labels=None,
         )
 
     def of_units(self, units: NDArray[Any]) -> Items:
@@ -259,12 +309,14 @@ class Items:
             document = number.reshape(-1).astype(np.int32)
         universe = None if self.universe is None else self.universe[units]
         there = self.where(place[self.unit] >= 0)
+        within = self.within_labels
         return replace(
             there,
             unit=place[there.unit],
             n_units=len(units),
             document=document,
             universe=universe,
+            within_labels=None if within is None else within.of_units(units),
         )
 
     def _groups(self, by: str | None) -> tuple[NDArray[np.intp], int]:

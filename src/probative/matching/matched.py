@@ -20,6 +20,7 @@ from probative.matching.labels import (
     positive_class,
 )
 from probative.matching.logs import match_logs, sides_of
+from probative.matching.match_rules import STRICT, match_rule
 from probative.matching.other_text import carried_over
 from probative.matching.relabel import (
     by_threshold,
@@ -114,6 +115,8 @@ class Matched:
         What was recognised, repaired or left out.
     runs
         Which outputs are runs of one system; empty if each is a system.
+    match
+        When a span counts as right.
     """
 
     task: str
@@ -130,6 +133,7 @@ class Matched:
     all_classes: bool = False
     notes: tuple[str, ...] = field(default=())
     runs: tuple[RunGroup, ...] = ()
+    match: str = STRICT
 
     def only(self, *systems: int) -> Matched:
         """The same of some systems alone, by their numbers."""
@@ -137,7 +141,7 @@ class Matched:
         return replace(
             self,
             names=tuple(self.names[i] for i in chosen),
-            items=replace(self.items, says=self.items.says[chosen]),
+            items=self.items.of_systems(chosen),
             systems=tuple(self.systems[i] for i in chosen),
             tagged=(self.tagged[0], *(self.tagged[i + 1] for i in chosen)) if self.tagged else (),
             averaged=self.averaged[chosen],
@@ -557,7 +561,13 @@ def _entities(
     gold, *systems = spans
     for name, system in zip(names, systems, strict=True):
         notes += differ_in_writing(gold.labels, system.labels, name)
-    items = match_spans(gold, *systems, ignore_type=options.ignore_type, only=options.only)
+    items = match_spans(
+        gold,
+        *systems,
+        rule=match_rule(options.match),
+        ignore_type=options.ignore_type,
+        only=options.only,
+    )
     notes_of_tags = dict.fromkeys(note for side in spans for note in side.notes)
     return Matched(
         "entities",
@@ -568,6 +578,7 @@ def _entities(
         tagged=tuple(tagged),
         scheme=gold.scheme,
         notes=(*notes_of_tags, *notes),
+        match=options.match,
     )
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probative.counts import PairedCounts
-    from probative.matching.items import Items
     from probative.matching.matched import Matched
     from probative.matching.outputs import RunGroup
 
@@ -61,10 +60,7 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
     group
         The runs.
     """
-    number = len(group.places)
-    items = _repeat(matched.items, number)
-    says = matched.items.says[list(group.places)].reshape(1, -1)
-    pooled = replace(items, says=says)
+    pooled = matched.items.pooled(group.places)
     gold = matched.gold
     if matched.task in ("labels", "samples") and gold.units is None:
         gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
@@ -79,21 +75,6 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
         tagged=(),
         averaged=averaged_labels(pooled, chosen) if matched.own_labels else averaged,
         runs=(),
-    )
-
-
-def _repeat(items: Items, number: int) -> Items:
-    def tiled(values: np.ndarray | None) -> np.ndarray | None:
-        return None if values is None else np.tile(values, number)
-
-    return replace(
-        items,
-        unit=np.tile(items.unit, number),
-        label=np.tile(items.label, number),
-        answer=np.tile(items.answer, number),
-        universe=None if items.universe is None else number * items.universe,
-        start=tiled(items.start),
-        end=tiled(items.end),
     )
 
 

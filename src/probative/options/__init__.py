@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
+    from probative.options.agreeing import AgreementOptions
     from probative.options.base import ALWAYS, Options, sign
     from probative.options.comparing import (
         CompareOptions,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALWAYS",
+    "AgreementOptions",
     "BayesOptions",
     "BoardOptions",
     "CheckOptions",
@@ -60,6 +62,7 @@ __all__ = [
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
+        "agreeing": ("AgreementOptions",),
         "base": ("ALWAYS", "Options", "sign"),
         "comparing": ("CompareOptions", "DemoOptions", "PlanOptions"),
         "differences": ("DifferenceOptions", "ExchangeOptions"),

@@ -31,6 +31,7 @@ class CompareOptions(ReadingOptions):
     all_pairs: bool = False
     paired_runs: bool = False
     train: Any = None
+    second_gold: Any = None
     rng: RNG | None = field(default=0, metadata={"as": "seed"})
 
     told = ReadingOptions.told | {"metric", "by"}

@@ -36,6 +36,7 @@ class ReadingKeywords(TypedDict, total=False):
     align_by: str
     scheme: str | None
     repair: str
+    match: str
     ignore_type: bool
     only: Sequence[str]
     positive: Any
@@ -86,6 +87,10 @@ class ReadingOptions(Options):
         characters are.
     scheme, repair
         The tag scheme, and what to do where tags break its rules.
+    match
+        When a span is right: ``strict``, if label and boundaries are; ``exact``, ``partial`` or
+        ``type``, as nervaluate has them; ``boundary:K``, if both ends lie within K of the
+        answer's. Or what is counted instead of spans: ``tokens``, ``characters``.
     ignore_type, only
         Count boundaries alone; count these labels only.
     positive
@@ -128,6 +133,7 @@ class ReadingOptions(Options):
     align_by: str = field(default="tokens", metadata={"as": "align"})
     scheme: str | None = None
     repair: str = "conlleval"
+    match: str = "strict"
     ignore_type: bool = False
     only: Sequence[str] = ()
     positive: Any = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative.options.base import ALWAYS
 from probative.options.reading import ReadingOptions
@@ -24,5 +24,6 @@ class ScoreOptions(ReadingOptions):
     level: float = field(default=0.95, metadata=ALWAYS)
     beta: float = 1.0
     overlap: bool = False
+    second_gold: Any = None
 
     told = ReadingOptions.told | {"method", "by"}

@@ -253,8 +253,9 @@ def _csv(records: Iterable[dict[str, Any]]) -> str:
 
 def _place(ranking: Ranking, own: RankedSystem) -> str:
     """Where a system stands, in a sentence."""
+    score = metric_name(ranking.metric, ranking.match)
     if isnan(own.estimate):
-        return f"{own.name} has no {metric_name(ranking.metric)}: {own.note or 'undefined'}."
+        return f"{own.name} has no {score}: {own.note or 'undefined'}."
     ranks = (
         f"rank {own.rank_low}"
         if own.rank_low == own.rank_high
@@ -262,7 +263,7 @@ def _place(ranking: Ranking, own: RankedSystem) -> str:
     )
     best = "" if isnan(own.p_best) else f"; P(best) {equals(own.p_best)}"
     return (
-        f"{own.name}: {metric_name(ranking.metric)} {points(own.estimate)} ({points(own.low)} to "
+        f"{own.name}: {score} {points(own.estimate)} ({points(own.low)} to "
         f"{points(own.high)}): {ranks} of {counted(len(ranking.ranking), 'system')}{best}."
     )
 

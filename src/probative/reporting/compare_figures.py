@@ -72,7 +72,9 @@ def draw_scores(axis: Axes, result: Scores, metric: str) -> None:
     _draw_limits(
         axis, [safe_name(s.name) for s in result.systems], [_points(s) for s in scores], marked
     )
-    axis.set_xlabel(f"{metric_name(names[shown])} (points), {100 * result.level:g} % intervals")
+    axis.set_xlabel(
+        f"{metric_name(names[shown], result.match)} (points), {100 * result.level:g} % intervals"
+    )
 
 
 def _draw_runs(axis: Axes, result: Scores, metric: str, marked: Collection[int]) -> None:
@@ -101,7 +103,9 @@ def draw_differences(axis: Axes, comparisons: Sequence[Comparison]) -> None:
     limits = [tuple(100 * v for v in (c.difference, c.low, c.high)) for c in comparisons]
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
     _draw_limits(axis, [_pair(c) for c in comparisons], limits)
-    axis.set_xlabel(f"difference in {metric_name(comparisons[0].metric)} (points)")
+    axis.set_xlabel(
+        f"difference in {metric_name(comparisons[0].metric, comparisons[0].match)} (points)"
+    )
 
 
 def draw_posterior(axis: Axes, comparison: Comparison) -> None:
@@ -124,7 +128,7 @@ def draw_posterior(axis: Axes, comparison: Comparison) -> None:
             axis.fill_between(fine, height, where=inside, alpha=0.3, color=colour, linewidth=0)
     axis.set_ylim(bottom=0)
     axis.set_yticks([])
-    axis.set_xlabel(f"{_pair(c)}, {metric_name(c.metric)} (points)")
+    axis.set_xlabel(f"{_pair(c)}, {metric_name(c.metric, c.match)} (points)")
     parts = [
         f"P({safe_name(c.a)} better) {equals(c.p_a_better)}",
         f"P({safe_name(c.b)} better) {equals(c.p_b_better)}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.metrics import label_metric
+from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.document import Table, Tracks, points
 from probative.reporting.forests import ON_A_PAGE
 from probative.reporting.groups_report import group_drawings, group_notes, group_tables
@@ -12,7 +13,7 @@ from probative.reporting.posterior_drawings import difference_drawing
 from probative.reporting.runs_report import has_runs, variance_drawing
 from probative.reporting.svg import Bar, forest, histogram
 from probative.results import LabelExample
-from probative.wording import counted, metric_name, pvalue
+from probative.wording import counted, match_words, metric_name, pvalue
 from probative.wording.verdict import STRENGTHS, no_verdict
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def page_content(
         "group_drawings": group_drawings(result),
         "group_tables": group_tables(result, most=ON_A_PAGE) if result.groups else [],
         "group_notes": group_notes(result),
+        "ceiling_tables": [ceiling_table(result.ceilings)] if result.ceilings else [],
     }
 
 
@@ -82,7 +84,7 @@ def _of_which_pairs(result: Comparisons, first: Sequence[Comparison]) -> str:
 
 
 def _facts(result: Comparisons) -> str:
-    parts = [result.task, counted(result.units, result.unit)]
+    parts = [result.task, *match_words(result.match), counted(result.units, result.unit)]
     if result.scheme:
         parts.append(f"tags in {result.scheme}")
     return ", ".join(parts).capitalize() + "."
@@ -95,7 +97,7 @@ def _score_forest(result: Comparisons, metric: str) -> Drawing:
         score = next((s for s in system.scores if s.metric == shown), system.scores[0])
         own = _runs_of(result, system.name, score.metric)
         bars.append(Bar(system.name, score.estimate, score.low, score.high, i == 0, own))
-    name = metric_name(shown or result.systems[0].scores[0].metric)
+    name = metric_name(shown or result.systems[0].scores[0].metric, result.match)
     description = "; ".join(
         f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
         for bar in bars
@@ -122,7 +124,7 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
     bars = [
         Bar(f"{c.b} − {c.a}{_OF[c.question]}", c.difference, c.low, c.high) for c in comparisons
     ]
-    metric = metric_name(comparisons[0].metric)
+    metric = metric_name(comparisons[0].metric, comparisons[0].match)
     description = "; ".join(
         f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
         for bar in bars
@@ -139,7 +141,7 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
 
 
 def _pair_drawings(c: Comparison) -> list[Drawing]:
-    metric = metric_name(c.metric)
+    metric = metric_name(c.metric, c.match)
     posterior = difference_drawing(
         c.posterior,
         c.metric,
@@ -230,7 +232,7 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
     return Table(
         (kind, "items", c.a, level, c.b, level, "difference", level),
         tuple(rows),
-        title=f"{c.b} against {c.a}, {metric_name(metric)} by {kind} in points",
+        title=f"{c.b} against {c.a}, {metric_name(metric, c.match)} by {kind} in points",
         notes=(_each_on_its_own(result.level),),
         tracks=Tracks.of(limits, zero=True),
         droppable=(3, 5, 2, 4),  # the difference and its interval stay
@@ -257,7 +259,7 @@ def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[st
 
 def _label_metric(c: Comparison) -> str:
     """The score of a label, which has no macro average."""
-    return metric_name(label_metric(c.metric.removeprefix("macro_")))
+    return metric_name(label_metric(c.metric.removeprefix("macro_")), c.match)
 
 
 def _confusions(result: Comparisons) -> list[dict[str, Any]]:

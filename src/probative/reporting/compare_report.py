@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative._validation import whole_number
 from probative.errors import InputError
+from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
 from probative.reporting.document import (
     Document,
@@ -27,7 +28,14 @@ from probative.reporting.runs_report import (
 )
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
-from probative.wording import counted, metric_words, probability, pvalue, signed_points
+from probative.wording import (
+    counted,
+    metric_words,
+    probability,
+    pvalue,
+    signed_points,
+    task_words,
+)
 from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:
@@ -97,11 +105,12 @@ def compare_document(
         tables += [table for c in first for table in bucket_tables(result, c)]
     if result.groups is not None and not compact:
         tables += group_tables(result)
+    beside = [ceiling_table(result.ceilings)] if result.ceilings else []
     names = [system.name for system in result.systems]
     return Document(
         title=_listed(names),
         payload=payload("compare", signed, **content),
-        tables=tuple(tables),
+        tables=(*tables, *beside),
         records=tuple(_records(result)),
         notes=(*result.verdicts, *group_notes(result), signed),
         page="comparison.html",
@@ -181,7 +190,7 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
     c = result.comparisons[0]
     p = f"{'Holm-adjusted ' * adjusted}{c.test} two-sided randomisation test by {c.by}"
     short = [f"{head}: {metric_words(m)}" for m, head in heads.items() if head != metric_words(m)]
-    what = f"{result.task.capitalize()}, {counted(result.units, result.unit)}"
+    what = task_words(result.task, result.match, counted(result.units, result.unit))
     notes = (
         f"{what}; scores in points with {level} intervals{'; ' * bool(short)}{', '.join(short)}.",
         f"Δ: difference from {baseline}; p: {p}; P(better): posterior probability.",
@@ -226,7 +235,7 @@ def _scores(result: Comparisons, digits: int | None) -> Table:
             cells.append(_limits(score.low, score.high, digits))
         rows.append((system.name, *cells))
     level = f"{100 * result.level:g} %"
-    notes = [f"{result.task.capitalize()}, {counted(result.units, result.unit)}."]
+    notes = [f"{task_words(result.task, result.match, counted(result.units, result.unit))}."]
     if any(metric in metrics for _, metric in marked):
         notes.append(f"† differs from {result.systems[0].name}, {_significance(result)}.")
     notes += oddities(result)

@@ -71,7 +71,8 @@ def _draw_scores(axis: Axes, ranking: Ranking) -> None:
     if any(system.rank_low == 1 < system.rank_high for system in ranking.ranking):
         axis.set_title("blue: may rank first", fontsize=9)
     axis.set_xlabel(
-        f"{metric_name(ranking.metric)} (points) with {100 * ranking.level:g} % interval"
+        f"{metric_name(ranking.metric, ranking.match)} (points) with {100 * ranking.level:g} % "
+        f"interval"
     )
 
 

@@ -93,7 +93,7 @@ def ranking_content(
         "elsewhere": ("", "") if pages is not None else _elsewhere(ranking, in_full, command),
         "methods": _methods(ranking) if in_full else [],
         "left_out": _left_out(ranking, labels, held=held),
-        "label_metric": metric_name(_label_metric(ranking)),
+        "label_metric": metric_name(_label_metric(ranking), ranking.match),
         "data": page_data(ranking, labels, pairs=held, command=command, pages=pages or {}),
         "words": _words(ranking),
     }
@@ -317,7 +317,7 @@ def _narrow(ranking: Ranking) -> str:
 
 def _words(ranking: Ranking) -> dict[str, str]:
     """Each part of the page in plain words."""
-    metric, level = metric_name(ranking.metric), f"{100 * ranking.level:g} %"
+    metric, level = metric_name(ranking.metric, ranking.match), f"{100 * ranking.level:g} %"
     scores = [system.estimate for system in ranking.ranking if isfinite(system.estimate)]
     several = len(ranking.pairs) > 1
     at_once = "for all pairs at once " if several else ""

@@ -9,7 +9,7 @@ from probative.reporting.document import Document, Strong, Table, number, payloa
 from probative.reporting.rank_page import ranking_content
 from probative.reporting.runs_report import has_runs, spread_table
 from probative.reporting.score_report import oddities
-from probative.wording import counted, metric_words, probability, pvalue
+from probative.wording import counted, match_words, metric_words, probability, pvalue, task_words
 from probative.wording.ranking import short_letters
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def rank_document(
 
 def leaderboard_table(ranking: Ranking) -> Table:
     """The systems, best first; those that may be the best of all in bold."""
-    level = f"{100 * ranking.level:g} %"
+    level, score = f"{100 * ranking.level:g} %", metric_words(ranking.metric)
     rows = tuple(
         (
             Strong(system.name) if _may_lead(ranking, system) else system.name,
@@ -79,7 +79,7 @@ def leaderboard_table(ranking: Ranking) -> Table:
     return Table(
         (
             "system",
-            metric_words(ranking.metric),
+            score,
             level,
             "rank",
             "tier",
@@ -88,7 +88,7 @@ def leaderboard_table(ranking: Ranking) -> Table:
             "E(rank)",
         ),
         rows,
-        title=f"Leaderboard, {metric_words(ranking.metric)} in points",
+        title=", ".join(["Leaderboard", *match_words(ranking.match), score]) + " in points",
         notes=tuple(_leaderboard_notes(ranking)),
         bold_note="Systems that may rank first are in bold.",
         droppable=(7, 4, 6, 2, 5),
@@ -106,7 +106,7 @@ def _rank_set(system: RankedSystem) -> str:
 
 
 def _leaderboard_notes(ranking: Ranking) -> list[str]:
-    task = f"{ranking.task.capitalize()}, {counted(ranking.units, ranking.unit)}."
+    task = f"{task_words(ranking.task, ranking.match, counted(ranking.units, ranking.unit))}."
     if len(ranking.ranking) < 2:
         return [task, *oddities(ranking)]
     how = f"{ranking.adjustment.capitalize()}-adjusted p of the {ranking.test} randomisation test"

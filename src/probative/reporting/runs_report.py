@@ -124,8 +124,8 @@ def _mean_and_spread(own: RunScores, decimals: int = 2) -> str:
 def _in_a_caption(c: Comparison, decimals: int) -> str:
     gap, low, high = (points(value, decimals) for value in (c.difference, c.low, c.high))
     return (
-        f"{c.b} − {c.a}, {metric_name(c.metric)}: {gap} points, {100 * c.level:g} % limits "
-        f"{low} to {high} for test set and runs together."
+        f"{c.b} − {c.a}, {metric_name(c.metric, c.match)}: {gap} points, {100 * c.level:g} % "
+        f"limits {low} to {high} for test set and runs together."
     )
 
 

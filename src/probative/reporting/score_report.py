@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
+from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.document import Document, Table, Tracks, number, payload, points
 from probative.reporting.escape import plain
 from probative.reporting.groups_report import group_score_table
@@ -15,7 +16,7 @@ from probative.reporting.runs_report import (
     repeats_table,
     run_table,
 )
-from probative.wording import counted, metric_words
+from probative.wording import amount, counted, metric_words, task_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +44,7 @@ def scores_document(scores: Scores) -> Document:
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
     if scores.groups:
         tables.append(group_score_table(scores, "group"))
+    tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
         payload=payload("score", signed, **content),
@@ -117,7 +119,7 @@ def _overview(scores: Scores) -> Table:
         for score in system.scores
     ]
     notes = [
-        f"{scores.task.capitalize()}, {counted(scores.units, scores.unit)}.",
+        f"{task_words(scores.task, scores.match, counted(scores.units, scores.unit))}.",
         *oddities(scores),
     ]
     for system in scores.systems:
@@ -188,7 +190,7 @@ def _tally(counts: Counts, task: str) -> str:
     if task == "samples" and not counts.fp:
         return f"{counts.tp:,.0f} of {counts.positives:,.0f} answers right"
     return (
-        f"{counts.tp:,.0f} right of {counts.predicted:,.0f} returned and "
+        f"{amount(counts.tp)} right of {counts.predicted:,.0f} returned and "
         f"{counts.positives:,.0f} to be found"
     )
 
@@ -203,7 +205,7 @@ def label_table(scores: Scores, system: SystemScores) -> Table:
             entry.label,
             *(points(score.estimate) for score in entry.scores),
             *_limits(entry.scores[-1])[1:],
-            *(f"{value:,.0f}" for value in _three(entry.counts)),
+            *(amount(value) for value in _three(entry.counts)),
         )
         for entry in system.by_label[:_SHOWN]
     ]
@@ -241,6 +243,10 @@ def _overlaps(system: SystemScores) -> Table:
 
 def conlleval_report(scores: Scores) -> str:
     """What conlleval prints, one block per system; an undefined score is 0, as it is there."""
+    if scores.match is not None:
+        raise InputError(
+            f"form: conlleval knows no match={scores.match!r}; expected another format"
+        )
     if scores.token_accuracy is None:
         raise InputError("form: conlleval prints scores of tags; expected another format here")
     blocks = []

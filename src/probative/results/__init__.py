@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
+    from probative.results.agreement import Agreement, Ceiling, PairAgreement
     from probative.results.base import Interval, Result, jsonable
     from probative.results.bayes import BayesTest
     from probative.results.boards import Board, Submission
@@ -68,11 +69,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Agreement",
     "BayesTest",
     "BestCut",
     "Board",
     "Bucket",
     "BucketDifference",
+    "Ceiling",
     "Comparison",
     "Comparisons",
     "CurvePoint",
@@ -99,6 +102,7 @@ __all__ = [
     "ModelComparison",
     "ModelsAnswer",
     "NullDistribution",
+    "PairAgreement",
     "Plan",
     "ProceduresAnswer",
     "RandomizationTest",
@@ -130,6 +134,7 @@ __all__ = [
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
+        "agreement": ("Agreement", "Ceiling", "PairAgreement"),
         "base": ("Interval", "Result", "jsonable"),
         "bayes": ("BayesTest",),
         "boards": ("Board", "Submission"),

@@ -190,6 +190,8 @@ class Comparison(DifferenceResult):
     p_bh
         In groups: the p-value adjusted by Benjamini and Hochberg's method, which keeps the expected
         share of false claims among all claims below the level.
+    match
+        When a span counts as right, such as ``partial``; None where it must be equal.
     """
 
     a: str
@@ -232,6 +234,7 @@ class Comparison(DifferenceResult):
     pairs: tuple[tuple[str, str], ...] | None = None
     companions: RunScoreTests | None = None
     p_bh: float | None = None
+    match: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; of the posterior its kind."""

@@ -35,6 +35,8 @@ class GateVerdict(Result):
     question
         With several runs: "procedures" where new runs were allowed for, "models" where a single
         run of each was there. With several data sets: "mean", that over them. Else None.
+    match
+        When a span counts as right, such as ``partial``; None where it must be equal.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class GateVerdict(Result):
     passed: bool
     reason: str | None = None
     question: str | None = None
+    match: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes by name, and the margin in points."""
@@ -54,7 +57,9 @@ class GateVerdict(Result):
 
     def __str__(self) -> str:
         word = "passed" if self.passed else "failed"
-        head = f"{self.kind} {word}: {self.b} against {self.a}, {metric_name(self.metric)}"
+        head = (
+            f"{self.kind} {word}: {self.b} against {self.a}, {metric_name(self.metric, self.match)}"
+        )
         head += {
             "procedures": " of new runs",
             "models": " of these models",

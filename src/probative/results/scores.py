@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from probative.counts import Counts
     from probative.reporting.document import Document
+    from probative.results.agreement import Ceiling
     from probative.results.groups import Group
     from probative.results.runs import RepeatedScore
 
@@ -213,6 +214,10 @@ class Scores(Result):
         `systems` are then those of all runs together, and the runs of a unit belong to that unit.
     groups
         Where groups were asked for: a `Group` for each, in the natural order of their names.
+    match
+        When a span counts as right, such as ``partial``; None where it must be equal.
+    ceilings
+        Where a second annotation was given: a `Ceiling` for each system.
     """
 
     task: str
@@ -227,6 +232,8 @@ class Scores(Result):
     signature: str = field(default="", repr=False)
     run_scores: tuple[RunScores, ...] | None = None
     groups: tuple[Group, ...] | None = None
+    match: str | None = None
+    ceilings: tuple[Ceiling, ...] | None = None
 
     def runs_of(self, system: str, metric: str) -> RunScores:
         """What the runs of a system score."""

@@ -16,6 +16,7 @@ from probative.evaluation import (
     compared_metrics,
     facts_of_reading,
     intervals_of,
+    match_of,
     scored_as,
     scores_of,
     signed_runs,
@@ -199,12 +200,13 @@ def _answers(
         **choices.how,
     )
     says = matched.items.says
-    positives = int(np.count_nonzero(matched.items.answer))
+    positives = matched.items.positives
     common = {
         "a": a.name,
         "b": b.name,
         "metric": metric,
         "positives": positives,
+        "match": match_of(matched),
         "identical": bool(np.array_equal(says[list(a.places)], says[list(b.places)])),
         "observed_units": cases.n_units,
         "pairs": tuple(zip(a.runs, b.runs, strict=True)) if options.paired_runs else None,

@@ -1,8 +1,10 @@
 """Everything that is said in words: numbers and names in print, and the sentences of a verdict."""
 
 from probative.wording.numbers import (
+    amount,
     counted,
     equals,
+    match_words,
     metric_name,
     metric_words,
     number,
@@ -12,11 +14,14 @@ from probative.wording.numbers import (
     region,
     round_up,
     signed_points,
+    task_words,
 )
 
 __all__ = [
+    "amount",
     "counted",
     "equals",
+    "match_words",
     "metric_name",
     "metric_words",
     "number",
@@ -26,4 +31,5 @@ __all__ = [
     "region",
     "round_up",
     "signed_points",
+    "task_words",
 ]

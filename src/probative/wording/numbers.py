@@ -7,8 +7,10 @@ from math import floor, log10
 from probative.metrics import TABLE
 
 __all__ = [
+    "amount",
     "counted",
     "equals",
+    "match_words",
     "metric_name",
     "metric_words",
     "number",
@@ -18,6 +20,7 @@ __all__ = [
     "region",
     "round_up",
     "signed_points",
+    "task_words",
 ]
 
 
@@ -28,6 +31,11 @@ def number(value: float | None, digits: int = 3) -> str:
     text = f"{value:.{digits}f}"
     # what rounds to zero is shown as zero, not as minus zero
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def amount(value: float) -> str:
+    """How many there are, where half of one can be counted: 1,287, or 579.5."""
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
 
 
 def points(value: float | None, digits: int = 2) -> str:
@@ -69,9 +77,32 @@ def pvalue(value: float | None) -> str:
     return number(value, 4)
 
 
-def metric_name(metric: str) -> str:
-    """What a score is called in print: ``macro_f1`` is macro F1."""
-    return " ".join(TABLE[word].words if word in TABLE else word for word in metric.split("_"))
+_MATCHES = {
+    "exact": "exact boundaries",
+    "partial": "partial overlap",
+    "type": "overlap of one type",
+    "tokens": "token by token",
+    "characters": "character by character",
+}
+
+
+def metric_name(metric: str, match: str | None = None) -> str:
+    """What a score is called in print: ``macro_f1`` is macro F1; and when a span is right."""
+    words = (TABLE[word].words if word in TABLE else word for word in metric.split("_"))
+    return ", ".join([" ".join(words), *match_words(match)])
+
+
+def match_words(match: str | None) -> tuple[str, ...]:
+    """When a span counts as right, if not as usual: ``partial`` is partial overlap."""
+    if match is None:
+        return ()
+    name, _, tolerance = match.partition(":")
+    return (f"boundaries within {tolerance}" if tolerance else _MATCHES[name],)
+
+
+def task_words(task: str, match: str | None, count: str) -> str:
+    """What was scored: ``Entities, partial overlap, 1,287 sentences``."""
+    return ", ".join([task.capitalize(), *match_words(match), count])
 
 
 def metric_words(metric: str) -> str:

@@ -48,7 +48,7 @@ def ranking_summary(ranking: Ranking) -> str:
         return f"No verdict: {_without_evidence(ranking)}."
     unknown = _unknown(ranking)
     if len(known) == 1:
-        score = f"{metric_name(ranking.metric)} {points(known[0].estimate)}"
+        score = f"{_score_name(ranking)} {points(known[0].estimate)}"
         return " ".join([f"There is nothing to rank {known[0].name} ({score}) against.", *unknown])
     sentences = [_leader(ranking, known), *_followers(ranking, known)]
     if any(len(own) > 1 for own in ranking.run_scores or ()):
@@ -73,9 +73,14 @@ def short_letters(letters: str) -> str:
     return "".join(parts)
 
 
+def _score_name(ranking: Ranking) -> str:
+    """The score before its figure: a comma closes what is said about it."""
+    return metric_name(ranking.metric, ranking.match) + "," * (ranking.match is not None)
+
+
 def _without_evidence(ranking: Ranking) -> str:
     if all(isnan(system.estimate) for system in ranking.ranking):
-        return f"{metric_name(ranking.metric)} is undefined for all of them"
+        return f"{metric_name(ranking.metric, ranking.match)} is undefined for all of them"
     if not any(system.counts.positives for system in ranking.systems):
         return "the answer holds nothing to be found"
     return (
@@ -86,7 +91,7 @@ def _without_evidence(ranking: Ranking) -> str:
 def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
     first = known[0]
     others = [ranking.pair(first.name, system.name) for system in known[1:]]
-    score = f"({metric_name(ranking.metric)} {points(first.estimate)})"
+    score = f"({_score_name(ranking)} {points(first.estimate)})"
     still_open = [pair for pair in others if not pair.decided]
     if not still_open:
         largest = max(pair.p_adjusted for pair in others)

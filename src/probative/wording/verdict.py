@@ -33,6 +33,7 @@ __all__ = [
     "limit",
     "no_verdict",
     "pvalue_of",
+    "small_pvalue",
     "strength",
     "tested",
     "verdict",
@@ -68,7 +69,7 @@ def no_verdict(comparison: Comparison) -> str | None:
     if c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN:
         return "the answer holds nothing to be found"
     if isnan(c.difference):
-        return f"{metric_name(c.metric)} is undefined for one of them"
+        return f"{metric_name(c.metric, c.match)} is undefined for one of them"
     if isnan(c.p_b_better):
         return (
             f"a score here rests on one {c.by} alone, and one {c.by} is no evidence of how the "
@@ -105,9 +106,14 @@ def _scores(c: Comparison) -> str:
         head = f"{c.b} scores {size} points {direction} than {c.a}"
     limits = f"{limit(c.low)} to {limit(c.high)}"
     return (
-        f"{head} ({metric_name(c.metric)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
+        f"{head} ({_name(c)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
         f"{100 * c.level:g} % interval of the difference {limits})."
     )
+
+
+def _name(c: Comparison) -> str:
+    """The score before its figures: a comma closes what is said about it."""
+    return metric_name(c.metric, c.match) + "," * (c.match is not None)
 
 
 def _evidence(c: Comparison) -> str:
@@ -156,8 +162,8 @@ def _disagreement(c: Comparison) -> str:
     """What the signs of a difference say, where they do not say the same."""
     interval, cut = f"the {100 * c.level:g} % interval", 1 - c.level
     # the interval is not adjusted for the number of comparisons: nor is the p-value beside it
-    adjusted = "" if c.p_adjusted is None else f", adjusted {_small(c.p_adjusted)}"
-    pvalue = f"p {_small(c.pvalue, cut)} by {c.by}{adjusted}"
+    adjusted = "" if c.p_adjusted is None else f", adjusted {small_pvalue(c.p_adjusted)}"
+    pvalue = f"p {small_pvalue(c.pvalue, cut)} by {c.by}{adjusted}"
     test = f"a difference at the {100 * cut:.4g} % level ({pvalue})"
     chance = f"{_chance(c)}."
     if _leaves_out_zero(c) and not _passes(c):
@@ -217,7 +223,7 @@ def _chance(c: Comparison) -> str:
 def tested(c: Comparison) -> str:
     """The p-value that counts, and what was exchanged."""
     adjusted = "adjusted " if c.p_adjusted is not None else ""
-    return f"{adjusted}p {_small(pvalue_of(c))} by {c.by}"
+    return f"{adjusted}p {small_pvalue(pvalue_of(c))} by {c.by}"
 
 
 def _outlook(c: Comparison) -> str:
@@ -238,7 +244,7 @@ def pvalue_of(c: Comparison) -> float:
     return c.pvalue if c.p_adjusted is None else c.p_adjusted
 
 
-def _small(pvalue: float, *limits: float) -> str:
+def small_pvalue(pvalue: float, *limits: float) -> str:
     """Three decimals, or as many as it takes to tell it from a limit that it does not meet."""
     if pvalue < 0.001:
         return "< 0.001"

@@ -1,0 +1,62 @@
+"""``probative agreement``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from probative.cli import options
+from probative.cli.parameters import Argument, Option
+from probative.errors import InputError
+from probative.options import AgreementOptions
+
+__all__ = ["agreement"]
+
+_NONE_OF_THESE = {  # annotators have no systems' scores, and none of them is the answer
+    *("gold_column", "probability_columns", "threshold", "score_name", "positive"),
+    *("labels", "train_words"),
+}
+
+
+def agreement(
+    files: Annotated[
+        list[str],
+        Argument(
+            metavar="A B [C...]",
+            help="The annotations (FILE or NAME=FILE); or one table, with --columns.",
+        ),
+    ],
+    *,
+    given: Annotated[
+        AgreementOptions,
+        options.choose(
+            "by",
+            "missing",
+            "level",
+            *(name for name in options.READING if name not in _NONE_OF_THESE),
+            missing=Option(
+                "--missing",
+                metavar="LABEL",
+                help="The label that stands for none, where annotators have left items out.",
+            ),
+        ),
+    ],
+    names: options.Names = None,
+    out: options.Output,
+) -> None:
+    """How far do annotators agree? Kappa, Krippendorff's alpha, or F1 of spans, with intervals.
+
+    Example: probative agreement ann.conll bob.conll
+    """
+    from probative.agreement import agreement as find_agreement
+    from probative.matching.outputs import short_name
+    from probative.reading.systems import named_file
+    from probative.reporting.agreement_report import agreement_document
+
+    given_files = [named_file(word) for word in files]
+    if any(file.name for file in given_files):
+        if names is not None:
+            raise InputError("names: the annotators have names already; expected none")
+        names = tuple(file.name or short_name(file.path) for file in given_files)
+    found = find_agreement(*(file.path for file in given_files), names=names, **vars(given))
+    out.remark(*found.notes)
+    out.emit(agreement_document(found))
