@@ -30,6 +30,14 @@ if TYPE_CHECKING:
         ScorePosteriors,
         SplitBalance,
     )
+    from probative.results.curves import (
+        Band,
+        BestThreshold,
+        Calibration,
+        CalibrationBin,
+        Curve,
+        CurveComparison,
+    )
     from probative.results.gates import GateVerdict
     from probative.results.plans import Plan
     from probative.results.posteriors import DifferencePosterior, ScorePosterior
@@ -60,13 +68,19 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Band",
     "BayesTest",
     "BestCut",
+    "BestThreshold",
     "Board",
     "Bucket",
     "BucketDifference",
+    "Calibration",
+    "CalibrationBin",
     "Comparison",
     "Comparisons",
+    "Curve",
+    "CurveComparison",
     "CurvePoint",
     "Difference",
     "DifferencePosterior",
@@ -126,6 +140,14 @@ __getattr__, __dir__ = names_on_demand(
             "SystemScore",
         ),
         "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),
+        "curves": (
+            "Band",
+            "BestThreshold",
+            "Calibration",
+            "CalibrationBin",
+            "Curve",
+            "CurveComparison",
+        ),
         "gates": ("GateVerdict",),
         "plans": ("Plan",),
         "posteriors": ("DifferencePosterior", "ScorePosterior"),
