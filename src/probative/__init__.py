@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from probative.counts import Counts, PairedCounts
     from probative.crossval.runner import compare_models
     from probative.crossval.splitter import BlockRegularizedCV
+    from probative.curves import compare_curves, curve
     from probative.errors import InputError
     from probative.evaluation import score
     from probative.gates import gate
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
         Board,
         Comparison,
         Comparisons,
+        Curve,
+        CurveComparison,
         Difference,
         FileCheck,
         GateVerdict,
@@ -60,6 +63,7 @@ _HOMES = {
     "counts": ("Counts", "PairedCounts"),
     "crossval.runner": ("compare_models",),
     "crossval.splitter": ("BlockRegularizedCV",),
+    "curves": ("compare_curves", "curve"),
     "errors": ("InputError",),
     "evaluation": ("score",),
     "gates": ("gate",),
@@ -85,6 +89,8 @@ _HOMES = {
         "Board",
         "Comparison",
         "Comparisons",
+        "Curve",
+        "CurveComparison",
         "Difference",
         "FileCheck",
         "GateVerdict",
@@ -109,6 +115,8 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Counts",
+    "Curve",
+    "CurveComparison",
     "Difference",
     "FileCheck",
     "GateVerdict",
@@ -131,7 +139,9 @@ __all__ = [
     "bootstrap_difference",
     "check",
     "compare",
+    "compare_curves",
     "compare_models",
+    "curve",
     "difference",
     "effective_counts",
     "five_by_two_f_test",

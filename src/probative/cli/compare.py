@@ -58,6 +58,14 @@ def compare(
             ),
         ),
     ],
+    probabilities: Annotated[
+        bool,
+        Option(
+            "--probabilities",
+            help="The outputs of two systems are probabilities (or any scores) of the positive "
+            "class: their curves are compared.",
+        ),
+    ] = False,
     names: options.Names = None,
     runs: options.Runs = None,
     counts: Annotated[
@@ -132,6 +140,14 @@ def compare(
     }
     gate = _check_gate_options([name for name, on in gates.items() if on], margin, confidence)
     inputs, called, remarks = inputs_of(files, runs, names, counts=counts)
+    if probabilities:
+        from probative.cli.probabilities import print_curve_comparison
+
+        refused = {"--counts": counts, "--by-label": by_label, "--buckets": buckets}
+        refused |= {"--compact": compact, "--digits": digits is not None}
+        refused |= {f"--{name}": on for name, on in gates.items()}
+        print_curve_comparison(inputs, called, given, out, remarks, refused)
+        return 0
     page = out.html is not None  # it alone shows examples, and draws the tests
     with progress("comparing", quiet=out.quiet) as report:
         comparisons = find_comparison(

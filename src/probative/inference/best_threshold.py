@@ -54,7 +54,8 @@ def best_threshold(
     naive = _interval_at(ranked, at, metric, level, beta)
     curves = WeightedCurves.of(ranked)
     fitted = cross_fitted(curves, beta, rng)
-    optimism = max(0.0, float(along[at]) - fitted)
+    # of a single unit nothing can be held out: nothing is known
+    optimism = math.nan if math.isnan(fitted) else max(0.0, float(along[at]) - fitted)
     best = _best_of_draws(curves, beta, rng)
     high, low = _range_of_steps(ranked, best, at, level)
     return BestThreshold(
@@ -65,7 +66,7 @@ def best_threshold(
         threshold_high=high,
         estimate=float(along[at]) - optimism,
         low=0.0 if math.isnan(optimism) else max(0.0, float(naive.low) - optimism),
-        high=float(naive.high),
+        high=1.0 if math.isnan(optimism) else float(naive.high),
         apparent=float(along[at]),
         apparent_low=float(naive.low),
         apparent_high=float(naive.high),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["calibration"]
 
+_FEWEST = 5  # items that a bin has on average
 _CHANCE = math.sqrt(2 / math.pi)  # the mean of |z| for a standard normal z
 
 
@@ -39,11 +40,12 @@ def calibration(
     level
         The level of the intervals.
     bins
-        How many bins there are at most: equal probabilities stay together.
+        How many bins there are at most: equal probabilities stay together, and a bin has five items
+        on average or more.
     unit
         The unit of every item, or None.
     """
-    group = _equal_mass(probabilities, bins)
+    group = _equal_mass(probabilities, min(bins, max(1, len(probabilities) // _FEWEST)))
     own = [_bin(group == k, is_positive, probabilities, unit, level) for k in range(group.max() + 1)]
     share = np.array([one.items for one in own]) / len(probabilities)
     gap = np.array([one.share - one.mean for one in own])
