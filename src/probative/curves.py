@@ -208,9 +208,7 @@ def _options(reading: Mapping[str, Any], **chosen: Any) -> CurveOptions:
     return CurveOptions.of({**checked, **reading}, beside=("names", "units"))
 
 
-def _named(
-    scores: Any, names: Sequence[str] | None
-) -> tuple[list[Any], Sequence[str] | None]:
+def _named(scores: Any, names: Sequence[str] | None) -> tuple[list[Any], Sequence[str] | None]:
     """The systems and their names, which a dictionary holds together."""
     if not isinstance(scores, Mapping):
         return [] if scores is None else [scores], names
@@ -219,17 +217,13 @@ def _named(
     return list(scores.values()), [str(name) for name in scores]
 
 
-def _curves(
-    scored: Scored, options: CurveOptions, job: str
-) -> tuple[list[Ranked], list[Curve]]:
+def _curves(scored: Scored, options: CurveOptions, job: str) -> tuple[list[Ranked], list[Curve]]:
     if not scored.is_positive.any():
         raise InputError(
             f"gold: no item is {scored.positive!r}; expected at least one, or there is no recall"
         )
     ranked = [Ranked.of(scored.is_positive, own, scored.units) for own in scored.scores]
-    curves = [
-        _curve(scored, i, own, options, job) for i, own in enumerate(ranked)
-    ]
+    curves = [_curve(scored, i, own, options, job) for i, own in enumerate(ranked)]
     return ranked, curves
 
 

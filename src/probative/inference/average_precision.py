@@ -52,7 +52,7 @@ def influence_on_average_precision(ranked: Ranked) -> Array:
 
 
 def average_precision_interval(ranked: Ranked, level: float) -> Interval:
-    """The interval of average precision: on the logit scale, with the bias of small samples removed.
+    """The interval of average precision, on the logit scale, the bias of small samples removed.
 
     Centre and standard error come from leaving out one unit at a time, Student's quantile from the
     number of positives (their effective number of units). Above, the estimate itself is the centre;
@@ -62,10 +62,12 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
     unit = "item" if ranked.unit is None else "unit"
     freedom = ranked.positive_units - 1
     if not ranked.negatives or not freedom > 0:
-        note = ONE_POSITIVE.format(unit) if ranked.negatives else NO_NEGATIVE
-        return Interval("average_precision", "logit-jackknife", level, estimate, 0.0, 1.0, note)
+        why = ONE_POSITIVE.format(unit) if ranked.negatives else NO_NEGATIVE
+        return Interval("average_precision", "logit-jackknife", level, estimate, 0.0, 1.0, why)
     jackknife = _without_one(ranked)
-    deviation = max(jackknife.deviation, standard_error(ranked, influence_on_average_precision(ranked)))
+    deviation = max(
+        jackknife.deviation, standard_error(ranked, influence_on_average_precision(ranked))
+    )
     centre = min(max(jackknife.centre, 0.0), 1.0)
     chance = ranked.positives / ranked.items
     worth = ranked.positive_units
@@ -235,4 +237,3 @@ def _freedom(ranked: Ranked) -> float:
     if ranked.unit is None:
         return float(min(ranked.positives, ranked.negatives) - 1)
     return max(1e-3, ranked.positive_units - 1)
-

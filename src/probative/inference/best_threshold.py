@@ -114,11 +114,11 @@ def cross_fitted(curves: WeightedCurves, beta: float, rng: np.random.Generator) 
         tp, predicted = curves.cumulated(kept)
         at = np.argmax(fbeta_of(tp, predicted, tp[-1], beta), axis=0)
         column = np.arange(folds)
-        held_out = (
+        right, taken = (
             (own[at, 0] - part[at, column]).sum()
             for own, part in zip(everything, (tp, predicted), strict=True)
         )
-        scores.append(float(fbeta_of(*held_out, positives, beta)))
+        scores.append(float(fbeta_of(right, taken, positives, beta)))
     return float(np.mean(scores))
 
 

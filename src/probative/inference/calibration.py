@@ -46,7 +46,9 @@ def calibration(
         The unit of every item, or None.
     """
     group = _equal_mass(probabilities, min(bins, max(1, len(probabilities) // _FEWEST)))
-    own = [_bin(group == k, is_positive, probabilities, unit, level) for k in range(group.max() + 1)]
+    own = [
+        _bin(group == k, is_positive, probabilities, unit, level) for k in range(group.max() + 1)
+    ]
     share = np.array([one.items for one in own]) / len(probabilities)
     gap = np.array([one.share - one.mean for one in own])
     # of what came true in each bin, given its share; and if every probability were right
@@ -142,9 +144,7 @@ def _brier(is_positive: Any, probabilities: Array) -> tuple[float, tuple[float, 
     """
     came = is_positive.astype(float)
     order = np.argsort(probabilities, kind="stable")
-    _, first, number = np.unique(
-        probabilities[order], return_index=True, return_counts=True
-    )
+    _, first, number = np.unique(probabilities[order], return_index=True, return_counts=True)
     means = np.add.reduceat(came[order], first) / number
     fitted = optimize.isotonic_regression(means, weights=number).x
     recalibrated = np.repeat(fitted, number)

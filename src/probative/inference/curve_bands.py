@@ -5,8 +5,9 @@ of items where these belong to units. Simultaneous ones hold at all thresholds t
 at one that was chosen after looking. For independent items they rest on the order statistics of the
 scores of positives and negatives: a band of equal local levels for either distribution (of many
 scores, within Kolmogorov's), whose joint level is that of uniform order statistics and so the same
-for all systems; ties make it wider than need be. Both, and an exact interval of the share of positives, are carried over to precision.
-With units the largest of all standardised deviations is resampled.
+for all systems; ties make it wider than need be. Both, and an exact interval of the share of
+positives, are carried over to precision. With units the largest of all standardised deviations is
+resampled.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def local_level(n: int, level: float) -> float:
 
 
 def _grid(n: int) -> NDArray[np.int64]:
-    """The order statistics that a band is tied to: all of few, else ever fewer towards the middle."""
+    """The order statistics that have limits: all of few, else ever fewer towards the middle."""
     if n <= _FEW:
         return np.arange(1, n + 1)
     half = np.unique(np.round(np.geomspace(1, n / 2, _GRID)).astype(np.int64))

@@ -143,8 +143,9 @@ def _pairs(
         deviation = standard_error(first, influence(second) - influence(first))
         pairs.append(_Pair(metric, a, b, _correlation(mine, theirs), deviation))
     best_a, best_b = (
-        Interval(f"best_{c.best.metric}", "cross-fitted", level, c.best.estimate, c.best.low,
-                 c.best.high)
+        Interval(
+            f"best_{c.best.metric}", "cross-fitted", level, c.best.estimate, c.best.low, c.best.high
+        )
         for c in curves
     )
     block = blocks_of(first.n_units)
@@ -176,9 +177,7 @@ def _exchange_ranks(
     codes = _common_ranks(a, b)
     rows = int(max(code.max() for code in codes)) + 1
     thresholds = np.arange(rows, 0, -1, dtype=float)
-    sides = [
-        _cells(Ranked(a.is_positive, code, thresholds, a.unit), block, rows) for code in codes
-    ]
+    sides = [_cells(Ranked(a.is_positive, code, thresholds, a.unit), block, rows) for code in codes]
     game = _Game(sides[0], sides[1], a.positives, a.negatives, beta)
     observed = np.abs(game.differences(np.zeros((int(block.max()) + 1, 1))))
 

@@ -62,7 +62,8 @@ class Ranked:
     def new_positives(self) -> Array:
         """How many positive items have the score of each step."""
         weights = self.is_positive.astype(float)
-        return np.bincount(self.step, weights=weights, minlength=len(self.thresholds))
+        counts = np.bincount(self.step, weights=weights, minlength=len(self.thresholds))
+        return np.asarray(counts, dtype=float)
 
     @cached_property
     def new_items(self) -> Array:
@@ -123,7 +124,8 @@ class Ranked:
         """Sums of what every item has, per unit."""
         if self.unit is None:
             return values
-        return np.bincount(self.unit, weights=values, minlength=self.n_units)
+        sums = np.bincount(self.unit, weights=values, minlength=self.n_units)
+        return np.asarray(sums, dtype=float)
 
     @cached_property
     def positive_units(self) -> float:

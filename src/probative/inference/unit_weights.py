@@ -2,8 +2,8 @@
 
 A test set in which unit u counts w times has a curve of its own. Bootstrap, cross-fitting and
 leaving out one unit at a time are such weights; here they are applied to many test sets at once.
-Of very many steps or units neighbours are put together, which costs next to nothing in accuracy:
-thresholds a two-thousandth of the items apart, and sums of independent units, which are independent.
+Of very many steps or units some are put together, which costs next to nothing in accuracy:
+thresholds a two-thousandth of the items apart, and units at random, whose sums are independent.
 """
 
 from __future__ import annotations

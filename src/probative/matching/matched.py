@@ -427,6 +427,7 @@ def _averaging(matched: Matched, labels: str | Sequence[str] | None) -> Matched:
 
 
 def name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ...]:
+    """What systems are called: the names that were given, or the usual ones, told apart."""
     if names is not None:
         if len(names) != len(usual):
             raise InputError(f"names: {len(names)} for {len(usual)} systems; expected one each")

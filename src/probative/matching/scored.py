@@ -101,9 +101,7 @@ def match_scores(
     options = replace(how_to_read(choices), task="labels")
     refuse_repeats((gold, *systems))
     if not systems:
-        answer, outputs, usual_names = both_of(
-            gold, options, choices.gold_column, choices.columns
-        )
+        answer, outputs, usual_names = both_of(gold, options, choices.gold_column, choices.columns)
     elif any(is_path(system) for system in systems):
         answer, given = read_apart(gold, systems, options, replace(choices, task="labels"))
         outputs = [output for system in given for output in system.outputs]
@@ -202,5 +200,6 @@ def _positive(answer: Labels, positive: Any) -> tuple[str, list[str]]:
         raise InputError(
             f"positive: of which of the {which} {listed} are these the scores? expected positive="
         )
-    return found, [f"two classes, {found!r} is the positive one; the other is "
-                   f"{other_class(found)!r}"]
+    return found, [
+        f"two classes, {found!r} is the positive one; the other is {other_class(found)!r}"
+    ]

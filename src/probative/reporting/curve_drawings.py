@@ -64,7 +64,9 @@ def _by_recall(curve: Curve, who: str) -> Drawing:
     return lines(
         recall.tolist(),
         [
-            _series("all thresholds", precision, np.minimum(low, precision), np.maximum(high, precision)),
+            _series(
+                "all thresholds", precision, np.minimum(low, precision), np.maximum(high, precision)
+            ),
             _series("one threshold", precision, one.precision_low[at], one.precision_high[at]),
         ],
         axis="recall",
@@ -84,7 +86,9 @@ def _by_threshold(curve: Curve, who: str) -> Drawing:
     return lines(
         curve.thresholds[at].tolist(),
         [
-            _series("precision", curve.precision[at], one.precision_low[at], one.precision_high[at]),
+            _series(
+                "precision", curve.precision[at], one.precision_low[at], one.precision_high[at]
+            ),
             _series("recall", curve.recall[at], one.recall_low[at], one.recall_high[at]),
             _series(name, score, score, score),
         ],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.reporting.curve_drawings import fbeta_along, steps_shown
-from probative.reporting.figures import COLOURS, new_figure, safe_name
+from probative.reporting.figures import BASELINE, CHALLENGER, COLOURS, new_figure, safe_name
 from probative.wording import metric_name
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
 
 
 def _colours(curves: Sequence[Curve]) -> list[str]:
+    if len(curves) == 2:
+        return [BASELINE, CHALLENGER]
     return [COLOURS[i % len(COLOURS)] for i in range(len(curves))]
 
 

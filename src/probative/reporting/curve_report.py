@@ -20,7 +20,9 @@ __all__ = ["comparison_document", "curves_document"]
 def curves_document(curves: Sequence[Curve]) -> Document:
     """Show the curves of one or more systems."""
     return Document(
-        title="What the probabilities are worth" if _probable(curves) else "What the scores are worth",
+        title="What the probabilities are worth"
+        if _probable(curves)
+        else "What the scores are worth",
         payload=payload(
             "score", curves[0].signature, task="probabilities", systems=_entries(curves)
         ),
@@ -51,8 +53,8 @@ def comparison_document(comparison: CurveComparison) -> Document:
         title=f"Differences in points, {c[0].b} minus {c[0].a}, with "
         f"{100 * comparison.level:g} % intervals",
         notes=(
-            f"p: sampled exchange of ranks by {c[0].by}. P(better): that {c[0].b} is better. Best "
-            f"scores are those to expect of thresholds chosen on these data.",
+            f"p: sampled exchange of ranks by {c[0].by}. P(better): that {c[0].b} is better.",
+            "Best scores are those to expect of thresholds chosen on these data.",
         ),
     )
     return Document(

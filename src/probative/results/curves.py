@@ -274,8 +274,7 @@ class Curve(Result):
         taken = self.tp + self.fp
         wanted = np.linspace(0, 1, most // 2)
         places = [
-            np.searchsorted(along, wanted * along[-1])
-            for along in (self.recall, taken / taken[-1])
+            np.searchsorted(along, wanted * along[-1]) for along in (self.recall, taken / taken[-1])
         ]
         return np.unique(np.clip(np.concatenate([[0, n - 1], *places]), 0, n - 1))
 
@@ -317,7 +316,7 @@ class Curve(Result):
             yield ("brier",), self.calibration.brier
 
     def plot(self) -> list[Axes]:
-        """Draw the curve, the scores by threshold, and the calibration; returns matplotlib's axes."""
+        """Draw the curve, scores by threshold and calibration; returns matplotlib's axes."""
         from probative.reporting.curve_figures import curves_figure
 
         return curves_figure((self,)).axes
