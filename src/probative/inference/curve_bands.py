@@ -90,12 +90,19 @@ def _limits_of_share(taken: Array, n: int, level: float) -> Limits:
 
 
 def _limits_by_order(taken: Array, n: int, level: float) -> Limits:
-    grid, tail = _grid(n), local_level(n, level) / 2
+    grid, tail = _grid(n), local_level(_rounded_up(n), level) / 2
     low, high = special.betaincinv(grid, n + 1 - grid, [[tail], [1 - tail]])
     # a threshold lies between two order statistics, and the share between their limits
     below = np.searchsorted(grid, taken, side="right")
     above = np.searchsorted(grid, taken + 1)
     return np.append(0.0, low)[below], np.append(high, 1.0)[above]
+
+
+def _rounded_up(n: int) -> int:
+    """The next of some numbers of scores: with more of them a local level is a little smaller."""
+    if n <= _FEW:
+        return n
+    return int(_FEW * 1.1 ** np.ceil(np.log(n / _FEW) / np.log(1.1) - 1e-9)) + 1
 
 
 @lru_cache(maxsize=256)
