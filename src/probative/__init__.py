@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from probative.counts import Counts, PairedCounts
     from probative.crossval.runner import compare_models
     from probative.crossval.splitter import BlockRegularizedCV
+    from probative.curves import compare_curves, curve
     from probative.datasets import compare_datasets
     from probative.errors import InputError
     from probative.evaluation import score
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
         Board,
         Comparison,
         Comparisons,
+        Curve,
+        CurveComparison,
         DatasetComparisons,
         Difference,
         FileCheck,
@@ -69,6 +72,7 @@ _HOMES = {
     "counts": ("Counts", "PairedCounts"),
     "crossval.runner": ("compare_models",),
     "crossval.splitter": ("BlockRegularizedCV",),
+    "curves": ("compare_curves", "curve"),
     "datasets": ("compare_datasets",),
     "errors": ("InputError",),
     "evaluation": ("score",),
@@ -97,6 +101,8 @@ _HOMES = {
         "Board",
         "Comparison",
         "Comparisons",
+        "Curve",
+        "CurveComparison",
         "DatasetComparisons",
         "Difference",
         "FileCheck",
@@ -126,6 +132,8 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Counts",
+    "Curve",
+    "CurveComparison",
     "DatasetComparisons",
     "Difference",
     "FileCheck",
@@ -152,8 +160,10 @@ __all__ = [
     "bootstrap_difference",
     "check",
     "compare",
+    "compare_curves",
     "compare_datasets",
     "compare_models",
+    "curve",
     "difference",
     "effective_counts",
     "five_by_two_f_test",

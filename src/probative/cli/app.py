@@ -49,6 +49,7 @@ STUDIES = (
     "repeats",
     "sequences",
     "datasets",
+    "curves",
 )
 
 

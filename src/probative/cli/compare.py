@@ -63,6 +63,14 @@ def compare(
             ),
         ),
     ],
+    probabilities: Annotated[
+        bool,
+        Option(
+            "--probabilities",
+            help="The outputs of two systems are probabilities (or any scores) of the positive "
+            "class: their curves are compared.",
+        ),
+    ] = False,
     names: options.Names = None,
     gold: Annotated[str | None, Option("--gold", metavar="FILE", help="The same as GOLD.")] = None,
     baseline: Annotated[str | None, Option("--a", metavar="FILE", help="The same as A.")] = None,
@@ -168,12 +176,21 @@ def compare(
             "--buckets": buckets,
             "--digits": digits is not None,
             "--compact": compact,
+            "--probabilities": probabilities,
         }
         for name, value in beside.items():
             if value:
                 raise InputError(f"{name}: cannot be combined with data sets; expected these alone")
         return compare_several(dataset, datasets, names, given, gate, out)
     inputs, called, remarks = inputs_of(words, runs, names, counts=counts)
+    if probabilities:
+        from probative.cli.probabilities import print_curve_comparison
+
+        refused = {"--counts": counts, "--by-label": by_label, "--buckets": buckets}
+        refused |= {"--compact": compact, "--digits": digits is not None}
+        refused |= {f"--{name}": on for name, on in gates.items()}
+        print_curve_comparison(inputs, called, given, out, remarks, refused)
+        return 0
     page = out.html is not None  # it alone shows examples, and draws the tests
     with reading_progress("comparing", quiet=out.quiet) as report:
         comparisons = find_comparison(

@@ -38,7 +38,8 @@ def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> Non
         if name in given and not any(values.get(other) for other in others):
             wanted = " or ".join(map(_flag, others))
             raise InputError(f"{_flag(name)}: means nothing without {wanted}; expected both")
-    if "beta" in given and "fbeta" not in str(values.get("metric")):
+    curves = bool(values.get("probabilities"))  # whose best threshold has a weight of recall
+    if "beta" in given and not curves and "fbeta" not in str(values.get("metric")):
         raise InputError("--beta: means nothing without --metric fbeta; expected both")
     for name in ("html", "figure"):
         if name in given and values.get("form") == "conlleval":

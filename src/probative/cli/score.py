@@ -49,6 +49,14 @@ def score(
             overlap=Option("--overlap", help="Count partial overlaps of spans, too."),
         ),
     ],
+    probabilities: Annotated[
+        bool,
+        Option(
+            "--probabilities",
+            help="The outputs are probabilities (or any scores) of the positive class: curves, "
+            "average precision, the best threshold, calibration.",
+        ),
+    ] = False,
     names: options.Names = None,
     runs: options.Runs = None,
     out: Annotated[
@@ -64,6 +72,11 @@ def score(
     from probative.reporting.score_report import conlleval_report, scores_document
 
     inputs, called, remarks = inputs_of(files, runs, names)
+    if probabilities:
+        from probative.cli.probabilities import print_curves
+
+        print_curves(inputs, called, given, out, remarks)
+        return
     with reading_progress("reading", quiet=out.quiet):
         scores = find_scores(*inputs, names=called, **vars(given))
     out.remark(*remarks, *scores.notes)

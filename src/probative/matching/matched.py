@@ -80,7 +80,14 @@ from probative.matching.outputs import (
     short_name,
 )
 
-__all__ = ["Matched", "match_inputs", "match_training", "read_side"]
+__all__ = [
+    "Matched",
+    "align_items",
+    "match_inputs",
+    "match_training",
+    "name_systems",
+    "read_side",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +245,7 @@ def match_inputs(
                 f"runs: {name_of(answer)} is a log of samples; expected an answer, or runs alone"
             )
         return _averaging(_samples([answer, *outputs], names), None)
-    called = _name_systems(names, [system.name for system in given])
+    called = name_systems(names, [system.name for system in given])
     groups = group_runs(given, called)
     named = (
         tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
@@ -312,7 +319,7 @@ def _over_the_answer(gold: Segmented, systems: Sequence[Any]) -> tuple[list[Segm
 def _samples(files: Sequence[Any], names: Sequence[str] | None) -> Matched:
     """The systems of logs, on the samples of the first."""
     logs = [log for file in files for log in file.logs]
-    named = _name_systems(names, _names_of_logs(files))
+    named = name_systems(names, _names_of_logs(files))
     items, joined = match_logs(logs)
     answer, systems = sides_of(joined, items)
     return Matched(
@@ -441,7 +448,8 @@ def _averaging(matched: Matched, labels: str | Sequence[str] | None) -> Matched:
     )
 
 
-def _name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ...]:
+def name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ...]:
+    """What systems are called: the names that were given, or the usual ones, told apart."""
     if names is not None:
         if len(names) != len(usual):
             raise InputError(f"names: {len(names)} for {len(usual)} systems; expected one each")
@@ -483,7 +491,7 @@ def _labels(
         gold, systems, of_ids = join_by_key(gold, systems, options)
         notes += of_ids
     for name, system in zip(names, systems, strict=True):
-        notes += _align_items(gold, system, name, options.align_by)
+        notes += align_items(gold, system, name, options.align_by)
     if isinstance(gold, Labels):
         systems = [
             s if s is gold else by_threshold(gold, s, n, options, names)
@@ -528,7 +536,7 @@ def _refuse_strange_classes(gold: Any, system: Any, name: str, options: ReadingO
         )
 
 
-def _align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
+def align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
     """Make sure that the items of both sides are the same, where anything tells them."""
     if isinstance(gold.aligned, Text) and isinstance(system.aligned, Text):
         return align(gold.aligned, system.aligned, by=by)

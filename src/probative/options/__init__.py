@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         DemoOptions,
         PlanOptions,
     )
+    from probative.options.curves import CurveOptions
     from probative.options.differences import DifferenceOptions, ExchangeOptions
     from probative.options.intervals import IntervalOptions
     from probative.options.models import (
@@ -42,6 +43,7 @@ __all__ = [
     "CompareOptions",
     "CorpusOptions",
     "CrossvalOptions",
+    "CurveOptions",
     "DemoOptions",
     "DifferenceOptions",
     "ExchangeOptions",
@@ -65,6 +67,7 @@ __getattr__, __dir__ = names_on_demand(
         "agreeing": ("AgreementOptions",),
         "base": ("ALWAYS", "Options", "sign"),
         "comparing": ("CompareOptions", "DemoOptions", "PlanOptions"),
+        "curves": ("CurveOptions",),
         "differences": ("DifferenceOptions", "ExchangeOptions"),
         "intervals": ("IntervalOptions",),
         "models": (

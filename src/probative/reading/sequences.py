@@ -27,6 +27,7 @@ __all__ = [
     "sides_from_frame",
     "spans_from_sets",
     "tagged_from_lists",
+    "units_of",
 ]
 
 
@@ -136,7 +137,7 @@ def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
     if not items:
         raise InputError(f"{name}: is empty; expected one label per item")
     codes, names = labels_of(items, lambda text: InputError(f"{name}: {text}"))
-    return Labels(name, codes, names, None if units is None else _units(name, units, len(items)))
+    return Labels(name, codes, names, None if units is None else units_of(name, units, len(items)))
 
 
 def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
@@ -155,7 +156,8 @@ def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
     return replace(labels, units=text.sentence, aligned=text)
 
 
-def _units(name: str, units: Any, size: int) -> Any:
+def units_of(name: str, units: Any, size: int) -> Any:
+    """Number the units of items, in the order in which they occur."""
     items = items_of("units", units)
     if len(items) != size:
         raise InputError(f"units: {len(items)} of them; expected one per label of {name}, {size}")

@@ -31,6 +31,14 @@ if TYPE_CHECKING:
         ScorePosteriors,
         SplitBalance,
     )
+    from probative.results.curves import (
+        Band,
+        BestThreshold,
+        Calibration,
+        CalibrationBin,
+        Curve,
+        CurveComparison,
+    )
     from probative.results.datasets import (
         Dataset,
         DatasetComparisons,
@@ -70,14 +78,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agreement",
+    "Band",
     "BayesTest",
     "BestCut",
+    "BestThreshold",
     "Board",
     "Bucket",
     "BucketDifference",
+    "Calibration",
+    "CalibrationBin",
     "Ceiling",
     "Comparison",
     "Comparisons",
+    "Curve",
+    "CurveComparison",
     "CurvePoint",
     "Dataset",
     "DatasetComparisons",
@@ -149,6 +163,14 @@ __getattr__, __dir__ = names_on_demand(
             "SystemScore",
         ),
         "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),
+        "curves": (
+            "Band",
+            "BestThreshold",
+            "Calibration",
+            "CalibrationBin",
+            "Curve",
+            "CurveComparison",
+        ),
         "datasets": ("Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"),
         "gates": ("GateVerdict",),
         "groups": ("Group", "GroupSummary", "GroupWeight", "Heterogeneity"),

@@ -17,6 +17,7 @@ __all__ = [
     "ChunkingOptions",
     "ClusterOptions",
     "CoverageOptions",
+    "CurveStudyOptions",
     "GateOptions",
     "MacroOptions",
     "PairingOptions",
@@ -221,3 +222,14 @@ class RepeatsOptions(SimulationOptions):
     samples: Sequence[int] = field(default=(50, 200, 1000), metadata={"as": "n"})
     repeats: Sequence[int] = field(default=(1, 5, 20), metadata=ALWAYS)
     scores: Sequence[float] = field(default=(0.5, 0.75, 0.9), metadata={"as": "score"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveStudyOptions(SimulationOptions):
+    """Of `probative.studies.curves.curve_study`."""
+
+    replicates: int = field(default=400, metadata=ALWAYS)
+    positives: Sequence[int] = field(default=(5, 20, 100, 1000), metadata=ALWAYS)
+    shares: Sequence[float] = field(default=(0.5, 0.05, 0.01), metadata={"as": "share"})
+    distances: Sequence[float] = field(default=(0.0, 1.0, 2.0, 3.0), metadata={"as": "distance"})
+    kinds: Sequence[str] = field(default=("continuous", "tied", "units"), metadata={"as": "kind"})

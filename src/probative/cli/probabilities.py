@@ -1,0 +1,73 @@
+"""What ``score`` and ``compare`` do with ``--probabilities``."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from probative.errors import InputError
+from probative.options import CurveOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from probative.cli.output import Output
+    from probative.options import CompareOptions, ScoreOptions
+
+__all__ = ["print_curve_comparison", "print_curves"]
+
+
+def print_curves(
+    inputs: Sequence[Any],
+    names: Sequence[str] | None,
+    given: ScoreOptions,
+    out: Output,
+    remarks: Sequence[str],
+) -> None:
+    """Print the curve of every system."""
+    from probative.curves import find_curves
+    from probative.reporting.curve_figures import curves_figure
+    from probative.reporting.curve_report import curves_document
+
+    if out.form == "conlleval":
+        raise InputError("--format: 'conlleval' has no curves; expected text, json and so on")
+    gold, *systems = inputs
+    options = CurveOptions(**_shared(given), rng=0 if out.seed is None else out.seed)
+    curves = find_curves(gold, systems, options, names=names)
+    notes = dict.fromkeys(note for curve in curves for note in curve.notes)
+    out.remark(*remarks, *notes)
+    out.emit(curves_document(tuple(curves)), lambda: curves_figure(tuple(curves)))
+
+
+def print_curve_comparison(
+    inputs: Sequence[Any],
+    names: Sequence[str] | None,
+    given: CompareOptions,
+    out: Output,
+    remarks: Sequence[str],
+    refused: Mapping[str, bool],
+) -> None:
+    """Print the curves of two systems and their differences."""
+    from probative.curves import compare_curves
+    from probative.reporting.curve_figures import curves_figure
+    from probative.reporting.curve_report import comparison_document
+
+    for flag, is_given in refused.items():
+        if is_given:
+            raise InputError(f"{flag}: cannot be combined with --probabilities")
+    gold, *systems = inputs
+    if len(systems) not in (0, 2):
+        raise InputError(f"--probabilities: compares two systems, not {len(systems)}")
+    found = compare_curves(gold, *systems, names=names, **_shared(given))
+    out.remark(*remarks, *found.notes)
+    out.emit(comparison_document(found), lambda: curves_figure(found.curves))
+
+
+def _shared(given: ScoreOptions | CompareOptions) -> dict[str, Any]:
+    """The choices that curves know, too; others are refused, not ignored."""
+    known = {entry.name for entry in fields(CurveOptions)}
+    usual = type(given)()
+    for entry in fields(given):
+        if entry.name not in known and getattr(given, entry.name) != getattr(usual, entry.name):
+            raise InputError(f"{entry.name}: cannot be combined with probabilities=True")
+    return {name: getattr(given, name) for name in known if hasattr(given, name)}

@@ -1,0 +1,155 @@
+"""Do probabilities mean what they say? Reliability, calibration errors, the Brier score's parts."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import optimize, special
+
+from probative.counts import Counts
+from probative.inference.intervals import interval
+from probative.results import Calibration, CalibrationBin
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative._types import Array
+
+__all__ = ["calibration"]
+
+_FEWEST = 5  # items that a bin has on average
+_CHANCE = math.sqrt(2 / math.pi)  # the mean of |z| for a standard normal z
+
+
+def calibration(
+    is_positive: NDArray[np.bool_],
+    probabilities: Array,
+    *,
+    level: float,
+    bins: int,
+    unit: NDArray[np.int64] | None = None,
+) -> Calibration:
+    """Compare probabilities with what came true, in bins of about as many items each.
+
+    Parameters
+    ----------
+    is_positive, probabilities
+        The answer and the probability of "yes", per item.
+    level
+        The level of the intervals.
+    bins
+        How many bins there are at most: equal probabilities stay together, and a bin has five items
+        on average or more.
+    unit
+        The unit of every item, or None.
+    """
+    group = _equal_mass(probabilities, min(bins, max(1, len(probabilities) // _FEWEST)))
+    own = [
+        _bin(group == k, is_positive, probabilities, unit, level) for k in range(group.max() + 1)
+    ]
+    share = np.array([one.items for one in own]) / len(probabilities)
+    gap = np.array([one.share - one.mean for one in own])
+    # of what came true in each bin, given its share; and if every probability were right
+    noise = np.array([_variance(one) for one in own])
+    expected = np.bincount(group, weights=probabilities * (1 - probabilities))
+    chance = np.sqrt(expected) / np.array([one.items for one in own])
+    error = float(share @ np.abs(gap))
+    brier, parts = _brier(is_positive, probabilities)
+    return Calibration(
+        bins=tuple(own),
+        ece=error,
+        ece_by_chance=float(share @ chance) * _CHANCE,
+        ece_debiased=_debiased(share, gap, np.sqrt(noise)),
+        squared_error=float(share @ (gap**2 - noise)),
+        brier=brier,
+        miscalibration=parts[0],
+        discrimination=parts[1],
+        uncertainty=parts[2],
+        level=level,
+    )
+
+
+def _equal_mass(values: Array, bins: int) -> Any:
+    """The bin of every item: about as many in each, equal values in one."""
+    cuts = np.quantile(values, np.arange(1, bins) / bins, method="higher")
+    group = np.searchsorted(np.unique(cuts), values, side="right")
+    return np.unique(group, return_inverse=True)[1].reshape(-1)
+
+
+def _bin(chosen: Any, is_positive: Any, probabilities: Array, unit: Any, level: float) -> Any:
+    said, came = probabilities[chosen], is_positive[chosen].astype(float)
+    right, wrong = came, 1.0 - came
+    if unit is None:
+        counts, clustered = Counts(float(right.sum()), 0.0, float(wrong.sum())), False
+    else:
+        sums = (np.bincount(unit[chosen], weights=w) for w in (right, wrong))
+        right, wrong = (np.asarray(s) for s in sums)
+        counts, clustered = Counts(right, np.zeros_like(right), wrong), True
+    limits = interval(counts, "recall", level=level, clustered=clustered)
+    return CalibrationBin(
+        low_edge=float(said.min()),
+        high_edge=float(said.max()),
+        items=len(said),
+        positives=int(came.sum()),
+        mean=float(said.mean()),
+        share=float(came.mean()),
+        low=float(limits.low),
+        high=float(limits.high),
+        design_effect=None if limits.design_effect is None else float(limits.design_effect),
+    )
+
+
+def _variance(one: CalibrationBin) -> float:
+    """An unbiased estimate of the variance of the share; of a single item, the largest there is."""
+    if one.items < 2:
+        return 0.25
+    effect = one.design_effect
+    factor = 1.0 if effect is None or math.isnan(effect) else max(1.0, effect)
+    return factor * one.share * (1 - one.share) / (one.items - 1)
+
+
+def _debiased(share: Array, gap: Array, deviation: Array) -> float:
+    """The calibration error without what chance adds to it.
+
+    Absolute gaps are too large on average: chance makes a gap where there is none. The gaps are
+    shrunk by one factor, so that with noise of the observed size they would show the error that was
+    seen; if noise alone shows as much, nothing is left.
+    """
+    seen = float(share @ np.abs(gap))
+
+    def shown(factor: float) -> float:
+        return float(share @ _mean_of_absolute(factor * gap, deviation)) - seen
+
+    if seen == 0 or shown(0.0) >= 0:
+        return 0.0
+    return seen * (float(optimize.brentq(shown, 0.0, 1.0)) if shown(1.0) > 0 else 1.0)
+
+
+def _mean_of_absolute(mean: Array, deviation: Array) -> Array:
+    """The mean of |x| for a normal x."""
+    spread = np.where(deviation > 0, deviation, 1.0)
+    z = mean / spread
+    folded = spread * _CHANCE * np.exp(-(z**2) / 2) + mean * special.erf(z / math.sqrt(2))
+    return np.where(deviation > 0, folded, np.abs(mean))
+
+
+def _brier(is_positive: Any, probabilities: Array) -> tuple[float, tuple[float, float, float]]:
+    """The Brier score, and its parts by the best monotone recalibration.
+
+    Miscalibration is what recalibration would gain, discrimination what the recalibrated
+    probabilities gain over the share of positives; the score is the first less the second plus the
+    uncertainty of that share.
+    """
+    came = is_positive.astype(float)
+    order = np.argsort(probabilities, kind="stable")
+    _, first, number = np.unique(probabilities[order], return_index=True, return_counts=True)
+    means = np.add.reduceat(came[order], first) / number
+    fitted = optimize.isotonic_regression(means, weights=number).x
+    recalibrated = np.repeat(fitted, number)
+    brier = float(np.mean((probabilities - came) ** 2))
+    best = float(np.mean((recalibrated - came[order]) ** 2))
+    share = float(came.mean())
+    uncertain = share * (1 - share)
+    return brier, (max(0.0, brier - best), max(0.0, uncertain - best), uncertain)

@@ -1,0 +1,255 @@
+"""How far two systems' curves differ on the same items: intervals and a test by exchange.
+
+Scores of two systems need not be on one scale, and average precision, the area under the ROC curve
+and the highest F-beta depend on the order of the items alone. So what is exchanged between the
+systems, item by item or unit by unit, is the rank of an item within each of them: if it made no
+difference which system an order came from, any exchange would be as good as none.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.inference.average_precision import (
+    influence_on_average_precision,
+    influence_on_roc_auc,
+    standard_error,
+)
+from probative.inference.best_threshold import weights_of_units
+from probative.inference.differences import mover
+from probative.inference.ranked import Ranked
+from probative.inference.sequential_pvalue import levels_at, sequential_pvalues
+from probative.inference.student_posterior import StudentPosterior
+from probative.inference.unit_weights import WeightedCurves, blocks_of, fbeta_of
+from probative.results import Comparison, Interval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative._types import Array
+    from probative.inference.sequential_pvalue import SampledPvalue
+    from probative.results import Curve
+
+__all__ = ["compare_ranked"]
+
+_RANKS = 2_000  # classes of ranks at most: more take time and tell next to nothing
+_COLUMNS = 256  # exchanges that are worked on at once
+_ROUNDING = 1e-12
+_MOST_WORK = 10**11  # cells of curves in all exchanges
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """What two systems score by one metric, and how that varies."""
+
+    metric: str
+    a: Interval
+    b: Interval
+    correlation: float
+    deviation: float
+
+
+def compare_ranked(
+    ranked: tuple[Ranked, Ranked],
+    curves: tuple[Curve, Curve],
+    *,
+    level: float,
+    beta: float,
+    rope: float,
+    rng: np.random.Generator,
+) -> tuple[Comparison, ...]:
+    """Compare average precision, the area under the ROC curve and the highest F-beta.
+
+    Parameters
+    ----------
+    ranked, curves
+        The two systems, on the same items; the baseline first.
+    level, beta, rope
+        The level of the intervals, the weight of recall, half the region of equivalence.
+    rng
+        For the exchanges and the weights of units.
+    """
+    first, second = ranked
+    if np.array_equal(first.step, second.step):
+        same = True
+        tests: list[SampledPvalue | None] = [None] * 3
+    else:
+        same = False
+        tests = [*_exchange_ranks(first, second, level, beta, rng)]
+    pairs = _pairs(ranked, curves, level, beta, rng)
+    by = "item" if first.unit is None else "unit"
+    freedom = max(1e-3, first.positive_units - 1)
+    found = []
+    for pair, test in zip(pairs, tests, strict=True):
+        difference = float(pair.b.estimate) - float(pair.a.estimate)
+        low, high = (0.0, 0.0) if same else mover(pair.a, pair.b, pair.correlation)
+        posterior = StudentPosterior(difference, pair.deviation, freedom)
+        undefined = math.isnan(difference)
+        chances = (math.nan,) * 3 if undefined or first.positive_units <= 1 else None
+        worse, equal, better = chances or posterior.probabilities(rope)
+        found.append(
+            Comparison(
+                a=curves[0].name,
+                b=curves[1].name,
+                metric=pair.metric,
+                difference=difference,
+                low=-1.0 if undefined else low,
+                high=1.0 if undefined else high,
+                method="mover",
+                pvalue=1.0 if test is None or undefined else test.pvalue,
+                p_adjusted=None,
+                test="exact" if test is None else "sampled",
+                by=by,
+                design_effect=None,
+                p_a_better=worse,
+                p_equivalent=equal,
+                p_b_better=better,
+                rope=rope,
+                posterior=posterior,
+                score_a=float(pair.a.estimate),
+                score_b=float(pair.b.estimate),
+                level=level,
+                positives=first.positives,
+                identical=same,
+                note=None if test is None or test.clear else str(test),
+            )
+        )
+    return tuple(found)
+
+
+def _pairs(
+    ranked: tuple[Ranked, Ranked],
+    curves: tuple[Curve, Curve],
+    level: float,
+    beta: float,
+    rng: np.random.Generator,
+) -> list[_Pair]:
+    first, second = ranked
+    one, other = curves
+    pairs = []
+    for metric, influence in (
+        ("average_precision", influence_on_average_precision),
+        ("roc_auc", influence_on_roc_auc),
+    ):
+        a, b = getattr(one, metric), getattr(other, metric)
+        if not first.negatives and metric == "roc_auc":
+            pairs.append(_Pair(metric, a, b, 0.0, math.nan))
+            continue
+        mine, theirs = (r.by_unit(influence(r)) for r in ranked)
+        deviation = standard_error(first, influence(second) - influence(first))
+        pairs.append(_Pair(metric, a, b, _correlation(mine, theirs), deviation))
+    best_a, best_b = (
+        Interval(
+            f"best_{c.best.metric}", "cross-fitted", level, c.best.estimate, c.best.low, c.best.high
+        )
+        for c in curves
+    )
+    block = blocks_of(first.n_units)
+    weights = weights_of_units(int(block.max()) + 1, rng)
+    draws = []
+    for system in ranked:
+        tp, predicted = WeightedCurves.of(system, block).cumulated(weights)
+        draws.append(fbeta_of(tp, predicted, tp[-1], beta).max(axis=0))
+    spread = float(np.std(draws[1] - draws[0]))
+    together = _correlation(*(own - own.mean() for own in draws))
+    pairs.append(_Pair(best_a.metric, best_a, best_b, together, spread))
+    return pairs
+
+
+def _correlation(x: Array, y: Array) -> float:
+    """The correlation of deviations from 0; 0 where one of them has none."""
+    size = math.sqrt(float(x @ x) * float(y @ y))
+    return min(1.0, max(-1.0, float(x @ y) / size)) if size > 0 else 0.0
+
+
+# --- the test ---------------------------------------------------------------------------------
+
+
+def _exchange_ranks(
+    a: Ranked, b: Ranked, level: float, beta: float, rng: np.random.Generator
+) -> list[SampledPvalue]:
+    """The p-values of the three differences, from ranks exchanged at random."""
+    block = blocks_of(a.n_units)
+    codes = _common_ranks(a, b)
+    rows = int(max(code.max() for code in codes)) + 1
+    thresholds = np.arange(rows, 0, -1, dtype=float)
+    sides = [_cells(Ranked(a.is_positive, code, thresholds, a.unit), block, rows) for code in codes]
+    game = _Game(sides[0], sides[1], a.positives, a.negatives, beta)
+    observed = np.abs(game.differences(np.zeros((int(block.max()) + 1, 1))))
+
+    def draw(
+        generator: np.random.Generator, number: int, tests: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        extreme = np.zeros(3, dtype=np.int64)
+        for start in range(0, number, _COLUMNS):
+            size = (observed_units, min(_COLUMNS, number - start))
+            flips = generator.integers(0, 2, size).astype(float)
+            far = np.abs(game.differences(flips)) >= observed - _ROUNDING
+            extreme += np.count_nonzero(far, axis=1)
+        return extreme[tests]
+
+    observed_units = int(block.max()) + 1
+    work = rows + sides[0].items.nnz
+    most = int(min(10**6, max(10_000, _MOST_WORK // (10 * work))))
+    return sequential_pvalues(draw, 3, levels=levels_at(level), most=most, rng=rng)
+
+
+def _common_ranks(a: Ranked, b: Ranked) -> list[NDArray[np.int64]]:
+    """The middle rank of every item within each system, as classes that both share."""
+    middles = []
+    for system in (a, b):
+        twice = 2 * system.predicted - system.new_items  # twice the middle rank of a step
+        middles.append(twice[system.step])
+    values = np.unique(np.concatenate(middles))
+    if len(values) <= _RANKS:
+        return [np.searchsorted(values, own) for own in middles]
+    width = 2 * a.items / _RANKS
+    return [np.minimum((own / width).astype(np.int64), _RANKS - 1) for own in middles]
+
+
+def _cells(ranked: Ranked, block: NDArray[np.int64], rows: int) -> WeightedCurves:
+    """Positives and items by class of rank and unit, empty classes too."""
+    from scipy import sparse
+
+    column = block[ranked.units]
+    shape = (rows, int(block.max()) + 1)
+    ones, own = np.ones(ranked.items), ranked.is_positive
+    return WeightedCurves(
+        sparse.csr_matrix((ones[own], (ranked.step[own], column[own])), shape),
+        sparse.csr_matrix((ones, (ranked.step, column)), shape),
+        np.arange(rows),
+    )
+
+
+class _Game:
+    """The three differences, B minus A, under any exchange of ranks between two systems."""
+
+    def __init__(
+        self, a: WeightedCurves, b: WeightedCurves, positives: int, negatives: int, beta: float
+    ):
+        self._sums = [
+            np.asarray(m.sum(axis=1)) for m in (a.positives, a.items, b.positives, b.items)
+        ]
+        self._moved = (b.positives - a.positives).tocsr(), (b.items - a.items).tocsr()
+        self._positives, self._negatives, self._beta = positives, negatives, beta
+
+    def differences(self, flips: Array) -> Array:
+        """A row for each metric, a column for each exchange."""
+        moved = [change @ flips for change in self._moved]
+        mine = self._scores(self._sums[0] + moved[0], self._sums[1] + moved[1])
+        theirs = self._scores(self._sums[2] - moved[0], self._sums[3] - moved[1])
+        return np.asarray(theirs - mine)
+
+    def _scores(self, gained: Array, items: Array) -> Array:
+        tp, predicted = np.cumsum(gained, axis=0), np.cumsum(items, axis=0)
+        precision = np.where(predicted > 0, tp / np.maximum(predicted, 1), 0.0)
+        average = (gained * precision).sum(axis=0) / self._positives
+        below = self._negatives - (predicted - tp) + (items - gained) / 2
+        pairs: Any = max(1, self._positives * self._negatives)
+        area = (gained * below).sum(axis=0) / pairs
+        best = fbeta_of(tp, predicted, self._positives, self._beta).max(axis=0)
+        return np.stack([average, area, best])

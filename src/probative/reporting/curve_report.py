@@ -1,0 +1,260 @@
+"""Curves as documents: what people read of average precision, thresholds and calibration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative.reporting.curve_drawings import curve_drawings
+from probative.reporting.document import Document, Table, number, payload, points
+from probative.wording import metric_name, pvalue, signed_points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.reporting.document import Drawing
+    from probative.results import Curve, CurveComparison, Interval
+
+__all__ = ["comparison_document", "curves_document"]
+
+
+def curves_document(curves: Sequence[Curve]) -> Document:
+    """Show the curves of one or more systems."""
+    return Document(
+        title="What the probabilities are worth"
+        if _probable(curves)
+        else "What the scores are worth",
+        payload=payload(
+            "score", curves[0].signature, task="probabilities", systems=_entries(curves)
+        ),
+        tables=_tables(curves),
+        records=tuple({"system": c.name, **_summary(c)} for c in curves),
+        notes=(*_readings(curves), curves[0].signature),
+        drawings=_drawings(curves),
+    )
+
+
+def comparison_document(comparison: CurveComparison) -> Document:
+    """Show the curves of two systems, how they differ, and the verdict."""
+    curves, c = comparison.curves, comparison.comparisons
+    table = Table(
+        ("score", curves[0].name, curves[1].name, "difference", "interval", "p", "P(better)"),
+        tuple(
+            (
+                metric_name(one.metric),
+                points(one.score_a),
+                points(one.score_b),
+                signed_points(one.difference, 2),
+                f"{signed_points(one.low)} to {signed_points(one.high)}",
+                pvalue(one.pvalue),
+                number(one.p_b_better),
+            )
+            for one in c
+        ),
+        title=f"Differences in points, {c[0].b} minus {c[0].a}, with "
+        f"{100 * comparison.level:g} % intervals",
+        notes=(
+            f"p: sampled exchange of ranks by {c[0].by}. P(better): that {c[0].b} is better.",
+            "Best scores are those to expect of thresholds chosen on these data.",
+        ),
+    )
+    return Document(
+        title=f"{c[0].b} against {c[0].a}",
+        payload=payload(
+            "compare",
+            comparison.signature,
+            task="probabilities",
+            systems=_entries(curves),
+            comparisons=[one.to_dict() for one in c],
+            verdicts=list(comparison.verdicts),
+        ),
+        tables=(table, *_tables(curves)),
+        records=tuple(comparison.records()),
+        notes=(*comparison.verdicts, *_readings(curves), comparison.signature),
+        drawings=_drawings(curves),
+    )
+
+
+def _entries(curves: Sequence[Curve]) -> list[dict[str, Any]]:
+    return [curve.to_dict() for curve in curves]
+
+
+def _probable(curves: Sequence[Curve]) -> bool:
+    return all(curve.calibration is not None for curve in curves)
+
+
+def _tables(curves: Sequence[Curve]) -> tuple[Table, ...]:
+    tables = [_score_table(curves), _threshold_table(curves)]
+    calibrated = [curve for curve in curves if curve.calibration is not None]
+    if calibrated:
+        tables.append(_calibration_table(calibrated))
+        tables += (_bin_table(curve) for curve in calibrated if len(curves) == 1)
+    return tuple(tables)
+
+
+def _limits(low: float, high: float) -> str:
+    return f"{points(low, 1)}–{points(high, 1)}"
+
+
+def _score_table(curves: Sequence[Curve]) -> Table:
+    level = 100 * curves[0].level
+    notes = [
+        f"{curve.name}: {words}: {one.note}"
+        for curve in curves
+        for words, one in _scores(curve)
+        if one.note
+    ]
+    return Table(
+        ("system", "items", "positive", "average precision", "interval", "ROC AUC", "interval"),
+        tuple(
+            (
+                curve.name,
+                f"{curve.items:,}",
+                f"{curve.positives:,}",
+                points(curve.average_precision.estimate),
+                _limits(curve.average_precision.low, curve.average_precision.high),
+                points(curve.roc_auc.estimate),
+                _limits(curve.roc_auc.low, curve.roc_auc.high),
+            )
+            for curve in curves
+        ),
+        title=f"Order of the items: scores in points with {level:g} % intervals",
+        notes=tuple(notes),
+    )
+
+
+def _scores(curve: Curve) -> tuple[tuple[str, Interval], ...]:
+    return ("average precision", curve.average_precision), ("ROC AUC", curve.roc_auc)
+
+
+def _threshold_table(curves: Sequence[Curve]) -> Table:
+    name = metric_name(curves[0].best.metric)
+    rows = []
+    for curve in curves:
+        best = curve.best
+        low = "any" if best.threshold_low == -float("inf") else f"{best.threshold_low:.4g}"
+        rows.append(
+            (
+                curve.name,
+                f"{best.threshold:.4g}",
+                f"{low}–{best.threshold_high:.4g}",
+                points(best.apparent),
+                points(best.estimate),
+                _limits(best.low, best.high),
+                points(best.precision, 1),
+                points(best.recall, 1),
+            )
+        )
+    notes = dict.fromkeys(f"{c.name}: {c.best.note}" for c in curves if c.best.note)
+    return Table(
+        (
+            "system",
+            "best threshold",
+            "interval",
+            f"{name} here",
+            f"{name} elsewhere",
+            "interval",
+            "precision",
+            "recall",
+        ),
+        tuple(rows),
+        title=f"The threshold with the highest {name}, and what it will score on other data",
+        notes=tuple(notes),
+        droppable=(6, 7),
+    )
+
+
+def _calibration_table(curves: Sequence[Curve]) -> Table:
+    rows = []
+    for curve in curves:
+        c = curve.calibration
+        if c is None:
+            continue
+        rows.append(
+            (
+                curve.name,
+                points(c.ece_debiased),
+                points(c.ece),
+                points(c.ece_by_chance),
+                number(c.brier, 4),
+                number(c.miscalibration, 4),
+                number(c.discrimination, 4),
+                number(c.uncertainty, 4),
+            )
+        )
+    return Table(
+        (
+            "system",
+            "calibration error",
+            "as seen",
+            "by chance",
+            "Brier",
+            "miscalibration",
+            "discrimination",
+            "uncertainty",
+        ),
+        tuple(rows),
+        title="Do the probabilities mean what they say? Calibration error in points, Brier score",
+        droppable=(7, 6, 5),
+    )
+
+
+def _bin_table(curve: Curve) -> Table:
+    bins = curve.calibration.bins if curve.calibration is not None else ()
+    return Table(
+        ("from", "to", "items", "mean probability", "share positive", "interval"),
+        tuple(
+            (
+                number(b.low_edge),
+                number(b.high_edge),
+                f"{b.items:,}",
+                points(b.mean, 1),
+                points(b.share, 1),
+                _limits(b.low, b.high),
+            )
+            for b in bins
+        ),
+        title="Reliability: bins of about as many items each, in points",
+        text_columns=0,
+    )
+
+
+def _readings(curves: Sequence[Curve]) -> tuple[str, ...]:
+    best = curves[0].best
+    name = metric_name(best.metric)
+    first = (
+        f"{name} here is that of the best threshold on the data that chose it, hence too high; "
+        f"elsewhere: cross-fitted, with an interval that allows for the choice."
+    )
+    bands = (
+        f"Bands: pointwise ones ({curves[0].pointwise.method}) hold at a threshold chosen "
+        f"beforehand, simultaneous ones ({curves[0].simultaneous.method}) at all together."
+    )
+    return first, bands
+
+
+def _summary(curve: Curve) -> dict[str, Any]:
+    """One line of numbers per system, for CSV."""
+    ap, auc, best, c = curve.average_precision, curve.roc_auc, curve.best, curve.calibration
+    return {
+        "items": curve.items,
+        "positives": curve.positives,
+        "average_precision": ap.estimate,
+        "average_precision_low": ap.low,
+        "average_precision_high": ap.high,
+        "roc_auc": auc.estimate,
+        "roc_auc_low": auc.low,
+        "roc_auc_high": auc.high,
+        "metric": best.metric,
+        "threshold": best.threshold,
+        "apparent": best.apparent,
+        "estimate": best.estimate,
+        "low": best.low,
+        "high": best.high,
+        "ece_debiased": None if c is None else c.ece_debiased,
+        "brier": None if c is None else c.brier,
+    }
+
+
+def _drawings(curves: Sequence[Curve]) -> tuple[Drawing, ...]:
+    several = len(curves) > 1
+    return tuple(d for c in curves for d in curve_drawings(c, c.name if several else ""))

@@ -1,0 +1,227 @@
+"""The numbers behind curves, against scikit-learn and by brute force."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    precision_recall_curve,
+    roc_auc_score,
+)
+
+from probative.counts import Counts
+from probative.inference.average_precision import (
+    average_precision_interval,
+    influence_on_average_precision,
+    influence_on_roc_auc,
+    roc_auc,
+    roc_auc_interval,
+)
+from probative.inference.best_threshold import best_threshold
+from probative.inference.calibration import calibration
+from probative.inference.curve_bands import local_level, pointwise_band, simultaneous_band
+from probative.inference.intervals import interval
+from probative.inference.ranked import Ranked
+
+
+@st.composite
+def data(draw):
+    items = draw(st.lists(st.tuples(st.booleans(), st.integers(-5, 5)), min_size=4, max_size=40))
+    yes = np.array([item[0] for item in items])
+    scores = np.array([item[1] / 4 for item in items])
+    assume(1 < yes.sum() < len(yes))
+    return yes, scores
+
+
+@given(data())
+def test_values_are_those_of_scikit_learn(items):
+    yes, scores = items
+    ranked = Ranked.of(yes, scores)
+    precision, recall, thresholds = precision_recall_curve(yes, scores)
+    np.testing.assert_allclose(ranked.thresholds, thresholds[::-1])
+    np.testing.assert_allclose(ranked.precision, precision[:-1][::-1])
+    np.testing.assert_allclose(ranked.recall, recall[:-1][::-1])
+    assert ranked.average_precision == pytest.approx(average_precision_score(yes, scores))
+    assert roc_auc(ranked) == pytest.approx(roc_auc_score(yes, scores))
+
+
+@given(data())
+def test_influences_are_derivatives_by_the_weight_of_an_item(items):
+    yes, scores = items
+    ranked = Ranked.of(yes, scores)
+    influence = influence_on_average_precision(ranked)
+    assert influence.sum() == pytest.approx(0, abs=1e-12)
+    more = np.ones(len(yes))
+    more[0] += 1e-6
+    moved = average_precision_score(yes, scores, sample_weight=more) - ranked.average_precision
+    assert moved / 1e-6 == pytest.approx(influence[0], abs=1e-4)
+
+
+@given(data())
+def test_units_of_one_item_change_nothing(items):
+    yes, scores = items
+    alone, units = Ranked.of(yes, scores), Ranked.of(yes, scores, np.arange(len(yes)))
+    one, other = (average_precision_interval(r, 0.95) for r in (alone, units))
+    assert (one.low, one.high) == pytest.approx((other.low, other.high))
+    assert other.design_effect is not None
+    assert one.design_effect is None
+
+
+def test_leaving_out_items_one_by_one_is_what_it_says():
+    from probative.inference.average_precision import _without_each_item
+
+    rng = np.random.default_rng(3)
+    yes = rng.random(25) < 0.4
+    scores = np.round(rng.normal(yes), 1)
+    values = _without_each_item(Ranked.of(yes, scores))
+    for i in range(len(yes)):
+        rest = np.arange(len(yes)) != i
+        expected = average_precision_score(yes[rest], scores[rest])
+        assert values[i] == pytest.approx(expected)
+
+
+def test_delong_s_variance_is_that_of_all_pairs():
+    rng = np.random.default_rng(4)
+    yes = rng.random(40) < 0.3
+    scores = np.round(rng.normal(yes), 1)
+    ranked = Ranked.of(yes, scores)
+    wins = (scores[yes][:, None] > scores[~yes]) + 0.5 * (scores[yes][:, None] == scores[~yes])
+    v10, v01 = wins.mean(axis=1), wins.mean(axis=0)
+    deviation = math.sqrt(v10.var(ddof=1) / len(v10) + v01.var(ddof=1) / len(v01))
+    found = roc_auc_interval(ranked, 0.95)
+    area = wins.mean()
+    from scipy import special, stats
+
+    reach = stats.t.ppf(0.975, min(len(v10), len(v01)) - 1) * deviation / (area * (1 - area))
+    assert found.low == pytest.approx(special.expit(special.logit(area) - reach))
+    assert found.high == pytest.approx(special.expit(special.logit(area) + reach))
+    squares = influence_on_roc_auc(ranked) ** 2
+    assert squares.sum() == pytest.approx(v10.var() / len(v10) + v01.var() / len(v01))
+
+
+@given(data(), st.sampled_from([None, 2, 3]))
+def test_limits_lie_within_0_and_1_and_hold_the_curve(items, size):
+    yes, scores = items
+    ranked = Ranked.of(yes, scores, None if size is None else np.arange(len(yes)) // size)
+    for band in (pointwise_band(ranked, 0.95), simultaneous_band(ranked, 0.95)):
+        for name in ("precision", "recall"):
+            low, high = getattr(band, f"{name}_low"), getattr(band, f"{name}_high")
+            value = getattr(ranked, name)
+            assert np.all((low >= 0) & (high <= 1) & (low <= value + 1e-9) & (value <= high + 1e-9))
+
+
+@given(data())
+def test_pointwise_limits_are_those_of_counts(items):
+    yes, scores = items
+    ranked = Ranked.of(yes, scores)
+    band = pointwise_band(ranked, 0.9)
+    k = len(ranked.thresholds) // 2
+    tp, fp = ranked.tp[k], ranked.fp[k]
+    counts = Counts(tp, fp, ranked.positives - tp)
+    for name in ("precision", "recall"):
+        found = interval(counts, name, level=0.9)
+        assert getattr(band, f"{name}_low")[k] == pytest.approx(found.low)
+        assert getattr(band, f"{name}_high")[k] == pytest.approx(found.high)
+
+
+def test_units_widen_pointwise_limits_as_clustered_counts_do():
+    rng = np.random.default_rng(5)
+    yes, unit = np.repeat(rng.random(60) < 0.4, 4), np.repeat(np.arange(60), 4)
+    scores = np.repeat(rng.normal(size=60), 4) + 0.1 * rng.normal(size=240) + yes
+    ranked = Ranked.of(yes, scores, unit)
+    band = pointwise_band(ranked, 0.95)
+    k = 150
+    taken = ranked.step <= k
+    cells = [ranked.by_unit((a & b).astype(float)) for a, b in ((yes, taken), (yes, ~taken))]
+    found = interval(Counts(cells[0], 0 * cells[0], cells[1]), "recall", clustered=True)
+    assert found.design_effect > 2
+    assert band.recall_low[k] == pytest.approx(found.low, abs=0.02)
+    assert band.recall_high[k] == pytest.approx(found.high, abs=0.02)
+
+
+def test_the_local_level_makes_a_joint_one():
+    n, level = 30, 0.9
+    eta = local_level(n, level)
+    rng = np.random.default_rng(99)
+    from scipy import special
+
+    i = np.arange(1, n + 1)
+    below = special.betainc(i, n + 1 - i, np.sort(rng.random((20_000, n)), axis=1))
+    inside = ((below >= eta / 2) & (below <= 1 - eta / 2)).all(axis=1).mean()
+    assert inside == pytest.approx(level, abs=0.015)
+    assert local_level(1, 0.95) == pytest.approx(0.05, abs=0.015)
+
+
+@given(data())
+def test_the_best_threshold_is_the_best(items):
+    yes, scores = items
+    best = best_threshold(Ranked.of(yes, scores), 0.95, 1.0, np.random.default_rng(0))
+    by_hand = {
+        t: 2 * (yes & (scores >= t)).sum() / (yes.sum() + (scores >= t).sum())
+        for t in np.unique(scores)
+    }
+    assert best.apparent == pytest.approx(max(by_hand.values()))
+    assert by_hand[best.threshold] == pytest.approx(best.apparent)
+    assert best.threshold_low < best.threshold <= best.threshold_high
+    assert best.low <= best.apparent_low <= best.high <= 1
+    assert best.estimate <= best.apparent
+
+
+def test_what_was_chosen_on_noise_is_corrected_and_covered():
+    rng = np.random.default_rng(6)
+    covered, naive, bias = [], [], []
+    for _ in range(80):
+        yes, scores = rng.random(200) < 0.1, rng.normal(size=200)
+        if yes.sum() < 2:
+            continue
+        best = best_threshold(Ranked.of(yes, scores), 0.95, 1.0, rng)
+        taken = 0.5 * math.erfc(best.threshold / math.sqrt(2))
+        truth = 2 * 0.1 * taken / (0.1 + taken)
+        covered.append(best.low <= truth <= best.high)
+        naive.append(best.apparent_low <= truth <= best.apparent_high)
+        bias.append((best.apparent - truth, best.estimate - truth))
+    assert np.mean(covered) > 0.9 > np.mean(naive)
+    seen, left = np.mean(bias, axis=0)
+    assert seen > 0.03
+    assert abs(left) < seen / 2
+
+
+def test_calibration_of_right_probabilities_is_unbiased():
+    rng = np.random.default_rng(7)
+    squared, seen, chance, left = [], [], [], []
+    for _ in range(300):
+        p = rng.beta(1, 3, size=400)
+        found = calibration(rng.random(400) < p, p, level=0.95, bins=10)
+        squared.append(found.squared_error)
+        seen.append(found.ece)
+        chance.append(found.ece_by_chance)
+        left.append(found.ece_debiased)
+    assert np.mean(squared) == pytest.approx(0, abs=3 * np.std(squared) / math.sqrt(300))
+    assert np.mean(seen) == pytest.approx(np.mean(chance), rel=0.05)
+    assert np.mean(left) < np.mean(seen) / 2
+
+
+def test_calibration_of_wrong_probabilities_is_found():
+    rng = np.random.default_rng(8)
+    p = rng.uniform(0.2, 0.8, size=20_000)
+    found = calibration(rng.random(20_000) < p - 0.1, p, level=0.95, bins=10)
+    assert found.ece_debiased == pytest.approx(0.1, abs=0.01)
+    assert math.sqrt(found.squared_error) == pytest.approx(0.1, abs=0.01)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=30))
+def test_the_parts_of_the_brier_score_add_up(items):
+    yes = np.array([item[0] for item in items])
+    p = np.array([item[1] / 8 for item in items])
+    found = calibration(yes, p, level=0.95, bins=5)
+    parts = found.miscalibration - found.discrimination + found.uncertainty
+    assert found.brier == pytest.approx(parts)
+    if 0 < yes.sum() < len(yes):
+        assert found.brier == pytest.approx(brier_score_loss(yes, p))
+    assert sum(b.items for b in found.bins) == len(yes)

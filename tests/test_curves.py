@@ -1,0 +1,226 @@
+"""Curves from the inputs that people have."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import probative as pv
+from probative.cli import main
+
+GOLD = [1, 1, 0, 1, 0, 0, 1, 0, 0, 0]
+SCORES = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.35, 0.3, 0.2, 0.1]
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(2)
+    yes = rng.random(60) < 0.4
+    rows = zip(
+        np.arange(60) // 2, yes, rng.random(60), 0.5 * yes + 0.5 * rng.random(60), strict=True
+    )
+    lines = [f"{u},{'yes' if y else 'no'},{a:.3f},{b:.3f}" for u, y, a, b in rows]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["doc,label,old,new", *lines]) + "\n")
+    return path
+
+
+def numbers(curve):
+    ap, best = curve.average_precision, curve.best
+    return ap.estimate, ap.low, ap.high, curve.roc_auc.low, best.estimate, best.low, best.high
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**20))
+def test_a_monotone_transformation_changes_nothing_but_thresholds(seed):
+    rng = np.random.default_rng(seed)
+    yes = np.append(rng.random(30) < 0.4, [True, True, False])
+    scores = np.round(rng.normal(yes), 1)
+    one, other = pv.curve(yes, scores), pv.curve(yes, np.exp(scores / 2) - 7)
+    assert numbers(one) == pytest.approx(numbers(other))
+    np.testing.assert_allclose(one.simultaneous.precision_low, other.simultaneous.precision_low)
+
+
+def test_lists_arrays_frames_and_files_give_the_same(table):
+    import pandas as pd
+    import polars as pl
+
+    frame = pd.read_csv(table)
+    columns = {"gold_column": "label", "columns": ["new"]}
+    expected = numbers(pv.curve(frame["label"].tolist(), frame["new"].tolist()))
+    assert numbers(pv.curve(frame["label"], frame["new"])) == expected
+    assert numbers(pv.curve(frame["label"].to_numpy(), frame["new"].to_numpy())) == expected
+    assert numbers(pv.curve(frame, **columns)) == expected
+    assert numbers(pv.curve(pl.read_csv(table), **columns)) == expected
+    assert numbers(pv.curve(str(table), **columns)) == expected
+    for ending, write in (("jsonl", "to_json"), ("parquet", "to_parquet")):
+        path = table.with_suffix(f".{ending}")
+        how = {"orient": "records", "lines": True} if ending == "jsonl" else {}
+        getattr(frame, write)(path, **how)
+        assert numbers(pv.curve(str(path), **columns)) == expected
+    by_unit = pv.curve(str(table), **columns, unit_column="doc")
+    units = pv.curve(frame["label"], frame["new"], units=frame["doc"])
+    assert by_unit.units == 30
+    assert numbers(by_unit) == numbers(units) != expected
+
+
+def test_separate_files_are_read(tmp_path):
+    gold, scores = tmp_path / "gold.txt", tmp_path / "scores.txt"
+    gold.write_text("\n".join(map(str, GOLD)) + "\n")
+    scores.write_text("\n".join(map(str, SCORES)) + "\n")
+    assert numbers(pv.curve(str(gold), str(scores))) == numbers(pv.curve(GOLD, SCORES))
+
+
+@pytest.mark.parametrize(
+    ("gold", "scores", "words"),
+    [
+        ([0, 0], [0.1, 0.2], "no item is '1'"),
+        ([1, 0], [0.1, float("nan")], "item 2 is nan"),
+        ([1, 0], [0.1, float("inf")], "item 2 is inf"),
+        ([1, 0], ["a", "b"], "not a number"),
+        ([1, 0], [0.1], "1 scores, but the answer has 2"),
+        ([1, 0], [[0.1, 0.9], [0.4, 0.6]], "one score per item"),
+        (["a", "b"], [0.1, 0.2], "expected positive="),
+        (["a", "b", "c"], [0.1, 0.2, 0.3], "several classes"),
+    ],
+)
+def test_what_is_no_score_is_refused_in_one_line(gold, scores, words):
+    with pytest.raises(pv.InputError) as error:
+        pv.curve(gold, scores)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_choices_that_mean_nothing_are_refused():
+    for name, value in (("threshold", 0.5), ("scheme", "iob2"), ("only", ["1"])):
+        with pytest.raises(pv.InputError, match=f"{name}: means nothing"):
+            pv.curve(GOLD, SCORES, **{name: value})
+
+
+def test_what_is_odd_is_said():
+    assert any("0 and 1 alone" in n for n in pv.curve([1, 0, 1], [1, 0, 0]).notes)
+    assert any("all scores are equal" in n for n in pv.curve([1, 0, 1], [0.5] * 3).notes)
+    curve = pv.curve([1, 0, 1], [3, -2, 1])
+    assert curve.calibration is None
+    assert any("no probabilities" in n for n in curve.notes)
+    everything = pv.curve([1, 1], [0.1, 0.2])
+    assert (everything.average_precision.low, everything.average_precision.high) == (0, 1)
+    assert np.isnan(everything.roc_auc.estimate)
+    single = pv.curve([1], [0.3])
+    assert np.isnan(single.best.estimate)
+    assert (single.best.low, single.best.high) == (0, 1)
+    rest = pv.curve(["a", "b", "c", "a"], [3, 1, 2, 4], positive="a")
+    assert rest.average_precision.estimate == 1
+    assert "'a' against 2 other classes" in rest.notes
+
+
+def test_copies_of_a_system_do_not_differ():
+    result = pv.compare_curves(GOLD, SCORES, np.exp(SCORES))
+    for one in result.comparisons:
+        assert (one.difference, one.low, one.high, one.pvalue) == (0, 0, 0, 1)
+    assert "identical" in str(result)
+
+
+def test_a_and_b_change_places():
+    rng = np.random.default_rng(3)
+    yes = rng.random(120) < 0.3
+    a, b = rng.normal(yes), rng.normal(2.0 * yes)
+    one, other = pv.compare_curves(yes, a, b), pv.compare_curves(yes, b, a)
+    for x, y in zip(one.comparisons, other.comparisons, strict=True):
+        assert (x.difference, x.low, x.high) == pytest.approx((-y.difference, -y.high, -y.low))
+        assert x.pvalue == pytest.approx(y.pvalue, abs=0.02)
+        assert x.p_b_better == pytest.approx(y.p_a_better)
+
+
+def test_ranks_are_exchanged_exactly():
+    """All exchanges of six items, one by one."""
+    from itertools import product
+
+    from sklearn.metrics import average_precision_score
+
+    yes = np.array([1, 0, 1, 0, 1, 0])
+    a, b = np.array([1, 4, 2, 5, 3, 6.0]), np.array([60, 30, 50, 20, 40, 10.0])
+    ranks = [np.argsort(np.argsort(s)) for s in (a, b)]
+    extreme = []
+    for flips in product([False, True], repeat=6):
+        mine, theirs = np.where(flips, ranks[1], ranks[0]), np.where(flips, *ranks)
+        extreme.append(average_precision_score(yes, theirs) - average_precision_score(yes, mine))
+    expected = np.mean(np.abs(extreme) >= abs(extreme[0]) - 1e-12)
+    found = pv.compare_curves(yes, a, b)["average_precision"]
+    assert found.pvalue == pytest.approx(expected, abs=0.02)
+
+
+def test_systems_of_one_quality_seldom_differ():
+    rng = np.random.default_rng(5)
+    small = 0
+    for _ in range(15):
+        yes = rng.random(60) < 0.4
+        shared = rng.normal(yes)
+        a, b = (shared + rng.normal(size=60) for _ in range(2))
+        small += pv.compare_curves(yes, a, b, rng=rng)["average_precision"].pvalue <= 0.05
+    assert small <= 4
+
+
+def test_results_show_themselves():
+    curve = pv.curve(GOLD, SCORES)
+    both = pv.compare_curves(GOLD, {"old": SCORES, "new": SCORES[::-1]})
+    for result in (curve, both):
+        json.dumps(result.to_dict(), allow_nan=False)
+        assert result.to_html().startswith("<!doctype html>")
+        assert "tabular" in result.to_latex()
+        assert "|" in result.to_markdown()
+        assert result.signature.startswith("probative:")
+        assert len(result.plot()) == 3
+        assert result.to_metrics()
+        assert len(result.to_frame()) == len(result.records())
+    assert len(curve.records()) == 10
+    assert "lower than old" in str(both)
+
+
+def test_long_curves_are_thinned_in_json_alone():
+    rng = np.random.default_rng(1)
+    yes = rng.random(3000) < 0.3
+    curve = pv.curve(yes, rng.normal(yes))
+    points = curve.to_dict()["points"]
+    assert len(points) <= 502
+    assert len(curve.thresholds) == 3000
+    assert points[0]["tp"] + points[0]["fp"] == 1
+    assert points[-1]["recall"] == 1
+
+
+def test_the_command_line_says_the_same(table, capsys, tmp_path):
+    words = [str(table), "--gold-column", "label", "--probabilities", "-q", "-f", "json"]
+    page, figure = tmp_path / "page.html", tmp_path / "figure.svg"
+    outputs = ["--html", str(page), "--figure", str(figure)]
+    assert main(["score", *words, "--columns", "new", *outputs]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    curve = pv.curve(str(table), gold_column="label", columns=["new"])
+    assert printed["systems"][0]["average_precision"] == curve.average_precision.to_dict()
+    assert page.stat().st_size > 5000
+    assert figure.stat().st_size > 5000
+    assert main(["compare", *words, "--columns", "old,new", "--unit-column", "doc"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert [c["metric"] for c in printed["comparisons"]] == [
+        "average_precision",
+        "roc_auc",
+        "best_f1",
+    ]
+    assert printed["verdicts"]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--metric", "f1"], "--metric"),
+        (["--threshold", "0.5"], "--threshold"),
+        (["--format", "conlleval"], "conlleval"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(table, capsys, more, words):
+    head = ["score", str(table), "--gold-column", "label", "--columns", "new", "--probabilities"]
+    assert main([*head, *more]) == 2
+    assert words in capsys.readouterr().err
