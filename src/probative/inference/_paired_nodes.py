@@ -42,8 +42,9 @@ __all__ = [
 
 _SIZES = (2, 3, 4, 6, 9, 13, 19)
 _TRIED = 5  # of the sizes, for each share
-_OTHERS = 3  # nodes of the others meanwhile, or fewer if these are many
-_QUICK = 800  # plain nodes up to which no other kind is tried
+_OTHERS = 2  # nodes of the others meanwhile
+_QUICK = 800  # plain nodes up to which no other kind is tried,
+_PROMISING = 1000.0  # where they promise to err by no more than this many tolerances
 _NEGLIGIBLE = 1e-11  # the weight of all nodes that are left out
 _SAFETY = 8.0
 _LEAST_RATE = 0.02  # at which changes are taken to shrink
@@ -89,23 +90,30 @@ class Nodes:
 def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
     """Return a product of Gauss rules whose averages are right to the tolerance.
 
-    How many nodes a rule takes is tried with few of the others. Where it is many, stretched rules
-    are tried, too: each share gets the better one or, if that does not do, all get the same.
+    How many nodes a rule takes is tried with few of the others. Where plain rules promise to need
+    many, stretched ones are tried, too, and each share gets the better one.
     """
     plain = _tried(gauss_jacobi, shapes, averages)
-    quick = nodes = _refined(plain, averages, tolerance, min(_QUICK, most))
-    if nodes.error > _SAFETY * tolerance:
-        stretched = _tried(stretched_gauss, shapes, averages)
-        best = [
-            min(pair, key=lambda rule: rule.errors[_TRIED])
-            for pair in zip(plain, stretched, strict=True)
-        ]
-        for rules in (best, stretched, plain):
-            # more plain ones only if the others do no better than few of them
-            if nodes.error > _SAFETY * tolerance and (rules is not plain or nodes is quick):
-                found = _refined(rules, averages, tolerance, most)
-                nodes = min(nodes, found, key=lambda tried: tried.error)
-    return nodes
+    nodes = None
+    if _promised(plain, tolerance, min(_QUICK, most)) <= _PROMISING * tolerance:
+        nodes = _refined(plain, averages, tolerance, min(_QUICK, most))
+        if nodes.error <= _SAFETY * tolerance:
+            return nodes
+    stretched = _tried(stretched_gauss, shapes, averages)
+    best = [
+        min(pair, key=lambda rule: rule.errors[_TRIED])
+        for pair in zip(plain, stretched, strict=True)
+    ]
+    rules = min((best, stretched), key=lambda kind: _promised(kind, tolerance, most))
+    finer = _refined(rules, averages, tolerance, most)
+    return finer if nodes is None else min(nodes, finer, key=lambda tried: tried.error)
+
+
+def _promised(rules: Sequence[_Rule], tolerance: float, most: int) -> float:
+    """The error that the trials with few nodes promise of so many."""
+    errors = [rule.errors for rule in rules]
+    level = _cheapest(errors, tolerance, most)
+    return sum(row[one] for row, one in zip(errors, level, strict=True))
 
 
 def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most: int) -> Nodes:
@@ -158,7 +166,7 @@ def _tried(
     kind: Callable[[float, float, int], Rule], shapes: Shapes, averages: Averages
 ) -> list[_Rule]:
     """Rules of one kind, one for each share, as few nodes of the others tell."""
-    few = [gauss_jacobi(*shape, min(_OTHERS, 6 - len(shapes))) for shape in shapes]
+    few = [gauss_jacobi(*shape, _OTHERS) for shape in shapes]
     values = averages(
         [
             _product([*few[:i], kind(*shapes[i], size), *few[i + 1 :]])
