@@ -44,11 +44,13 @@ _SIZES = (2, 3, 4, 6, 9, 13, 19)
 _TRIED = 5  # of the sizes, for each share
 _OTHERS = 2  # nodes of the others meanwhile
 _QUICK = 800  # plain nodes up to which no other kind is tried,
+_FINE = 1e-6  # error beyond which yet another kind is tried
 _PROMISING = 1000.0  # where they promise to err by no more than this many tolerances
 _NEGLIGIBLE = 1e-11  # the weight of all nodes that are left out
 _SAFETY = 8.0
 _LEAST_RATE = 0.02  # at which changes are taken to shrink
-_UNSETTLED = 0.5  # of the last change is left at least, where nodes do not settle
+_UNSETTLED = 0.5  # of the last changes is left, where nodes do not settle
+_LEAST_ERROR = 1e-9
 _SCRAMBLINGS, _POINTS = 8, 512
 _SAFE = 3.0  # standard errors
 _TABLE = 2**13  # entries of a table of quantiles
@@ -91,22 +93,26 @@ def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int)
     """Return a product of Gauss rules whose averages are right to the tolerance.
 
     How many nodes a rule takes is tried with few of the others. Where plain rules promise to need
-    many, stretched ones are tried, too, and each share gets the better one.
+    many, stretched ones are tried, too: each share gets the better one or, if that does not do,
+    all get the same.
     """
     plain = _tried(gauss_jacobi, shapes, averages)
-    nodes = None
+    tries = []
     if _promised(plain, tolerance, min(_QUICK, most)) <= _PROMISING * tolerance:
-        nodes = _refined(plain, averages, tolerance, min(_QUICK, most))
-        if nodes.error <= _SAFETY * tolerance:
-            return nodes
+        tries.append(_refined(plain, averages, tolerance, min(_QUICK, most)))
+        if tries[0].error <= _SAFETY * tolerance:
+            return tries[0]
     stretched = _tried(stretched_gauss, shapes, averages)
     best = [
         min(pair, key=lambda rule: rule.errors[_TRIED])
         for pair in zip(plain, stretched, strict=True)
     ]
-    rules = min((best, stretched), key=lambda kind: _promised(kind, tolerance, most))
-    finer = _refined(rules, averages, tolerance, most)
-    return finer if nodes is None else min(nodes, finer, key=lambda tried: tried.error)
+    tries.append(_refined(best, averages, tolerance, most))
+    for rules in (stretched, plain):
+        left = min(nodes.error for nodes in tries)
+        if left > _FINE and (rules is stretched or _promised(rules, tolerance, most) < left):
+            tries.append(_refined(rules, averages, tolerance, most))
+    return min(tries, key=lambda nodes: nodes.error)
 
 
 def _promised(rules: Sequence[_Rule], tolerance: float, most: int) -> float:
@@ -120,8 +126,8 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
     """Refine all rules until that changes little, or they are more than `most` together.
 
     The coarsest that will do is returned. Its error is what the finest changes or, if none will do,
-    twice what the last refinement changed, times the rate at which such changes shrink; and times
-    eight, because other averages than these are wanted, too.
+    half of the last change, or a quarter of the geometric mean of the last two; and eight times
+    that, because other averages than these are wanted, too.
     """
     level = _cheapest([rule.errors for rule in rules], tolerance, most)
     even = max(i for i in range(len(_SIZES)) if _size([i] * len(rules)) <= most)
@@ -144,10 +150,11 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
         values.extend(averages(products[-1:]))
     if errors[-1] <= tolerance:
         best = int(np.argmax(np.array(errors) <= tolerance))
-        return replace(products[best], error=max(_SAFETY * errors[best], 1e-12))
+        return replace(products[best], error=max(_SAFETY * errors[best], _LEAST_ERROR))
     before, last = (_largest(one - other) for one, other in itertools.pairwise(values[-3:]))
-    error = _SAFETY * max(_remaining(before, last), _UNSETTLED * last)
-    return replace(products[-1], error=error)
+    # a last change much below the one before may be luck, at the few differences that are tried
+    last = max(last, math.sqrt(before * last) / 2)
+    return replace(products[-1], error=_SAFETY * _UNSETTLED * last)
 
 
 @dataclass(frozen=True)
