@@ -35,7 +35,7 @@ def test_ten_million_draws_agree(row):
     tolerance = 5 * np.sqrt(0.25 / 1e7) + 4 * found.error
     np.testing.assert_allclose(found.cdf(limits), shares, atol=tolerance, rtol=0)
     # precision depends on ratios of shares next to nothing, which take more nodes
-    assert found.error <= (3e-4 if metric == "precision" else 2e-6)
+    assert found.error <= (3e-4 if metric == "precision" else 5e-6)
 
 
 @pytest.mark.parametrize("row", exact, ids=lambda row: f"{row[2]}-{sum(row[0])}-{row[1]}")

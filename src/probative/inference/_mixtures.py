@@ -60,7 +60,9 @@ class Mixture:
 
     def log_pdf(self, y: Array) -> Array:
         """Log density."""
-        return np.asarray(special.logsumexp(self.log_terms(y), axis=-1))
+        terms = self.log_terms(y)
+        highest = terms.max(axis=-1, keepdims=True)
+        return np.asarray(highest[..., 0] + np.log(np.sum(np.exp(terms - highest), axis=-1)))
 
     def log_terms(self, y: Array) -> Array:
         """Log of each shift's part of the density."""

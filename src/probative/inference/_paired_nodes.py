@@ -42,12 +42,15 @@ __all__ = [
 
 _SIZES = (2, 3, 4, 6, 9, 13, 19)
 _TRIED = 5  # of the sizes, for each share
-_OTHERS = 3  # nodes of the others meanwhile, or fewer if these are many
-_QUICK = 800  # plain nodes up to which no other kind is tried
+_OTHERS = 2  # nodes of the others meanwhile
+_QUICK = 800  # plain nodes up to which no other kind is tried,
+_FINE = 1e-6  # error beyond which yet another kind is tried
+_PROMISING = 1000.0  # where they promise to err by no more than this many tolerances
 _NEGLIGIBLE = 1e-11  # the weight of all nodes that are left out
 _SAFETY = 8.0
 _LEAST_RATE = 0.02  # at which changes are taken to shrink
-_UNSETTLED = 0.5  # of the last change is left at least, where nodes do not settle
+_UNSETTLED = 0.5  # of the last changes is left, where nodes do not settle
+_LEAST_ERROR = 1e-9
 _SCRAMBLINGS, _POINTS = 8, 512
 _SAFE = 3.0  # standard errors
 _TABLE = 2**13  # entries of a table of quantiles
@@ -89,31 +92,42 @@ class Nodes:
 def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
     """Return a product of Gauss rules whose averages are right to the tolerance.
 
-    How many nodes a rule takes is tried with few of the others. Where it is many, stretched rules
-    are tried, too: each share gets the better one or, if that does not do, all get the same.
+    How many nodes a rule takes is tried with few of the others. Where plain rules promise to need
+    many, stretched ones are tried, too: each share gets the better one or, if that does not do,
+    all get the same.
     """
     plain = _tried(gauss_jacobi, shapes, averages)
-    quick = nodes = _refined(plain, averages, tolerance, min(_QUICK, most))
-    if nodes.error > _SAFETY * tolerance:
-        stretched = _tried(stretched_gauss, shapes, averages)
-        best = [
-            min(pair, key=lambda rule: rule.errors[_TRIED])
-            for pair in zip(plain, stretched, strict=True)
-        ]
-        for rules in (best, stretched, plain):
-            # more plain ones only if the others do no better than few of them
-            if nodes.error > _SAFETY * tolerance and (rules is not plain or nodes is quick):
-                found = _refined(rules, averages, tolerance, most)
-                nodes = min(nodes, found, key=lambda tried: tried.error)
-    return nodes
+    tries = []
+    if _promised(plain, tolerance, min(_QUICK, most)) <= _PROMISING * tolerance:
+        tries.append(_refined(plain, averages, tolerance, min(_QUICK, most)))
+        if tries[0].error <= _SAFETY * tolerance:
+            return tries[0]
+    stretched = _tried(stretched_gauss, shapes, averages)
+    best = [
+        min(pair, key=lambda rule: rule.errors[_TRIED])
+        for pair in zip(plain, stretched, strict=True)
+    ]
+    tries.append(_refined(best, averages, tolerance, most))
+    for rules in (stretched, plain):
+        left = min(nodes.error for nodes in tries)
+        if left > _FINE and (rules is stretched or _promised(rules, tolerance, most) < left):
+            tries.append(_refined(rules, averages, tolerance, most))
+    return min(tries, key=lambda nodes: nodes.error)
+
+
+def _promised(rules: Sequence[_Rule], tolerance: float, most: int) -> float:
+    """The error that the trials with few nodes promise of so many."""
+    errors = [rule.errors for rule in rules]
+    level = _cheapest(errors, tolerance, most)
+    return sum(row[one] for row, one in zip(errors, level, strict=True))
 
 
 def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most: int) -> Nodes:
     """Refine all rules until that changes little, or they are more than `most` together.
 
     The coarsest that will do is returned. Its error is what the finest changes or, if none will do,
-    twice what the last refinement changed, times the rate at which such changes shrink; and times
-    eight, because other averages than these are wanted, too.
+    half of the last change, or a quarter of the geometric mean of the last two; and eight times
+    that, because other averages than these are wanted, too.
     """
     level = _cheapest([rule.errors for rule in rules], tolerance, most)
     even = max(i for i in range(len(_SIZES)) if _size([i] * len(rules)) <= most)
@@ -136,10 +150,11 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
         values.extend(averages(products[-1:]))
     if errors[-1] <= tolerance:
         best = int(np.argmax(np.array(errors) <= tolerance))
-        return replace(products[best], error=max(_SAFETY * errors[best], 1e-12))
+        return replace(products[best], error=max(_SAFETY * errors[best], _LEAST_ERROR))
     before, last = (_largest(one - other) for one, other in itertools.pairwise(values[-3:]))
-    error = _SAFETY * max(_remaining(before, last), _UNSETTLED * last)
-    return replace(products[-1], error=error)
+    # a last change much below the one before may be luck, at the few differences that are tried
+    last = max(last, math.sqrt(before * last) / 2)
+    return replace(products[-1], error=_SAFETY * _UNSETTLED * last)
 
 
 @dataclass(frozen=True)
@@ -158,7 +173,7 @@ def _tried(
     kind: Callable[[float, float, int], Rule], shapes: Shapes, averages: Averages
 ) -> list[_Rule]:
     """Rules of one kind, one for each share, as few nodes of the others tell."""
-    few = [gauss_jacobi(*shape, min(_OTHERS, 6 - len(shapes))) for shape in shapes]
+    few = [gauss_jacobi(*shape, _OTHERS) for shape in shapes]
     values = averages(
         [
             _product([*few[:i], kind(*shapes[i], size), *few[i + 1 :]])

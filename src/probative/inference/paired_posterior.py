@@ -386,7 +386,7 @@ class _Shares:
     def _few(self) -> Nodes:
         if not self.others:
             return Nodes.single()
-        size = _COARSE if len(self.others) < _MANY_SHARES else _COARSE - 1
+        size = _COARSE - 1 if len(self.others) < _MANY_SHARES else _COARSE - 2
         return product_nodes(self.others, size, stretched=True)
 
     def _stepped(
