@@ -18,8 +18,8 @@ from probative.inference.label_dependence import is_at_once, label_intervals
 from probative.inference.macro import macro_interval
 from probative.inference.randomization import randomization_test
 from probative.inference.repeats import score_repeats
-from probative.matching.groups import part_by_group
 from probative.matching.cases import cases_of_pair
+from probative.matching.groups import part_by_group
 from probative.matching.match_rules import STRICT
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import counts_of_runs, pool_runs, unpooled

@@ -77,6 +77,7 @@ def pvalue(value: float | None) -> str:
     return number(value, 4)
 
 
+_OTHERS = {"roc_auc": "ROC AUC"}  # scores of curves, which no counts have
 _MATCHES = {
     "exact": "exact boundaries",
     "partial": "partial overlap",
@@ -88,8 +89,15 @@ _MATCHES = {
 
 def metric_name(metric: str, match: str | None = None) -> str:
     """What a score is called in print: ``macro_f1`` is macro F1; and when a span is right."""
-    words = (TABLE[word].words if word in TABLE else word for word in metric.split("_"))
-    return ", ".join([" ".join(words), *match_words(match)])
+    return ", ".join([_words_of(metric), *match_words(match)])
+
+
+def _words_of(metric: str) -> str:
+    if metric in _OTHERS:
+        return _OTHERS[metric]
+    if metric in TABLE:
+        return TABLE[metric].words
+    return " ".join(TABLE[word].words if word in TABLE else word for word in metric.split("_"))
 
 
 def match_words(match: str | None) -> tuple[str, ...]:
