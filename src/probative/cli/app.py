@@ -39,6 +39,7 @@ STUDIES = (
     "chunking",
     "segmentation",
     "planning",
+    "sequential",
     "clusters",
     "macro",
     "gates",
