@@ -212,7 +212,7 @@ def test_macro_averages_say_that_they_are_sampled():
     found = pv.rank(GOLD, SYSTEMS, average="macro")
     assert found.metric == "macro_f1"
     assert found.test == "sampled"
-    assert any("the tests are sampled (10,000 exchanges each)" in note for note in found.notes)
+    assert any("the tests are sampled (2,048 exchanges each)" in note for note in found.notes)
     compared = pv.compare(GOLD, {"old": OLD, "new": NEW}, average="macro").comparisons[0]
     pair = found.pair("old", "new")
     assert pair.difference == pytest.approx(abs(compared.difference))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import combinations, count
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from probative.groups.adjusting import with_groups
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.clusters import variance_of_difference
 from probative.inference.differences import difference
+from probative.inference.macro import macro_evidence
 from probative.inference.macro_difference import macro_difference
 from probative.inference.macro_test import macro_tests
 from probative.inference.multiplicity import adjust_pvalues
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 
     from probative._types import RNG, Input, Systems
     from probative.inference.clustered_posterior import ClusteredPosterior
+    from probative.inference.macro import MacroEvidence
     from probative.inference.macro_difference import MacroDifferencePosterior
     from probative.label_counts import LabelCounts
     from probative.options import ReadingKeywords
@@ -303,7 +305,9 @@ def compare_matched(
     def compare_pairs(part: Matched, name: str, how: PairChoices) -> Iterator[Comparison]:
         judge: Callable[..., Comparison] = _comparison
         if average == "macro":
-            judge = partial(_macro_comparison, tests=_macro_tests(part, pairs, name, how))
+            sides = _macro_sides(part, pairs, name, how)
+            tests = _macro_tests(part, pairs, name, how, sides)
+            judge = partial(_macro_comparison, sides=sides, tests=tests)
         for i, j in pairs:
             if report is not None:
                 report(next(done), total)
@@ -631,19 +635,36 @@ def _bucket(
     return make_bucket(part, kind, name, choices.unit, scores, differences, metric)
 
 
-def _macro_cells(matched: Matched, system: int, choices: PairChoices) -> LabelCounts:
+class _MacroSide(NamedTuple):
+    """What all pairs of a system need of it."""
+
+    cells: LabelCounts
+    evidence: MacroEvidence
+
+
+def _macro_sides(
+    matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: PairChoices
+) -> dict[int, _MacroSide]:
     # a datum's own label and the one that it was given instead belong together
     by = "sentence" if choices.unit == matched.unit else choices.unit
-    return matched.items.by_unit_and_label(system, by=by)
+    sides = {}
+    for k in sorted({k for pair in pairs for k in pair}):
+        cells = matched.items.by_unit_and_label(k, by=by)
+        evidence = macro_evidence(cells.only(matched.averaged[k]), metric, beta=choices.beta)
+        sides[k] = _MacroSide(cells, evidence)
+    return sides
 
 
 def _macro_tests(
-    matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: PairChoices
+    matched: Matched,
+    pairs: Sequence[tuple[int, int]],
+    metric: str,
+    choices: PairChoices,
+    sides: Mapping[int, _MacroSide],
 ) -> dict[tuple[int, int], RandomizationTest]:
     """The tests of all pairs: how many exchanges one needs depends on the others, too."""
-    cells = {k: _macro_cells(matched, k, choices) for pair in pairs for k in pair}
     tests = macro_tests(
-        [(cells[i], cells[j]) for i, j in pairs],
+        [(sides[i].cells, sides[j].cells) for i, j in pairs],
         metric,
         by=choices.unit,
         levels=levels_at(choices.level),
@@ -664,12 +685,20 @@ def _macro_comparison(
     metric: str,
     choices: PairChoices,
     *,
+    sides: Mapping[int, _MacroSide],
     tests: Mapping[tuple[int, int], RandomizationTest],
 ) -> Comparison:
     """The same for the mean over the labels, with approximations where nothing exact exists."""
-    a, b = (_macro_cells(matched, k, choices) for k in (i, j))
-    beta, labels = choices.beta, (matched.averaged[i], matched.averaged[j])
-    gap, posterior = macro_difference(a, b, metric, level=choices.level, beta=beta, labels=labels)
+    (a, of_a), (b, of_b) = sides[i], sides[j]
+    gap, posterior = macro_difference(
+        a,
+        b,
+        metric,
+        level=choices.level,
+        beta=choices.beta,
+        labels=(matched.averaged[i], matched.averaged[j]),
+        known=(of_a, of_b),
+    )
     test = tests[i, j]
     how = (
         f"macro average: the test is sampled ({test.note}), interval and posterior are "

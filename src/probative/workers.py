@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from contextlib import contextmanager
@@ -66,9 +67,8 @@ def in_threads(
     """The same within this process, for work that NumPy does: threads start at once."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from joblib import effective_n_jobs
-
-    workers = min(effective_n_jobs(n_jobs), len(parts))
+    jobs = 1 if n_jobs is None else n_jobs if n_jobs > 0 else _cores() + 1 + n_jobs
+    workers = min(jobs, len(parts))
     if workers <= 1:
         yield from map(work, parts)
         return
@@ -77,6 +77,14 @@ def in_threads(
             yield from pool.map(work, parts)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
 
 
 @contextmanager

@@ -66,7 +66,8 @@ def by_hand(cells, i, j, metric, beta, labels, *, own_labels, seed, n_resamples)
 
 @pytest.mark.parametrize("own_labels", [False, True])
 @pytest.mark.parametrize(("metric", "beta"), [("f1", 1.0), ("precision", 1.0), ("fbeta", 0.7)])
-def test_each_pair_by_hand(metric, beta, own_labels):
+def test_each_pair_by_hand(metric, beta, own_labels, monkeypatch):
+    monkeypatch.setattr(module, "_FEW", 0)
     cells = drawn(empty=True)
     labels = np.array([True, True, True, False])
     pairs = list(combinations(range(4), 2))
@@ -77,7 +78,9 @@ def test_each_pair_by_hand(metric, beta, own_labels):
     assert shared[2].pvalue == 1  # of a copy
 
 
-def test_within_the_error_of_sampling_it_is_the_test_of_two():
+@pytest.mark.parametrize("few", [0, 64])
+def test_within_the_error_of_sampling_it_is_the_test_of_two(few, monkeypatch):
+    monkeypatch.setattr(module, "_FEW", few)
     cells, n = drawn(seed=2), 20_000
     every = np.ones(N_LABELS, dtype=bool)
     pairs = [(0, 1), (0, 2), (1, 2), (1, 3)]
@@ -89,6 +92,7 @@ def test_within_the_error_of_sampling_it_is_the_test_of_two():
 
 
 def test_a_pair_depends_on_its_systems_and_the_seed_alone(monkeypatch):
+    monkeypatch.setattr(module, "_FEW", 0)
     cells = drawn(5)
     every = np.ones(N_LABELS, dtype=bool)
     pairs = list(combinations(range(5), 2))

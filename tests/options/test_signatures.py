@@ -500,6 +500,7 @@ def test_a_changed_choice_changes_the_signature(words):
     [
         ("study pairing", "pairing.pairing_study"),
         ("study planning", "planning.planning_study"),
+        ("study sequential", "sequential.stopping_study"),
         ("study macro", "macro.macro_coverage"),
         ("study training", "training.training_study"),
         ("study gates", "gates.gate_study"),

@@ -40,6 +40,7 @@ STUDIES = (
     "chunking",
     "segmentation",
     "planning",
+    "sequential",
     "clusters",
     "macro",
     "gates",

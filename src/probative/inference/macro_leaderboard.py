@@ -42,6 +42,7 @@ __all__ = ["evidence_of_labels", "most_exchanges"]
 _ALWAYS = 100_000  # exchanges that may be drawn, however many pairs there are
 _OF_ALL_PAIRS = 3 * 10**8
 _DENSE = 0.04  # the share of cells with a count from which on a full table is faster
+_LARGE = 1 << 26  # numbers that are too many for a full table
 _ENOUGH = 20  # pairs from which on other processes are worth their start
 
 
@@ -128,7 +129,7 @@ def evidence_of_labels(
     covariance = covariance_of_moves(
         np.reshape(moves, (len(there), n_units))[:, busy], number[busy]
     )
-    weighers = [_sums(cells[i], metric, beta) for i in there]
+    sums: Any = _sums([cells[i] for i in there], metric, beta) if there else None
 
     def limits(quantile: float) -> tuple[Array, Array]:
         reach = float(special.erf(quantile / np.sqrt(2)))
@@ -151,9 +152,9 @@ def evidence_of_labels(
         return low, high
 
     def scores(weights: Array) -> Array:
+        parts = np.asarray(weights @ sums).reshape(len(weights), len(there), 2, -1)
         columns = [
-            _weighted_mean(weights, *sums, labels[i])
-            for i, sums in zip(there, weighers, strict=True)
+            _mean_score(parts[:, at, 0], parts[:, at, 1], labels[i]) for at, i in enumerate(there)
         ]
         return np.stack(columns, axis=1)
 
@@ -197,20 +198,24 @@ def _moves(cells: LabelCounts, mask: Mask, metric: str, beta: float) -> Array:
     return np.asarray(cells.sum_by_unit(of_cells * mask[cells.label]) * share)
 
 
-def _sums(cells: LabelCounts, metric: str, beta: float) -> tuple[Any, Any]:
-    """Numerator and denominator of every label's score, as a table of units by labels each."""
-    shape = (cells.n_units, cells.n_labels)
-    x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
-    tables = [sparse.coo_array((part, (cells.unit, cells.label)), shape=shape) for part in (x, y)]
-    top, bottom = (
-        table.toarray() if table.nnz > _DENSE * np.prod(shape) else table.tocsc()
-        for table in tables
-    )
-    return top, bottom
+def _sums(cells: Sequence[LabelCounts], metric: str, beta: float) -> Any:
+    """Numerator and denominator of every label's score, system by system: one row per unit.
+
+    All of them in one table, so that weights of the units are multiplied with it once.
+    """
+    blocks = []
+    for own in cells:
+        shape = (own.n_units, own.n_labels)
+        for part in ratio(own.counts, metric, beta=beta):
+            values = np.asarray(part, np.float64)
+            blocks.append(sparse.coo_array((values, (own.unit, own.label)), shape=shape))
+    table = sparse.hstack(blocks, format="csc")
+    size = table.shape[0] * table.shape[1]
+    return table.toarray() if _DENSE * size < table.nnz and size < _LARGE else table
 
 
-def _weighted_mean(weights: Array, x: Any, y: Any, mask: Mask) -> Array:
-    """The macro average under weights of the units; an undefined score counts as 0."""
-    top, bottom = (np.asarray(weights @ part)[:, mask] for part in (x, y))
+def _mean_score(top: Array, bottom: Array, mask: Mask) -> Array:
+    """The macro average of sums over weighted units; an undefined score counts as 0."""
+    top, bottom = top[:, mask], bottom[:, mask]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(bottom > 0, top / bottom, 0.0).mean(axis=1))

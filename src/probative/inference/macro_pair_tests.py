@@ -5,17 +5,21 @@ known as its difference from what it adds to those of the first: few units tell 
 that a table of the differences is nearly empty. The sums over the exchanged units are one product
 of matrices, whatever the number of pairs; two systems that exchange these units change their sums
 by the difference of two of its rows.
+
+Where few pairs are open, each is tested by itself: the units that tell two systems apart are of
+few kinds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from probative.inference.macro_test import TIE, contributions
+from probative.inference.macro_test import TIE, MacroExchange, contributions
 from probative.inference.sequential_pvalue import MOST, sequential_pvalues
 
 if TYPE_CHECKING:
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["macro_pair_tests"]
 
+_FEW = 64  # pairs that are quicker tested one by one
 _NUMBERS = 1 << 23  # held in memory at once
 _PAIRS = 1 << 18  # numbers of some pairs that are worked on at once, so that they stay at hand
 _EXACT = 1 << 24  # whole numbers up to this are exact in single precision
@@ -69,16 +74,25 @@ def macro_pair_tests(
     known, n_resamples, most, n_jobs, report
         As for `probative.inference.sequential_pvalue.sequential_pvalues`; what is known, by pair.
     seed
-        For the exchanges: how many there are for a pair depends on the others, which they are does
-        not.
+        For the exchanges.
     """
     sums = _Sums.of(cells, metric, beta, labels, own_labels=own_labels)
     observed = sums.observed(pairs)
     sides = np.array(pairs, dtype=np.intp).reshape(-1, 2)
 
+    @cache
+    def alone(test: int) -> MacroExchange:
+        a, b = (cells[k] for k in pairs[test])
+        return MacroExchange(a, b, metric, beta, labels, own_labels=own_labels)
+
     def draw(
         generator: np.random.Generator, number: int, tests: NDArray[np.int64]
     ) -> NDArray[np.int64]:
+        if len(tests) <= _FEW:
+            # the exchanges of a pair do not depend on which others are still open
+            seeds = generator.integers(2**63, size=len(pairs))[tests].tolist()
+            drawn = zip(tests.tolist(), map(np.random.default_rng, seeds), strict=True)
+            return np.array([alone(test).extreme(own, number) for test, own in drawn])
         extreme = np.zeros(len(tests), dtype=np.int64)
         for flipped in sums.draw(generator, number):
             extreme += sums.count_extreme(flipped, sides[tests], observed[tests])

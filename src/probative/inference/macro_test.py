@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["TIE", "contributions", "macro_test", "macro_tests"]
+__all__ = ["TIE", "MacroExchange", "contributions", "macro_test", "macro_tests"]
 
 TIE = 1e-12  # a tie that rounding would break is still a tie
 _BINS_A_SIDE, _REACH = 20, 4.0  # of the histogram of the null distribution, in deviations
@@ -117,7 +117,7 @@ def macro_tests(
         n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
     generator = random_generator(rng)
     exchanges = [
-        _MacroExchange(
+        MacroExchange(
             as_cells(a), as_cells(b), metric, beta, labels, own_labels=own_labels, keep=null
         )
         for a, b in pairs
@@ -151,7 +151,7 @@ def macro_tests(
     ]
 
 
-class _MacroExchange:
+class MacroExchange:
     """Random exchanges of the units of two systems, and what they do to two macro averages."""
 
     def __init__(
@@ -163,7 +163,7 @@ class _MacroExchange:
         labels: Mask | None,
         *,
         own_labels: bool,
-        keep: bool,
+        keep: bool = False,
     ):
         check_same_cells(a, b)
         always = np.ones(a.n_labels, dtype=bool) if labels is None else labels

@@ -179,7 +179,7 @@ def randomization_test(
             notes.append(f"sampled, because the exact test needs {problem}")
     differences: list[NDArray[np.float64]] | None = [] if null else None
     draw = drawing(exchange, observed, alternative, differences)
-    sampled_p = sequential_pvalue(draw, n_resamples=n_resamples, rng=generator)
+    sampled_p = sequential_pvalue(draw, n_resamples=n_resamples, rng=generator, n_jobs=-1)
     notes.append(str(sampled_p))
     return result(
         method="sampled",

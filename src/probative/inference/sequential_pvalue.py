@@ -6,8 +6,8 @@ the levels it is compared with. So one looks at a few numbers of draws fixed bef
 at the first look at which the interval of Clopper and Pearson leaves out every level. With an error
 of 1e-4 shared out among the looks, all intervals together hold the p-value with a probability of
 0.9999 (a union bound, whatever the stopping): so often is every decision that of the test that
-draws everything. An interval that is valid at any time, from a mixture of likelihoods, needs half
-as many draws again: it allows for millions of looks.
+draws everything. (An interval that is valid at any time, from a mixture of likelihoods, would be
+wider: it allows for a look after every draw.)
 
 Where several p-values are adjusted for their number, the decisions about one depend on the others.
 They are clear as soon as they are the same wherever within their limits the p-values lie: an

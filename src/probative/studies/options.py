@@ -27,6 +27,7 @@ __all__ = [
     "RunsOptions",
     "SegmentationOptions",
     "SequenceOptions",
+    "SequentialOptions",
     "TestsOptions",
     "TrainingOptions",
 ]
@@ -94,6 +95,14 @@ class PlanningOptions(SimulationOptions):
     """Of `probative.studies.planning.planning_study`."""
 
     powers: Sequence[float] = field(default=(0.5, 0.8, 0.9), metadata={"as": "power"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SequentialOptions(Options):
+    """Of `probative.studies.sequential.stopping_study`."""
+
+    shares: Sequence[float] | None = field(default=None, metadata={"as": "share"})
+    most: int = field(default=10**6, metadata=ALWAYS)
 
 
 @dataclass(frozen=True, kw_only=True)
