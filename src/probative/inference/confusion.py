@@ -9,7 +9,7 @@ chance would: without it a table without errors, or nearly so, would seem to be 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
