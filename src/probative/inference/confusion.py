@@ -21,6 +21,7 @@ from probative.inference.clusters import ONE_UNIT, student_quantile
 from probative.inference.differences import mover
 from probative.inference.proportions import normal_quantile
 from probative.inference.sequential_pvalue import levels_at, sequential_pvalue
+from probative.inference.student_posterior import StudentPosterior
 from probative.results import Difference, Interval, RandomizationTest
 
 if TYPE_CHECKING:
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Codes = NDArray[np.intp]
 
-__all__ = ["ConfusedItems", "confusion_difference", "confusion_interval", "confusion_test"]
+__all__ = [
+    "ConfusedItems",
+    "confusion_difference",
+    "confusion_interval",
+    "confusion_posterior",
+    "confusion_test",
+]
 
 METHOD = "logit"
 _ADDED = 1.0  # items that are added, as chance would share them out
@@ -213,6 +220,28 @@ def confusion_difference(
     return Difference(
         metric, "mover", level, gap, low, high, *scores, r, worth.design_effect, worth.note
     )
+
+
+def confusion_posterior(
+    a: ConfusedItems, b: ConfusedItems, metric: str = "kappa"
+) -> StudentPosterior:
+    """What is known of the difference of two systems, about its estimate: Student's distribution.
+
+    Parameters
+    ----------
+    a, b, metric
+        As for `confusion_difference`.
+    """
+    gap = confusion_difference(a, b, metric)
+    if np.isnan(gap.estimate):
+        return StudentPosterior(np.nan, 0.0, np.inf, most=2.0)
+    moves = b.moves(metric) - a.moves(metric)
+    worth = _Worth.of(a.units, moves, len(a.answer))
+    # as wide as the limits, which allow for what moves the scores by nothing here
+    z = normal_quantile(gap.level)
+    freedom = max(worth.freedom, 1e-3)
+    reach = float(student_quantile(gap.level, freedom)) if np.isfinite(freedom) else z
+    return StudentPosterior(gap.estimate, (gap.high - gap.low) / 2 / reach, freedom, most=2.0)
 
 
 def _correlation(a: Array, b: Array, divisor: float) -> float:

@@ -71,6 +71,8 @@ def pvalue(value: float | None) -> str:
 
 def metric_name(metric: str) -> str:
     """What a score is called in print: ``macro_f1`` is macro F1."""
+    if metric in TABLE:
+        return TABLE[metric].words
     return " ".join(TABLE[word].words if word in TABLE else word for word in metric.split("_"))
 
 
