@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from probative._types import RNG, Input, Systems
     from probative.inference.clustered_posterior import ClusteredPosterior
     from probative.inference.macro_difference import MacroDifferencePosterior
+    from probative.inference.student_posterior import StudentPosterior
     from probative.options import ReadingKeywords
     from probative.results import Difference, Plan, RandomizationTest, RunsPlan, SystemScores
 
@@ -412,7 +413,7 @@ def _common(
     *,
     gap: Difference,
     test: RandomizationTest,
-    posterior: ClusteredPosterior | MacroDifferencePosterior,
+    posterior: ClusteredPosterior | MacroDifferencePosterior | StudentPosterior,
 ) -> dict[str, Any]:
     """What a comparison says whatever the average."""
     a_better, equivalent, b_better = posterior.probabilities(choices.rope)

@@ -401,9 +401,10 @@ def metrics_of(
                     f"metric: {name!r} of several classes is scored and compared, one run of each "
                     f"system, and nothing else; expected one of {', '.join(_ALL_CLASSES)}"
                 )
+            other = "" if name in COMPOSITES else ", or average='macro'"
             raise InputError(
                 f"metric: {name!r} is not defined over all classes at once; expected one of "
-                f"{', '.join(_ALL_CLASSES)}{'' if name in COMPOSITES else ", or average='macro'"}"
+                f"{', '.join(_ALL_CLASSES)}{other}"
             )
     return tuple(dict.fromkeys(names))
 

@@ -19,7 +19,7 @@ from scipy import special
 from probative._validation import one_of, open_probability, random_generator
 from probative.inference import _log_odds
 from probative.inference._paired_nodes import Nodes, gauss_nodes
-from probative.inference.beta_posterior import KINDS, plain
+from probative.inference.beta_posterior import KINDS, Posterior, plain
 from probative.metrics import TABLE, Composite
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class _Single:
         return mean, max(0.0, second - mean**2)
 
 
-class CompositePosterior:
+class CompositePosterior(Posterior):
     """The posterior of a score that is no ratio of linear forms, of one table or several.
 
     Parameters

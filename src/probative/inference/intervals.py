@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from probative.inference.beta_posterior import Posterior
     from probative.inference.clusters import Dependence
-    from probative.inference.composite_posterior import CompositePosterior
 
 __all__ = ["METHODS", "default_method", "interval", "methods_for"]
 
@@ -355,9 +354,7 @@ def _sum_of_shares(counts: Counts, own: Composite, value: Any, z: float) -> tupl
     return value - scale * np.sqrt(below), value + scale * np.sqrt(above)
 
 
-def _posterior(
-    counts: Counts, metric: str, beta: float, prior: float
-) -> Posterior | CompositePosterior:
+def _posterior(counts: Counts, metric: str, beta: float, prior: float) -> Posterior:
     """The posterior of the score; few intervals need one, so it is loaded here."""
     from probative.inference.posteriors import posterior
 

@@ -58,7 +58,7 @@ def recall_weight(beta: float) -> float:
 
 def posterior(
     counts: Counts, metric: str = "f1", *, prior: float = 1.0, beta: float = 1.0
-) -> Posterior | CompositePosterior:
+) -> Posterior:
     """Return the posterior distribution of a score, given confusion counts.
 
     Parameters
