@@ -30,6 +30,7 @@ __all__ = [
     "METRICS",
     "NEEDS_TN",
     "PRF",
+    "RATIOS",
     "TABLE",
     "Composite",
     "Metric",
@@ -275,6 +276,7 @@ TABLE: dict[str, Metric | Composite] = {
 METRICS = tuple(TABLE)
 PRF = ("precision", "recall", "f1")  # what is shown where nobody asks for others
 NEEDS_TN = tuple(name for name, metric in TABLE.items() if metric.needs_tn)
+RATIOS = tuple(name for name, metric in TABLE.items() if isinstance(metric, Metric))
 COMPOSITES = tuple(name for name, metric in TABLE.items() if isinstance(metric, Composite))
 
 

@@ -273,7 +273,8 @@ class _Shares:
     @classmethod
     def of(cls, metric: str, table: PairedCounts, prior: float, beta: float) -> _Shares:
         score = TABLE[metric]
-        assert isinstance(score, Metric)  # noqa: S101  # others: `composite_paired`
+        if not isinstance(score, Metric):
+            raise InputError(f"metric: {metric} is no ratio of linear forms; see paired_posterior")
         # four cells make up a count of a share of all items, two one of the others
         cells = table.cases + prior / (4 if score.is_of_all_items else 2)
         top, bottom = score.forms(beta**2)
