@@ -29,6 +29,10 @@ def systems() -> tuple[Any, Any, Any]:
     return gold, a, b
 
 
+def from_labels(gold: Any, a: Any, b: Any, metric: str) -> float:
+    return float(pv.metrics.score(pv.PairedCounts.from_labels(gold, a, b).a, metric))
+
+
 def bootstrap(gold: Any, said: Any, peer: Callable[..., float]) -> None:
     """Some resamples, of which an interval needs a thousand."""
     rng = np.random.default_rng(1)
@@ -51,7 +55,7 @@ def main() -> bool:
     scale = RESAMPLES / DRAWN
     lines = []
     for metric, peer in PEERS.items():
-        alone = partial(pv.metrics.score, paired.a, metric)
+        alone = partial(from_labels, gold, a, b, metric)
         drawn = scale * seconds(partial(bootstrap, gold, a, peer), 1)
         shuffled = scale * seconds(partial(shuffles, gold, a, b, peer), 1)
         lines += [
