@@ -194,8 +194,12 @@ def _of_composite(
         low, high = limits.T
         covered = (low <= true_score) & (true_score <= high)
         events = (covered, high - low, (low < own.low) | (high > own.high), low == high)
-        sums = [float(weight @ event) for event in events]
-        found.append(OperatingCharacteristics(scenario, n, method, *sums, own.name, level))
+        cover, length, overshoot, degeneracy = (float(weight @ event) for event in events)
+        found.append(
+            OperatingCharacteristics(
+                scenario, n, method, cover, length, overshoot, degeneracy, own.name, level
+            )
+        )
     return found
 
 
