@@ -17,9 +17,11 @@ from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
 from probative.evaluation import (
     AVERAGES,
+    OF_ALL_CLASSES,
     by_name,
     ceilings_of,
     compared_metrics,
+    confused_items,
     facts_of_reading,
     intervals_of,
     match_beside,
@@ -32,6 +34,11 @@ from probative.evaluation import (
 from probative.groups.adjusting import with_groups
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.clusters import variance_of_difference
+from probative.inference.confusion import (
+    confusion_difference,
+    confusion_posterior,
+    confusion_test,
+)
 from probative.inference.differences import difference
 from probative.inference.macro import macro_evidence
 from probative.inference.macro_difference import macro_difference
@@ -69,6 +76,7 @@ if TYPE_CHECKING:
     from probative.inference.clustered_posterior import ClusteredPosterior
     from probative.inference.macro import MacroEvidence
     from probative.inference.macro_difference import MacroDifferencePosterior
+    from probative.inference.student_posterior import StudentPosterior
     from probative.label_counts import LabelCounts
     from probative.options import ReadingKeywords
     from probative.results import Difference, Plan, RandomizationTest, RunsPlan, SystemScores
@@ -158,7 +166,8 @@ def compare(
     names
         What the systems are called; by default after their files.
     metric
-        One or several of precision, recall, f1, fbeta, jaccard and accuracy. By default f1;
+        One or several of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
+        balanced_accuracy, mcc, kappa, informedness, markedness and fowlkes_mallows. By default f1;
         recall for word segmentation; accuracy for labels of several classes, of which micro
         precision, recall and F1 are other names.
     average
@@ -289,7 +298,7 @@ def compare_matched(
         raise InputError("prior: means nothing to macro averages, which learn theirs from labels")
     if len(matched.names) < 2:
         raise InputError(f"b: {len(matched.names)} system; expected at least two to compare")
-    metrics = compared_metrics(matched, options.metric, average)
+    metrics = compared_metrics(matched, options.metric, average, tables=True)
     choices = PairChoices.of(options, unit_of(matched, options.by), figures=figures)
 
     last = len(matched.names)
@@ -304,7 +313,9 @@ def compare_matched(
 
     def compare_pairs(part: Matched, name: str, how: PairChoices) -> Iterator[Comparison]:
         judge: Callable[..., Comparison] = _comparison
-        if average == "macro":
+        if part.all_classes and name in OF_ALL_CLASSES:
+            judge = _comparison_of_classes
+        elif average == "macro":
             sides = _macro_sides(part, pairs, name, how)
             tests = _macro_tests(part, pairs, name, how, sides)
             judge = partial(_macro_comparison, sides=sides, tests=tests)
@@ -335,7 +346,10 @@ def compare_matched(
         confusions=confusions_of(matched) if examples else (),
         buckets=(
             find_buckets(
-                matched, metrics[0], options, partial(_bucket, pairs=pairs, choices=choices)
+                matched,
+                _of_buckets(matched, metrics),
+                options,
+                partial(_bucket, pairs=pairs, choices=choices),
             )
             if (buckets or options.train is not None) and not matched.items.is_condensed
             else None
@@ -471,7 +485,7 @@ def _common(
     *,
     gap: Difference,
     test: RandomizationTest,
-    posterior: ClusteredPosterior | MacroDifferencePosterior,
+    posterior: ClusteredPosterior | MacroDifferencePosterior | StudentPosterior,
 ) -> dict[str, Any]:
     """What a comparison says whatever the average."""
     return {
@@ -496,7 +510,7 @@ def _numbers(
     choices: PairChoices,
     gap: Difference,
     test: RandomizationTest,
-    posterior: ClusteredPosterior | MacroDifferencePosterior,
+    posterior: ClusteredPosterior | MacroDifferencePosterior | StudentPosterior,
 ) -> dict[str, Any]:
     """What interval, test and posterior say."""
     a_better, equivalent, b_better = posterior.probabilities(choices.rope)
@@ -614,6 +628,11 @@ def _by_label(
     return tuple(differences)
 
 
+def _of_buckets(matched: Matched, metrics: Sequence[str]) -> str:
+    """What kinds of items are scored by: a kind has no table of all classes."""
+    return "accuracy" if matched.all_classes and metrics[0] in OF_ALL_CLASSES else metrics[0]
+
+
 def _bucket(
     part: Matched,
     metric: str,
@@ -711,4 +730,29 @@ def _macro_comparison(
         observed_units=int(a.repeats.sum()),
         by_label=_by_label(matched, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
+    )
+
+
+def _comparison_of_classes(
+    matched: Matched, i: int, j: int, metric: str, choices: PairChoices
+) -> Comparison:
+    """The same for a score of the whole table of all classes."""
+    if metric == "balanced_accuracy":  # the mean recall of the classes
+        pairs = [(i, j)]
+        sides = _macro_sides(matched, pairs, "recall", choices)
+        tests = _macro_tests(matched, pairs, "recall", choices, sides)
+        mean = _macro_comparison(matched, i, j, "recall", choices, sides=sides, tests=tests)
+        return replace(mean, metric=metric)
+    a, b = (confused_items(matched, k, choices.unit) for k in (i, j))
+    gap = confusion_difference(a, b, metric, level=choices.level)
+    test = confusion_test(a, b, metric, level=choices.level, rng=choices.generator)
+    posterior = confusion_posterior(a, b, metric)
+    how = "score of the whole confusion table: the test is sampled, the posterior approximate"
+    return Comparison(
+        **_common(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
+        metric=metric,
+        design_effect=gap.design_effect,
+        observed_units=test.n_units,
+        by_label=_by_label(matched, i, j, label_metric(metric), choices),
+        note="; ".join(note for note in (how, gap.note, test.note) if note),
     )

@@ -13,7 +13,8 @@ import probative as pv
 from probative.data import load
 from probative.inference.intervals import METHODS, methods_for
 from probative.inference.proportions import normal_quantile
-from probative.metrics import METRICS, score
+from probative.metrics import RATIOS as METRICS
+from probative.metrics import score
 
 F1_METHODS = methods_for("f1")
 SCORE_METHODS = ("wilson-direct", "wilson-indirect", "clopper-pearson")

@@ -19,7 +19,7 @@ from probative.inference import _log_odds
 from probative.inference._paired_nodes import gauss_jacobi, stretched_gauss
 from probative.inference._tail_table import TailTable
 from probative.inference.paired_posterior import PairedPosterior
-from probative.metrics import METRICS
+from probative.metrics import RATIOS as METRICS
 
 exact = json.loads((GOLDEN / "paired_exact.json").read_text())
 drawn = json.loads((GOLDEN / "paired_draws.json").read_text())

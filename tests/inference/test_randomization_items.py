@@ -16,7 +16,7 @@ from scipy import special, stats
 import probative as pv
 from probative.inference import _exchange_items
 from probative.inference._half_binomial import half_binomial
-from probative.metrics import METRICS
+from probative.metrics import RATIOS as METRICS
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "randomization.json").read_text())
 HUGE = json.loads((Path(__file__).parents[1] / "golden" / "huge_exchange.json").read_text())

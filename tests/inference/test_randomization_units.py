@@ -24,7 +24,7 @@ from probative.inference._score_difference import score_difference
 from probative.inference._spectrum import significant_frequencies
 from probative.inference._tilt import TiltedWalk, tilt_onto
 from probative.inference._walk import Lattice, Walk, walk_of_units
-from probative.metrics import METRICS
+from probative.metrics import RATIOS as METRICS
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

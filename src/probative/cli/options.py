@@ -206,8 +206,9 @@ STATISTICS = {
         metavar="NAME",
         parser=word_list,
         several=True,
-        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv; several times, "
-        "or separated by commas.",
+        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, "
+        "balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows; several "
+        "times, or separated by commas.",
     ),
     "beta": Option(
         "--beta", metavar="NUMBER", parser=number, help="The weight of recall in fbeta."
@@ -259,7 +260,8 @@ STATISTICS = {
 RANKING = {
     "metric": Option(
         metavar="NAME",
-        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.",
+        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, "
+        "balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows.",
     ),
     "average": Option(metavar="HOW", help="micro or macro."),
     "by": STATISTICS["by"],

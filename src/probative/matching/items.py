@@ -97,7 +97,7 @@ class Items:
         weights = self.weights(None)
         if weights is None:
             return round(self.weight * np.count_nonzero(self.answer))
-        return round(self.weight * weights[self.answer].sum())
+        return round(self.weight * float(weights[self.answer].sum()))
 
     def weights(self, by: str | None) -> NDArray[np.float64] | None:
         """How many items each one stands for: in its unit alone, or in all units; None for one."""

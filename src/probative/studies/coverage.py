@@ -4,22 +4,25 @@ Under multinomial sampling of n items, the number of items that count for F1 is
 nu ~ Bin(n, p11 + p10 + p01), and given nu the true positives are tp ~ Bin(nu, F*). An interval
 for F1 depends on (tp, nu) only, so its coverage, expected length and probabilities of overshoot
 and degeneracy are sums over the pairs (tp, nu) that can occur. The other metrics but F-beta
-have the same structure with other trials and shares.
+have the same structure with other trials and shares; of those that are no ratios of linear forms
+the sums go over all tables of four cells.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import special
 
 from probative._validation import one_of, open_probability, positive
 from probative.counts import Counts
 from probative.data import load
 from probative.errors import InputError
 from probative.inference.intervals import interval, methods_for
-from probative.metrics import TABLE, Share
+from probative.metrics import TABLE, Composite, Share
 from probative.results import Result
 
 if TYPE_CHECKING:
@@ -45,6 +48,8 @@ METHODS = ("clopper-pearson", "wald", "wilson-direct", "wilson-indirect")
 _CELLS = {"tp": "p11", "fp": "p10", "fn": "p01", "tn": "p00"}
 # F-beta is no function of one share.
 METRICS = tuple(name for name, metric in TABLE.items() if not metric.depends_on_beta)
+_RARE = 1e-8  # tables of four cells less probable than this are left out
+_MOST_ITEMS = 100  # of which all tables of four cells are gone through
 _NEGLIGIBLE = 1e-17  # weights below this cannot change a sum near 1
 _PAIRS = 1 << 20  # pairs (tp, nu) held in memory at once
 
@@ -124,7 +129,10 @@ def operating_characteristics(
     if not float(n).is_integer() or n < 1:
         raise InputError(f"n: {n!r} is not a whole number >= 1")
     cells = _check_cells(probabilities)
-    kind = TABLE[metric].share()
+    own = TABLE[metric]
+    if isinstance(own, Composite):
+        return _of_composite(int(n), cells, methods, own, level, scenario)
+    kind = own.share()
     assert kind is not None  # noqa: S101  # all of METRICS are shares
     hits, misses = ([_CELLS[cell] for cell in part] for part in (kind.hits, kind.misses))
     chance = sum(cells[name] for name in (*hits, *misses))
@@ -150,6 +158,66 @@ def operating_characteristics(
             methods, (sums / total).tolist(), strict=True
         )
     ]
+
+
+def _of_composite(
+    n: int,
+    cells: Mapping[str, float],
+    methods: Sequence[str],
+    own: Composite,
+    level: float,
+    scenario: str,
+) -> list[OperatingCharacteristics]:
+    """The same for a function of all four cells: sums over the tables of n items.
+
+    Conditional on a score that is defined.
+    """
+    if n > _MOST_ITEMS:
+        raise InputError(f"n: {n} items have too many tables; expected {_MOST_ITEMS} at most")
+    chances = np.array([cells[name] for name in _CELLS.values()])
+    true_score = float(own.value(*chances))
+    if np.isnan(true_score):
+        raise InputError(f"probabilities: {own.name} is undefined there")
+    tables = _all_tables(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = special.gammaln(n + 1) + np.sum(
+            special.xlogy(tables, chances) - special.gammaln(tables + 1), axis=1
+        )
+    weight = np.where(np.isnan(own.value(*tables.T)), 0.0, np.exp(logs))
+    kept = weight > _RARE
+    tables, weight = tables[kept], weight[kept] / weight[kept].sum()
+    found = []
+    for method in methods:
+        limits = np.array(
+            [_limits_of(own.name, method, level, *table) for table in tables.tolist()]
+        )
+        low, high = limits.T
+        covered = (low <= true_score) & (true_score <= high)
+        events = (covered, high - low, (low < own.low) | (high > own.high), low == high)
+        cover, length, overshoot, degeneracy = (float(weight @ event) for event in events)
+        found.append(
+            OperatingCharacteristics(
+                scenario, n, method, cover, length, overshoot, degeneracy, own.name, level
+            )
+        )
+    return found
+
+
+def _all_tables(n: int) -> NDArray[np.float64]:
+    """Every way to share out n items among four cells."""
+    tp, fp, fn = np.indices((n + 1,) * 3).reshape(3, -1)
+    there = tp + fp + fn <= n
+    rows = np.stack([tp, fp, fn, n - tp - fp - fn], axis=1)[there]
+    return rows.astype(np.float64)
+
+
+@lru_cache(maxsize=2**18)
+def _limits_of(
+    metric: str, method: str, level: float, tp: float, fp: float, fn: float, tn: float
+) -> tuple[float, float]:
+    """The limits of one table, which several scenarios share."""
+    found = interval(Counts(tp, fp, fn, tn), metric, method, level=level)
+    return float(found.low), float(found.high)
 
 
 def published_conditions() -> tuple[dict[str, dict[str, float]], list[int]]:

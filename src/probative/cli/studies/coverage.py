@@ -46,7 +46,7 @@ def coverage(
                 several=True,
                 help="Interval methods; by default the paper's four.",
             ),
-            metric=Option(metavar="NAME", help="f1, jaccard, precision or recall."),
+            metric=Option(metavar="NAME", help="f1, or any other metric but fbeta."),
         ),
     ],
     plot: Annotated[
@@ -61,12 +61,14 @@ def coverage(
     """
     from probative._validation import one_of
     from probative.data import load
+    from probative.inference.intervals import methods_for
     from probative.reporting.coverage_report import coverage_document
     from probative.studies import coverage as study
 
     one_of("--plot", plot, ("coverage", "length", "heatmap"))
     metric, level = given.metric, given.level
-    methods = tuple(given.methods or (study.METHODS if metric == "f1" else ("wilson",)))
+    usual = study.METHODS if metric == "f1" else methods_for(metric)[:1]
+    methods = tuple(given.methods or usual)
     as_published = not (given.cells or given.sizes or metric != "f1" or level != 0.95) and set(
         methods
     ) <= set(study.METHODS)

@@ -1,0 +1,290 @@
+"""Scores that are no ratios of linear forms: everything that F1 has."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+
+import probative as pv
+from probative._confusion import score_of_table, slopes_of_table
+from probative.errors import InputError
+from probative.inference import _exchange_units
+from probative.inference.clusters import dependence_of_score
+from probative.inference.composite_paired import CompositePairedPosterior
+from probative.inference.confusion import (
+    ConfusedItems,
+    confusion_difference,
+    confusion_interval,
+    confusion_test,
+)
+from probative.inference.intervals import methods_for
+from probative.inference.planning import plan
+from probative.metrics import COMPOSITES, RATIOS, TABLE, bounds, score
+from tests.conftest import GOLDEN
+
+golden = json.loads((GOLDEN / "composites.json").read_text())
+WITH_PEERS = {
+    "mcc": sk.matthews_corrcoef,
+    "kappa": sk.cohen_kappa_score,
+    "balanced_accuracy": sk.balanced_accuracy_score,
+}
+cell = st.integers(0, 12)
+tables = st.tuples(cell, cell, cell, cell)
+
+
+@pytest.mark.parametrize("row", golden["scores"], ids=lambda r: f"{r['metric']}-{sum(r['table'])}")
+def test_values_and_standard_errors_in_forty_digits(row):
+    counts, own = pv.Counts(*row["table"]), TABLE[row["metric"]]
+    assert score(counts, row["metric"]) == pytest.approx(float(row["value"]), abs=1e-15)
+    if "deviation" in row:
+        slopes = own.slopes(*map(float, row["table"]))
+        variance = sum(n * d**2 for n, d in zip(row["table"], slopes, strict=True))
+        assert math.sqrt(variance) == pytest.approx(float(row["deviation"]), rel=1e-10)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=60))
+@settings(max_examples=60, deadline=None)
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")  # scikit-learn's own
+def test_values_are_those_of_scikit_learn(items):
+    gold, said = (np.array(column, dtype=int) for column in zip(*items, strict=True))
+    table = sk.confusion_matrix(gold, said, labels=[1, 0])
+    counts = pv.Counts(tp=table[0, 0], fp=table[1, 0], fn=table[0, 1], tn=table[1, 1])
+    for metric, peer in WITH_PEERS.items():
+        found = score(counts, metric)
+        if not math.isnan(found):
+            assert found == pytest.approx(peer(gold, said), abs=1e-12)
+    if len({*said}) == 1 or len({*gold}) == 1:  # scikit-learn's 0 can be asked for
+        assert math.isnan(score(counts, "mcc"))
+        assert score(counts, "mcc", zero_division=0.0) == sk.matthews_corrcoef(gold, said)
+
+
+@given(tables, st.sampled_from(COMPOSITES))
+@settings(deadline=None)
+def test_an_error_never_raises_a_score_while_the_answer_stays(table, metric):
+    tp, fp, fn, tn = table
+    here = score(pv.Counts(tp, fp, fn, tn), metric)
+    for worse in ((tp - 1, fp, fn + 1, tn), (tp, fp + 1, fn, tn - 1)):
+        if min(worse) >= 0:
+            there = score(pv.Counts(*worse), metric)
+            if not math.isnan(here + there):
+                assert there <= here + 1e-12
+    low, high = bounds(metric)
+    assert math.isnan(here) or low <= here <= high
+
+
+def score_or_0(tp, fp, positives, negatives, metric):
+    value = score(pv.Counts(tp, fp, positives - tp, negatives - fp), metric)
+    return np.nan_to_num(value)
+
+
+def expected_pvalues(gaps, weight, observed):
+    near = 1e-11
+    both = 1.0 if abs(observed) < near else weight[np.abs(gaps) >= abs(observed) - near].sum()
+    return {
+        "two-sided": min(1.0, both),
+        "greater": weight[gaps >= observed - near].sum(),
+        "less": weight[gaps <= observed + near].sum(),
+    }
+
+
+@pytest.mark.parametrize("metric", COMPOSITES)
+def test_by_item_agrees_with_all_exchanges_written_out(metric):
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        t = rng.integers(0, rng.integers(1, 8), 8)
+        p, n = t[[0, 2, 4, 6]].sum(), t[[1, 3, 5, 7]].sum()
+        u, v = np.meshgrid(np.arange(t[0] + t[2] + 1), np.arange(t[1] + t[3] + 1), indexing="ij")
+        ways = np.vectorize(math.comb)
+        weight = ways(t[0] + t[2], u) * ways(t[1] + t[3], v) / 2.0 ** t[:4].sum()
+        a = score_or_0(t[4] + u, t[5] + v, p, n, metric)
+        b = score_or_0(t[4] + t[0] + t[2] - u, t[5] + t[1] + t[3] - v, p, n, metric)
+        paired = pv.PairedCounts(t)
+        observed = b[t[0], t[1]] - a[t[0], t[1]]
+        for alternative, expected in expected_pvalues(b - a, weight, observed).items():
+            test = pv.randomization_test(paired, metric, alternative=alternative)
+            assert test.pvalue == pytest.approx(expected, abs=1e-12), (t, alternative)
+            assert test.method == "exact"
+
+
+@pytest.mark.parametrize("few", [2**12, 1], ids=["written-out", "by-the-lattice"])
+@pytest.mark.parametrize("metric", COMPOSITES)
+def test_by_unit_agrees_with_all_exchanges_written_out(metric, few, monkeypatch):
+    monkeypatch.setattr(_exchange_units, "_FEW", few)
+    rng = np.random.default_rng(8)
+    for _ in range(15):
+        rows = rng.integers(0, rng.integers(2, 5), (rng.integers(1, 9), 8))
+        p, n = rows[:, [0, 2, 4, 6]].sum(), rows[:, [1, 3, 5, 7]].sum()
+        a = np.stack([rows[:, 0] + rows[:, 4], rows[:, 1] + rows[:, 5]], axis=1)
+        b = np.stack([rows[:, 2] + rows[:, 4], rows[:, 3] + rows[:, 5]], axis=1)
+        swapped = np.array(list(itertools.product((0, 1), repeat=len(rows))))
+        own, other = (swapped @ x + (1 - swapped) @ y for x, y in ((b, a), (a, b)))
+        gaps = score_or_0(*other.T, p, n, metric) - score_or_0(*own.T, p, n, metric)
+        weight = np.full(len(gaps), 1 / len(gaps))
+        for alternative, expected in expected_pvalues(gaps, weight, gaps[0]).items():
+            test = pv.randomization_test(pv.PairedCounts(rows), metric, alternative=alternative)
+            assert test.pvalue == pytest.approx(expected, abs=1e-10), (rows.tolist(), alternative)
+
+
+@pytest.mark.parametrize("row", golden["tails"], ids=lambda row: str(sum(row["table"])))
+def test_the_posterior_of_informedness_in_forty_digits(row):
+    found = pv.posterior(pv.Counts(*row["table"]), "informedness", prior=0.5)
+    assert found.cdf(float(row["t"])) == pytest.approx(float(row["below"]), abs=1e-6)
+
+
+@pytest.mark.parametrize("metric", COMPOSITES)
+@pytest.mark.parametrize("table", [(77, 44, 10, 702), (10, 0, 0, 10)])
+def test_posteriors_agree_with_draws(metric, table):
+    found = pv.posterior(pv.Counts(*table), metric)
+    drawn = found.rvs(60_000, rng=1)
+    low, high = found.interval(0.9)
+    for share in (np.mean(drawn < low), np.mean(drawn > high)):
+        assert share == pytest.approx(0.05, abs=5 * math.sqrt(0.05 * 0.95 / 6e4) + 1e-4)
+    assert found.mean == pytest.approx(drawn.mean(), abs=5 * drawn.std() / math.sqrt(6e4))
+    assert math.sqrt(found.var) == pytest.approx(drawn.std(), rel=0.02)
+    assert low < found.mode < high or found.mode in bounds(metric) or metric == "fowlkes_mallows"
+    at, h = float(found.ppf(0.3)), 1e-4
+    slope = (found.cdf(at + h) - found.cdf(at - h)) / (2 * h)
+    assert found.pdf(at) == pytest.approx(slope, rel=0.02)
+
+
+@pytest.mark.parametrize("metric", COMPOSITES)
+@pytest.mark.parametrize("cases", [[30, 20, 80, 10, 400, 60, 70, 3000], [0, 1, 3, 0, 20, 0, 2, 40]])
+def test_paired_posteriors_agree_with_draws(metric, cases):
+    found = CompositePairedPosterior(pv.PairedCounts(cases), metric)
+    rng = np.random.default_rng(2)
+    drawn = pv.PairedCounts(rng.standard_gamma(np.array(cases) + 0.5, (60_000, 8)))
+    gaps = score(drawn.b, metric) - score(drawn.a, metric)
+    low, high = found.interval(0.9)
+    near = 5 * math.sqrt(0.25 / 6e4) + found.error
+    assert np.mean(gaps < low) == pytest.approx(0.05, abs=near)
+    assert np.mean(gaps > high) == pytest.approx(0.05, abs=near)
+    assert found.probabilities()[2] == pytest.approx(np.mean(gaps > 0), abs=near)
+    assert found.error < 5e-3
+
+
+@pytest.mark.parametrize("metric", COMPOSITES)
+def test_limits_are_ordered_and_within_bounds(metric):
+    low, high = bounds(metric)
+    for table in ((77, 44, 10, 702), (5, 0, 0, 15), (0, 3, 4, 13), (1, 0, 19, 0), (0, 0, 0, 9)):
+        for method in methods_for(metric):
+            found = pv.interval(pv.Counts(*table), metric, method)
+            if math.isnan(found.estimate):
+                assert (found.low, found.high) == (low, high)
+                assert found.note.startswith("undefined")
+            elif method != "wald":
+                assert low <= found.low <= found.high <= high
+            if method in ("jeffreys", "mover") and not math.isnan(found.estimate):
+                assert found.low <= found.estimate <= found.high
+
+
+@pytest.mark.parametrize("metric", COMPOSITES)
+def test_a_difference_may_exceed_1_where_a_score_may_be_below_0(metric):
+    gap = pv.difference(pv.PairedCounts([0, 40, 40, 0, 0, 0, 0, 0]), metric)
+    assert gap.estimate == pytest.approx(bounds(metric)[1] - bounds(metric)[0])
+    assert gap.low <= gap.estimate <= gap.high
+
+
+@pytest.mark.parametrize("metric", [*COMPOSITES, "f1"])
+def test_units_of_one_item_are_items(metric):
+    rng = np.random.default_rng(3)
+    kinds = np.eye(4, dtype=int)[rng.choice(4, 300, p=[0.3, 0.1, 0.1, 0.5])]
+    units = pv.Counts(*kinds.T)
+    alone, clustered = pv.interval(units.sum(), metric), pv.interval(units, metric, clustered=True)
+    assert clustered.low == pytest.approx(alone.low, abs=0.01)
+    assert dependence_of_score(units, metric).design_effect == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("metric", [m for m in COMPOSITES if m != "kappa"])
+def test_a_class_in_one_unit_alone_is_no_evidence(metric):
+    units = pv.Counts(tp=[5, 0, 0], fp=[1, 0, 0], fn=[1, 0, 0], tn=[9, 8, 7])
+    found = pv.interval(units, metric, clustered=True)
+    assert (found.low, found.high) == bounds(metric)
+    assert found.note.startswith("one unit")
+
+
+@pytest.mark.parametrize("metric", COMPOSITES)
+def test_a_plan_is_not_moved_by_items_on_which_systems_agree(metric):
+    found = plan(pv.PairedCounts([30, 20, 55, 30, 400, 60, 70, 3000]), metric, difference=0.03)
+    assert found.units is not None
+    same = plan(pv.PairedCounts([0, 0, 0, 0, 400, 60, 70, 3000]), metric, difference=0.03)
+    assert same.units is None
+    assert "never differ" in same.note
+
+
+@pytest.mark.parametrize("metric", ["mcc", "kappa"])
+def test_several_classes_are_those_of_scikit_learn(metric):
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        k, n = int(rng.integers(2, 7)), int(rng.integers(5, 80))
+        gold = rng.integers(0, k, n)
+        said = np.where(rng.random(n) < 0.6, gold, rng.integers(0, k, n))
+        table = sk.confusion_matrix(gold, said, labels=range(k)).astype(float)
+        found = float(score_of_table(table, metric))
+        assert math.isnan(found) or found == pytest.approx(WITH_PEERS[metric](gold, said))
+        full = table + 0.5
+        slopes, h = slopes_of_table(full, metric), 1e-5
+        for i, j in ((0, 0), (0, k - 1), (k - 1, 0)):
+            step = np.zeros((k, k))
+            step[i, j] = h
+            rise = score_of_table(full + step, metric) - score_of_table(full - step, metric)
+            assert slopes[i, j] == pytest.approx(float(rise) / (2 * h), abs=1e-8)
+
+
+def test_two_classes_are_two_classes_by_either_way():
+    rng = np.random.default_rng(5)
+    gold = rng.integers(0, 2, 400)
+    a, b = (np.where(rng.random(400) < e, 1 - gold, gold) for e in (0.2, 0.12))
+    both = [ConfusedItems(gold, said, 2) for said in (a, b)]
+    paired = pv.PairedCounts.from_labels(gold, a, b)
+    for metric in ("mcc", "kappa"):
+        table = confusion_interval(both[1], metric)
+        cells = pv.interval(paired.b, metric)
+        assert table.estimate == pytest.approx(cells.estimate)
+        assert [table.low, table.high] == pytest.approx([cells.low, cells.high], abs=0.01)
+        gap, other = confusion_difference(*both, metric), pv.difference(paired, metric)
+        assert [gap.low, gap.high] == pytest.approx([other.low, other.high], abs=0.02)
+        test = confusion_test(*both, metric, rng=1)
+        exact = pv.randomization_test(paired, metric)
+        assert test.pvalue == pytest.approx(exact.pvalue, abs=5 * test.standard_error + 1e-4)
+
+
+def test_what_makes_no_sense_is_refused_in_one_line():
+    with pytest.raises(InputError, match="mcc needs tn"):
+        pv.interval(pv.Counts(tp=5, fp=1, fn=2), "mcc")
+    gold, said = ["x", "y", "z"] * 20, ["x", "y", "x"] * 20
+    with pytest.raises(InputError, match="not defined over all classes"):
+        pv.score(gold, said, metric="markedness")
+    with pytest.raises(InputError, match="no mean over labels"):
+        pv.compare(gold, said, gold, metric="mcc", average="macro")
+    with pytest.raises(InputError, match="scored and compared"):
+        pv.rank(gold, {"a": said, "b": gold}, metric="kappa")
+    with pytest.raises(InputError, match="expected PairedCounts"):
+        pv.bayes_test(pv.Counts(5, 1, 2, 9), pv.Counts(6, 1, 1, 9), "mcc")
+
+
+def test_whole_tables_are_scored_and_compared():
+    rng = np.random.default_rng(6)
+    gold = rng.choice(["x", "y", "z"], 300)
+    said = [
+        np.where(rng.random(300) < e, rng.choice(["x", "y", "z"], 300), gold) for e in (0.4, 0.1)
+    ]
+    result = pv.compare(gold, *said, metric=["mcc", "kappa", "balanced_accuracy"], rng=1)
+    for comparison in result.comparisons:
+        peer = WITH_PEERS[comparison.metric]
+        gap = peer(gold, said[1]) - peer(gold, said[0])
+        assert comparison.difference == pytest.approx(gap)
+        assert comparison.low < gap < comparison.high
+        assert comparison.pvalue < 0.01
+        assert comparison.p_b_better > 0.99
+
+
+def test_every_metric_is_of_one_kind():
+    assert set(RATIOS) | set(COMPOSITES) == set(TABLE)
+    assert not set(RATIOS) & set(COMPOSITES)
