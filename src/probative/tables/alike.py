@@ -1,8 +1,8 @@
 """More kinds of units than should leave an engine: units that are nearly alike become one kind.
 
 The exact test of two systems depends on a unit only by how far the systems differ in true and in
-false positives. Units with the same two differences are merged where their other cases agree up to
-a step, and come back as their number and their sums: the totals and the test stay what they are.
+false positives. Units with the same two differences are merged where their other cases nearly
+agree, and come back as their number and their sums: the totals and the test stay what they are.
 Each merged kind is then written as units as equal as whole numbers allow.
 """
 
@@ -51,8 +51,8 @@ def _parts(systems: int) -> dict[str, nw.Expr]:
     }
 
 
-def merge_alike(by_unit: Frame, keys: list[str], systems: int, step: int) -> Frame:
-    """Merge units that agree up to a step: how many there are of each kind, and their sums.
+def merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float) -> Frame:
+    """Merge units that nearly agree: how many there are of each kind, and their sums.
 
     Parameters
     ----------
@@ -62,24 +62,33 @@ def merge_alike(by_unit: Frame, keys: list[str], systems: int, step: int) -> Fra
         The columns of groups and labels.
     systems
         One or two.
-    step
-        The width of what counts as alike, in items.
+    fineness
+        How many bins there are for every standard deviation of a number of independent items: the
+        square root of the number. Small numbers have bins of their own.
     """
     import narwhals as nw
 
     free, fixed = _FREE[systems], _FIXED[systems]
     parts = {name: own.cast(nw.Int64) for name, own in _parts(systems).items()}
     split = by_unit.select(*keys, "lost", *(own.alias(f"_{name}") for name, own in parts.items()))
-    split = split.with_columns(*((nw.col(f"_{n}") // step).alias(f"bin_{n}") for n in free))
+    numbers = {n: nw.col(f"_{n}") for n in free}
+    split = split.with_columns(
+        *((own.cast(nw.Float64) ** 0.5 * fineness).cast(nw.Int64).alias(f"bin_{n}")
+          for n, own in numbers.items()),
+        *((own * own).alias(f"own_{n}") for n, own in numbers.items()),
+    )  # fmt: skip
     kinds = [*keys, "lost", *(f"_{n}" for n in fixed), *(f"bin_{n}" for n in free)]
     sums = [nw.col(f"_{name}").sum().alias(f"sum_{name}") for name in free]
+    sums += [nw.col(f"own_{name}").sum().alias(f"square_{name}") for name in free]
     return split.group_by(*kinds).agg(nw.len().alias(NUMBER), *sums)
 
 
 def units_alike(
     rows: Mapping[str, Sequence[Any]], systems: int
-) -> tuple[NDArray[np.intp], Array, NDArray[np.int64]]:
+) -> tuple[NDArray[np.intp], Array, NDArray[np.int64], float]:
     """Write every kind as units: the kind of each row, its sums, and how many units it stands for.
+
+    The last number is the largest share of the variance of a case over the units that is lost.
 
     Parameters
     ----------
@@ -94,7 +103,17 @@ def units_alike(
     ).T.reshape(len(number), -1)
     kind, free, times = _equal_shares(totals, number)
     fixed = [np.asarray(rows[f"_{n}"], dtype=np.int64)[kind] for n in _FIXED[systems]]
-    return kind, _sums(free, fixed), times
+    squares = np.array([np.sum(np.asarray(rows[f"square_{n}"], float)) for n in _FREE[systems]])
+    lost = _lost_variance(free.astype(np.float64), times, squares)
+    return kind, _sums(free, fixed), times, lost
+
+
+def _lost_variance(free: Array, times: NDArray[np.int64], squares: Array) -> float:
+    n = times.sum()
+    mean = times @ free / n
+    true, left = squares / n - mean**2, times @ free**2 / n - mean**2
+    moving = true > 0
+    return float(np.max(1 - left[moving] / true[moving], initial=0.0))
 
 
 def _equal_shares(

@@ -37,7 +37,7 @@ __all__ = ["ON_NULL", "TallyWarning", "count_table"]
 ON_NULL = ("error", "drop", "negative")
 _MOST_CELLS = 1_000_000  # kinds of rows: more are no labels
 _MOST_KINDS = 2_000_000  # kinds of units that leave an engine
-_FIRST_STEP = 4  # items by which merged units may differ, at first
+_FINENESS = 4.0  # bins per standard deviation of a number of items, at first
 _NAMED = 5  # labels that a message names
 _GOLD = "gold"
 
@@ -286,12 +286,18 @@ class _Counted:
         return {key: UnitRows(sums[own], number[own]) for key, own in places.items()}
 
     def _kinds_of_units(
-        self, groups: list[str], positive: str | None, step: int | None
+        self, groups: list[str], positive: str | None, fineness: float | None
     ) -> dict[str, Sequence[Any]]:
         drop = self.on_null == "drop"
         return fetch(
             lambda: count_units(
-                self.source, groups, "u", self.columns, positive=positive, drop=drop, step=step
+                self.source,
+                groups,
+                "u",
+                self.columns,
+                positive=positive,
+                drop=drop,
+                fineness=fineness,
             ),
             _MOST_KINDS,
         )
@@ -300,18 +306,18 @@ class _Counted:
         self, groups: list[str], positive: str | None
     ) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.int64]]:
         """Units that are nearly alike, where there are too many kinds of them."""
-        systems, step = len(self.asked.systems), _FIRST_STEP
+        systems, fineness = len(self.asked.systems), _FINENESS
         if systems > 2:
             raise InputError(
                 f"unit: more than {_MOST_KINDS:,} kinds of units; expected one or two systems"
             )
-        while len((rows := self._kinds_of_units(groups, positive, step))[NUMBER]) > _MOST_KINDS:
-            step *= 2
-        kind, sums, number = units_alike(rows, systems)
+        while len((rows := self._kinds_of_units(groups, positive, fineness))[NUMBER]) > _MOST_KINDS:
+            fineness /= 2
+        kind, sums, number, lost = units_alike(rows, systems)
         self.notes.append(
-            f"more than {_MOST_KINDS:,} kinds of units: those that are alike up to steps of {step} "
-            f"items are merged; totals and the exact test stay the same, design effects become "
-            f"slightly smaller"
+            f"more than {_MOST_KINDS:,} kinds of units: those that are nearly alike are merged; "
+            f"totals and the exact test stay the same, the variance of the cases "
+            f"of units becomes up to {100 * lost:.2g} % smaller"
         )
         there = [NUMBER, "lost", *groups, *([] if positive is not None else ["label"])]
         return {n: _taken(values_of(rows[n]), kind) for n in there}, sums, number

@@ -7,6 +7,8 @@ import re
 __all__ = ["told"]
 
 _LONGEST = 240
+_TRACEBACK = "Traceback (most recent call last)"
+_RAISED = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt): (.+)")
 # what Java puts before a message, and a plan or a stack behind it
 _JAVA = re.compile(r"^(?:[\w.$]+(?:Exception|Error)\b:?\s*)+")
 _BEHIND = re.compile(r"\s*(?:SQLSTATE: \w+|;\s*$|JVM stacktrace:|Driver stacktrace:|=== .* ===).*$")
@@ -54,7 +56,11 @@ def _causes(java: object) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """The first line that says something."""
+    """The first line that says something; of a traceback, what it ends with."""
+    if _TRACEBACK in text:
+        raised = [own for line in text.splitlines() if (own := _RAISED.match(line.strip()))]
+        if raised:
+            return raised[-1][1].strip()
     for line in text.splitlines():
         plain = _BEHIND.sub("", _JAVA.sub("", line.strip())).strip()
         if plain:

@@ -61,7 +61,7 @@ def count_units(
     *,
     positive: str | None,
     drop: bool,
-    step: int | None = None,
+    fineness: float | None = None,
 ) -> Frame:
     """How many units there are of every kind: a row of sums, and how many units have it.
 
@@ -77,8 +77,8 @@ def count_units(
         The class that counts as "yes"; None for all classes, together and one by one.
     drop
         Whether rows in which a label is missing are left out.
-    step
-        Merge units that are alike up to this many items, too, as `alike` does.
+    fineness
+        Merge units that are nearly alike, too, as `alike` does.
     """
     import narwhals as nw
 
@@ -96,11 +96,11 @@ def count_units(
     lost = _is_null(frame, unit) & (nw.col("rows") > 0)
     rows = rows.with_columns(lost.cast(nw.Int64).alias("lost"))
     by_unit = sum_units(rows, [*keys, unit], [*names, "lost"])
-    if step is None:
+    if fineness is None:
         return merge_units(by_unit, keys, [*names, "lost"])
     from probative.tables.alike import merge_alike
 
-    return merge_alike(by_unit, keys, len(columns) - 1, step)
+    return merge_alike(by_unit, keys, len(columns) - 1, fineness)
 
 
 def sum_units(rows: Frame, keys: list[str], names: list[str]) -> Frame:
