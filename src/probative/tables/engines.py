@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["chosen", "failure", "fetch", "opened"]
 
-_MESSAGE = 300  # characters of an engine's own message that are passed on
 _NAMED = 20
 
 
@@ -85,12 +84,14 @@ def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Seq
     limit
         How many rows may come.
     """
+    frame = None
     try:
-        return _fetch(query() if limit is None else query().head(limit + 1))
+        frame = query()
+        return _fetch(frame if limit is None else frame.head(limit + 1))
     except InputError:
         raise
     except Exception as error:
-        raise failure(error) from None
+        raise failure(error, frame) from None
 
 
 def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
@@ -118,8 +119,14 @@ def _plain(column: Any, is_date: bool) -> Any:
     return column.tolist()
 
 
-def failure(error: Exception) -> InputError:
+def failure(error: Exception, frame: Frame | None = None) -> InputError:
     """What an engine says went wrong, in one line."""
-    from probative.tables.failures import told
+    from probative.tables.failures import broken_file, told
 
-    return InputError(f"the table could not be counted: {told(error)}"[:_MESSAGE])
+    message = told(error)
+    if frame is not None and frame.implementation.is_dask():  # which names no files
+        import narwhals as nw
+
+        path = broken_file(nw.to_native(frame))
+        message = message if path is None else f"{path}: {message}"
+    return InputError(f"the table could not be counted: {message}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-__all__ = ["told"]
+__all__ = ["broken_file", "told"]
 
 _LONGEST = 240
 _TRACEBACK = "Traceback (most recent call last)"
@@ -66,3 +67,27 @@ def _line(text: str) -> str:
         if plain:
             return plain
     return ""
+
+
+def broken_file(frame: Any) -> str | None:
+    """The first Parquet file of a Dask frame that cannot be opened.
+
+    Parameters
+    ----------
+    frame
+        A Dask data frame whose computation failed.
+    """
+    try:
+        import pyarrow.parquet as pq
+        from dask.dataframe.dask_expr.io.parquet import ReadParquet
+
+        reads = list(frame.expr.find_operations(ReadParquet))
+        paths = [str(path) for read in reads for path in read._dataset_info["ds"].files]
+    except Exception:  # other versions of Dask keep this elsewhere
+        return None
+    for path in paths:
+        try:
+            pq.ParquetFile(path).close()
+        except Exception:
+            return path
+    return None
