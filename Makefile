@@ -77,7 +77,7 @@ $(STAMPS)/lowest: $(STAMPS)/python pyproject.toml .ci/lowest.py
 test-lowest: $(STAMPS)/lowest
 	$(LOWEST)/bin/python -m pytest -q $(PARALLEL) -p no:cacheprovider -W ignore::DeprecationWarning \
 	  -m 'not (neural or cluster or spark or browser or latex)' -k 'not huge_counts_stay_sane' \
-	  tests/cli tests/matching tests/reading tests/reporting tests/test_compare.py tests/test_counts.py \
+	  tests/cli tests/matching tests/reading tests/reporting tests/tables tests/test_compare.py tests/test_counts.py \
 	  tests/test_gates.py tests/test_imports.py tests/test_metrics.py tests/test_score.py \
 	  tests/inference/test_intervals.py tests/inference/test_posteriors.py
 

@@ -43,7 +43,6 @@ def main(table: str | None = None) -> None:
     """Compare two models on a table of predictions, and on tagged sentences."""
     spark = (
         SparkSession.builder.appName("probative")
-        .config("spark.sql.shuffle.partitions", "8")
         .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()
     )

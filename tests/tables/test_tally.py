@@ -28,10 +28,14 @@ ODD = {
 }
 
 
+KEPT = []
+
+
 def of_duckdb(table):
     import duckdb
 
     connection = duckdb.connect()  # its own: what is asked must not go to another
+    KEPT[:] = [connection]  # which older versions close with the last name for it
     connection.register("held", table)
     return connection.table("held")
 
@@ -234,3 +238,31 @@ def test_a_plan_stays_a_plan_until_the_rows_are_counts():
     finally:
         nw.LazyFrame.collect = before
     assert seen == [3, 3]  # kinds of rows, and kinds of units
+
+
+@pytest.mark.parametrize("systems", [1, 2])
+def test_too_many_kinds_of_units_keep_totals_and_the_exact_test(monkeypatch, systems):
+    rng = np.random.default_rng(3)
+    size, n_units = 120_000, 600
+    unit = rng.integers(0, n_units, size)
+    gold = rng.random(size) < 0.3
+    easy = rng.random(n_units)[unit] * 0.25  # items of a unit are alike
+    labels = {"y": gold} | {k: gold ^ (rng.random(size) < easy) for k in "ab"[:systems]}
+    frame = pd.DataFrame({name: own.astype(int) for name, own in labels.items()} | {"u": unit})
+    how = {"gold": "y", "systems": list("ab"[:systems]), "unit": "u"}
+    exact = count_table(frame, **how)
+    monkeypatch.setattr("probative.tables.counting._MOST_KINDS", 598)
+    merged = count_table(frame, **how)
+    (note,) = merged.notes
+    assert "kinds of units: those that are nearly alike are merged" in note
+    assert merged.n_units() == exact.n_units() == n_units
+    assert merged.counts("a").sum() == exact.counts("a").sum()
+    widths = [pv.interval(t.counts("a"), clustered=True).design_effect for t in (exact, merged)]
+    assert widths[0] > 1.2
+    assert 0.95 < widths[1] / widths[0] <= 1
+    if systems == 2:
+        ours, all_units = merged.paired(), exact.paired()
+        assert ours.total() == all_units.total()
+        for metric in ("f1", "recall", "accuracy"):
+            expected = pv.randomization_test(all_units, metric).pvalue
+            assert pv.randomization_test(ours, metric).pvalue == pytest.approx(expected, rel=1e-9)

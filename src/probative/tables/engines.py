@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["chosen", "failure", "fetch", "opened"]
 
-_MESSAGE = 300  # characters of an engine's own message that are passed on
 _NAMED = 20
 
 
@@ -64,14 +63,17 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
             )
         if there.count(name) > 1:
             raise InputError(f"{parameter}: {there.count(name)} columns are called {name!r}")
+    asked = {safe: name for safe, (_, name) in columns.items()}
+    if frame.implementation.is_duckdb():  # where expressions of a column read its name as syntax
+        quoted = ((safe, name.replace('"', '""')) for safe, name in asked.items())
+        native = nw.to_native(frame).project(", ".join(f'"{name}" as {s}' for s, name in quoted))
+        return opened(native)
     if frame.implementation.is_spark_like():
         # dots and backticks in a name are syntax there, but not in a renaming by place
-        safe = [f"c{i}" for i in range(len(there))]
-        frame = nw.from_native(nw.to_native(frame).toDF(*safe))
-        source = dict(zip(there, safe, strict=True))
-    else:
-        source = {name: name for name in there}
-    return frame.select(*(nw.col(source[name]).alias(safe) for safe, (_, name) in columns.items()))
+        places = {name: f"c{i}" for i, name in enumerate(there)}
+        frame = opened(nw.to_native(frame).toDF(*places.values()))
+        asked = {safe: places[name] for safe, name in asked.items()}
+    return frame.select(*(nw.col(name).alias(safe) for safe, name in asked.items()))
 
 
 def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Sequence[Any]]:
@@ -85,12 +87,14 @@ def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Seq
     limit
         How many rows may come.
     """
+    frame = None
     try:
-        return _fetch(query() if limit is None else query().head(limit + 1))
+        frame = query()
+        return _fetch(frame if limit is None else frame.head(limit + 1))
     except InputError:
         raise
     except Exception as error:
-        raise failure(error) from None
+        raise failure(error, frame) from None
 
 
 def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
@@ -118,8 +122,14 @@ def _plain(column: Any, is_date: bool) -> Any:
     return column.tolist()
 
 
-def failure(error: Exception) -> InputError:
+def failure(error: Exception, frame: Frame | None = None) -> InputError:
     """What an engine says went wrong, in one line."""
-    from probative.tables.failures import told
+    from probative.tables.failures import broken_file, told
 
-    return InputError(f"the table could not be counted: {told(error)}"[:_MESSAGE])
+    message = told(error)
+    if frame is not None and frame.implementation.is_dask():  # which names no files
+        import narwhals as nw
+
+        path = broken_file(nw.to_native(frame))
+        message = message if path is None else f"{path}: {message}"
+    return InputError(f"the table could not be counted: {message}")

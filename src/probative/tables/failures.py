@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-__all__ = ["told"]
+__all__ = ["broken_file", "told"]
 
 _LONGEST = 240
+_TRACEBACK = "Traceback (most recent call last)"
+_RAISED = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt): (.+)")
 # what Java puts before a message, and a plan or a stack behind it
 _JAVA = re.compile(r"^(?:[\w.$]+(?:Exception|Error)\b:?\s*)+")
 _BEHIND = re.compile(r"\s*(?:SQLSTATE: \w+|;\s*$|JVM stacktrace:|Driver stacktrace:|=== .* ===).*$")
@@ -54,9 +57,37 @@ def _causes(java: object) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """The first line that says something."""
+    """The first line that says something; of a traceback, what it ends with."""
+    if _TRACEBACK in text:
+        raised = [own for line in text.splitlines() if (own := _RAISED.match(line.strip()))]
+        if raised:
+            return raised[-1][1].strip()
     for line in text.splitlines():
         plain = _BEHIND.sub("", _JAVA.sub("", line.strip())).strip()
         if plain:
             return plain
     return ""
+
+
+def broken_file(frame: Any) -> str | None:
+    """The first Parquet file of a Dask frame that cannot be opened.
+
+    Parameters
+    ----------
+    frame
+        A Dask data frame whose computation failed.
+    """
+    try:
+        import pyarrow.parquet as pq
+        from dask.dataframe.dask_expr.io.parquet import ReadParquet
+
+        reads = list(frame.expr.find_operations(ReadParquet))
+        paths = [str(path) for read in reads for path in read._dataset_info["ds"].files]
+    except Exception:  # other versions of Dask keep this elsewhere
+        return None
+    for path in paths:
+        try:
+            pq.ParquetFile(path).close()
+        except Exception:
+            return path
+    return None

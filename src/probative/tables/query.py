@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from probative.tables.columns import LabelColumn
     from probative.tables.engines import Frame
 
-__all__ = ["ALL", "NUMBER", "count_cells", "count_units", "merge_units", "statistics_of"]
+__all__ = [
+    "ALL",
+    "NUMBER",
+    "count_cells",
+    "count_units",
+    "merge_units",
+    "statistics_of",
+    "sum_units",
+]
 
 NUMBER, ALL = "n", ""  # the column of counts; the mark of all classes together: no label is empty
 _LONGEST_CHAIN = 300  # labels that are named one by one where no cast gives their texts
@@ -53,6 +61,7 @@ def count_units(
     *,
     positive: str | None,
     drop: bool,
+    fineness: float | None = None,
 ) -> Frame:
     """How many units there are of every kind: a row of sums, and how many units have it.
 
@@ -68,6 +77,8 @@ def count_units(
         The class that counts as "yes"; None for all classes, together and one by one.
     drop
         Whether rows in which a label is missing are left out.
+    fineness
+        Merge units that are nearly alike, too, as `alike` does.
     """
     import narwhals as nw
 
@@ -84,16 +95,26 @@ def count_units(
         rows, keys = _each_class(frame, [*groups, unit], columns), [*groups, "label"]
     lost = _is_null(frame, unit) & (nw.col("rows") > 0)
     rows = rows.with_columns(lost.cast(nw.Int64).alias("lost"))
-    return merge_units(rows, keys, [unit], [*names, "lost"])
+    by_unit = sum_units(rows, [*keys, unit], [*names, "lost"])
+    if fineness is None:
+        return merge_units(by_unit, keys, [*names, "lost"])
+    from probative.tables.alike import merge_alike
+
+    return merge_alike(by_unit, keys, len(columns) - 1, fineness)
 
 
-def merge_units(rows: Frame, keys: list[str], units: list[str], names: list[str]) -> Frame:
-    """Add up the rows of every unit (or take each for one, without units), and merge equal ones."""
+def sum_units(rows: Frame, keys: list[str], names: list[str]) -> Frame:
+    """Add up the rows of every unit."""
     import narwhals as nw
 
-    if units:
-        rows = rows.group_by(*keys, *units).agg(*(nw.col(name).sum() for name in names))
-    return rows.group_by(*keys, *names).agg(nw.len().alias(NUMBER))
+    return rows.group_by(*keys).agg(*(nw.col(name).sum() for name in names))
+
+
+def merge_units(by_unit: Frame, keys: list[str], names: list[str]) -> Frame:
+    """Merge equal units, and count them."""
+    import narwhals as nw
+
+    return by_unit.group_by(*keys, *names).agg(nw.len().alias(NUMBER))
 
 
 def _summands(frame: Frame, keep: list[str], yes: list[nw.Expr], **more: nw.Expr) -> Frame:
@@ -212,14 +233,17 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
 
     own = nw.col(safe)
     if dtype == nw.String or dtype.is_integer():
-        text = own.cast(nw.String)
-        return nw.when(~_is_missing(safe, column, dtype)).then(text) if column.missing() else text
+        text = own if dtype == nw.String else own.cast(nw.String)
+        gap = _is_missing(safe, column, dtype)
+        return nw.when(~gap).then(text) if column.missing() else text
     if len(column.texts) > _LONGEST_CHAIN:
         raise InputError(
             f"{column.parameter}: {column.name!r} has {len(column.texts):,} labels of the type "
             f"{dtype}; expected text or whole numbers"
         )
-    chain = nw.lit(None, dtype=nw.String)
-    for label in sorted(column.labels):
+    # no null is written out: some libraries would make a text of it
+    first, *others = sorted(column.labels) or [ALL]
+    chain: nw.Expr = nw.when(_is_label(safe, column, first)).then(nw.lit(first))
+    for label in others:
         chain = nw.when(_is_label(safe, column, label)).then(nw.lit(label)).otherwise(chain)
     return chain

@@ -19,7 +19,7 @@ from probative.matching.matched import match_inputs
 from probative.matching.schemes import SCHEMES
 from probative.tables.columns import group_keys, sort_groups
 from probative.tables.engines import chosen, fetch, opened
-from probative.tables.query import NUMBER, merge_units, statistics_of
+from probative.tables.query import NUMBER, merge_units, statistics_of, sum_units
 from probative.tables.tallied import Tallied, UnitRows
 
 if TYPE_CHECKING:
@@ -224,8 +224,14 @@ def count_tags(
     )
     source = chosen(opened(frame), {**keep, **columns})
     keys = [f"b{i}" for i in range(len(groups))]
-    units = [] if unit is None else ["u"]
-    rows = fetch(lambda: merge_units(_mapped(source, counter), keys, units, counter.statistics))
+
+    def query() -> Frame:
+        mapped = _mapped(source, counter)
+        if unit is not None:
+            mapped = sum_units(mapped, [*keys, "u"], counter.statistics)
+        return merge_units(mapped, keys, counter.statistics)
+
+    rows = fetch(query)
     number = np.asarray(rows[NUMBER], dtype=np.int64)
     if not len(number):
         raise InputError("frame: the table has no rows; expected at least one")
