@@ -57,7 +57,7 @@ def main() -> None:
             "compare": ["compare", *common],
             "compare by group": ["compare", *common, "--group", "lang"],
             "compare by unit": ["compare", *common, "--unit", "doc"],
-            "rank by unit": ["rank", *common, "--unit", "doc"],
+            "rank": ["rank", *common],
         }
         for name, words in calls.items():
             seconds, memory = run(*words)
