@@ -27,11 +27,11 @@ from probative.reporting.render import render
 HOW = {"gold_column": "y", "columns": ["old", "new"], "examples": False}
 
 
-def table(n=400, seed=0, groups=("de", "fr", "ja")):
+def table(n=240, seed=0, groups=("de", "fr", "ja")):
     rng = np.random.default_rng(seed)
     lang = rng.choice(groups, n)
     gold = rng.integers(0, 2, n)
-    better = {name: p for name, p in zip(groups, (0.95, 0.8, 0.6), strict=False)}
+    better = dict(zip(groups, (0.95, 0.8, 0.6), strict=True))
     old = np.where(rng.random(n) < 0.8, gold, 1 - gold)
     right = rng.random(n) < np.array([better[name] for name in lang])
     new = np.where(right, gold, 1 - gold)
@@ -108,7 +108,7 @@ def test_the_order_of_rows_does_not_matter():
     one = pv.compare(frame, group="lang", **HOW, unit_column="doc")
     other = pv.compare(frame.sample(frac=1, random_state=3), group="lang", **HOW, unit_column="doc")
     for group, again in zip(one.groups, other.groups, strict=True):
-        assert group.to_dict() == pytest.approx(again.to_dict()) or str(group) == str(again)
+        assert str(group) == str(again)
         (c,), (d,) = group.comparisons, again.comparisons
         assert (c.difference, c.pvalue, c.p_adjusted, c.p_bh) == pytest.approx(
             (d.difference, d.pvalue, d.p_adjusted, d.p_bh)
@@ -424,7 +424,7 @@ def test_text_draws_the_intervals_where_there_is_room():
 
 
 def test_many_groups_are_shortened_in_text_alone(tmp_path, capsys):
-    frame = table(400).assign(lang=lambda f: [f"g{i % 40}" for i in range(len(f))])
+    frame = table(200).assign(lang=lambda f: [f"g{i % 40}" for i in range(len(f))])
     path = tmp_path / "many.csv"
     frame.to_csv(path, index=False)
     call = ["compare", str(path), "--gold-column", "y", "--columns", "old,new", "--group", "lang"]
