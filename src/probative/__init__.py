@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from probative.counts import Counts, PairedCounts
     from probative.crossval.runner import compare_models
     from probative.crossval.splitter import BlockRegularizedCV
+    from probative.datasets import compare_datasets
     from probative.errors import InputError
     from probative.evaluation import score
     from probative.gates import gate
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         Board,
         Comparison,
         Comparisons,
+        DatasetComparisons,
         Difference,
         FileCheck,
         GateVerdict,
@@ -60,6 +62,7 @@ _HOMES = {
     "counts": ("Counts", "PairedCounts"),
     "crossval.runner": ("compare_models",),
     "crossval.splitter": ("BlockRegularizedCV",),
+    "datasets": ("compare_datasets",),
     "errors": ("InputError",),
     "evaluation": ("score",),
     "gates": ("gate",),
@@ -85,6 +88,7 @@ _HOMES = {
         "Board",
         "Comparison",
         "Comparisons",
+        "DatasetComparisons",
         "Difference",
         "FileCheck",
         "GateVerdict",
@@ -109,6 +113,7 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Counts",
+    "DatasetComparisons",
     "Difference",
     "FileCheck",
     "GateVerdict",
@@ -131,6 +136,7 @@ __all__ = [
     "bootstrap_difference",
     "check",
     "compare",
+    "compare_datasets",
     "compare_models",
     "difference",
     "effective_counts",

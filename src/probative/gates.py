@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from probative._validation import fraction, one_of, open_probability, shown
 from probative.errors import InputError
-from probative.results import Comparison, Comparisons, GateVerdict
+from probative.results import Comparison, Comparisons, DatasetComparisons, GateVerdict
 from probative.wording.verdict import no_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from probative.results import DifferencePosterior
 
 __all__ = ["GATES", "check_gate", "gate"]
 
@@ -30,7 +32,7 @@ def check_gate(
 
 
 def gate(
-    comparisons: Comparison | Comparisons | Sequence[Comparison],
+    comparisons: Comparison | Comparisons | DatasetComparisons | Sequence[Comparison],
     kind: str,
     *,
     margin: float = 0.0,
@@ -46,7 +48,7 @@ def gate(
     ----------
     comparisons
         What `compare` returns, or comparisons of it; each challenger's first one with the
-        baseline counts.
+        baseline counts. Of what `compare_datasets` returns, the mean difference does.
     kind
         "fail-if-worse": P(B - A < -margin) must stay below the confidence. "require-not-worse":
         P(B - A > -margin) must reach it. "require-better": P(B - A > margin) must reach it.
@@ -69,6 +71,8 @@ def gate(
     True
     """
     kind, margin, confidence = check_gate(kind, margin, confidence)
+    if isinstance(comparisons, DatasetComparisons):
+        return (_judge_mean(comparisons, kind, margin, confidence),)
     wanted = _listed(comparisons)
     baseline, metric = wanted[0].a, wanted[0].metric
     first = [c for c in wanted if (c.a, c.metric) == (baseline, metric)]
@@ -108,6 +112,23 @@ def _judge(c: Comparison, kind: str, margin: float, confidence: float) -> GateVe
     )
 
 
+def _judge_mean(
+    result: DatasetComparisons, kind: str, margin: float, confidence: float
+) -> GateVerdict:
+    """Of several data sets, the mean difference over them counts."""
+    mean = result.mean
+    reason = None
+    if isnan(mean.p_b_better):
+        reason = "on one of the data sets there is no evidence"
+    probability = nan if reason else _tail(mean.posterior, kind, margin)
+    worse = kind == "fail-if-worse"
+    passed = probability < confidence if worse else probability >= confidence
+    pair = result.a, result.b
+    return GateVerdict(
+        kind, *pair, result.metric, margin, confidence, probability, passed, reason, "mean"
+    )
+
+
 def _without_runs(c: Comparison) -> str | None:
     """Why nothing can be said about new runs, where a system has several."""
     if c.question == "models" and max((c.runs or {}).values(), default=1) > 1:
@@ -119,6 +140,11 @@ def _probability(c: Comparison, kind: str, margin: float) -> float:
     # identical outputs are neither better nor worse, whatever a posterior says about their items
     if c.identical:
         return float(kind == "require-not-worse")
+    return _tail(c.posterior, kind, margin)
+
+
+def _tail(posterior: DifferencePosterior, kind: str, margin: float) -> float:
+    """The probability that a gate asks about."""
     if kind == "fail-if-worse":
-        return float(c.posterior.cdf(-margin))
-    return float(c.posterior.sf(margin if kind == "require-better" else -margin))
+        return float(posterior.cdf(-margin))
+    return float(posterior.sf(margin if kind == "require-better" else -margin))

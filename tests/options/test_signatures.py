@@ -54,6 +54,7 @@ WITHOUT_EFFECT = {
 # what is read is no choice: other data give other numbers
 INPUTS = {"counts", "tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
 INPUTS |= {"train", "dev", "test", "cws", "ner", "runs", "gold", "baseline", "challenger", "table"}
+INPUTS |= {"dataset", "datasets"}
 # of these commands an option does something else
 WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
 
@@ -148,6 +149,7 @@ IN_TABLES = {
     "header": ["--header"],
     "multilabel": ["--multilabel", "e"],
 }
+IN_GROUPS = {"group": ["--group", "doc"]}
 LOGS = (["old.jsonl", "new.jsonl", "--score-name", "norm"], {
     "score_name": ["--score-name", "acc", "--threshold", "0.5"],
     "threshold": ["--score-name", "acc", "--threshold", "0.4"],
@@ -181,7 +183,7 @@ CALLS = {
     "check:rows": (["rows.jsonl", *ROWS[0][5:]], ROWS[1]),
     "score:one file": (["both.conll"], {"gold_column": ["--gold-column", "3"],
         "columns": ["--columns", "3"]}),
-    "score:labels": (TABLE, IN_TABLES),
+    "score:labels": (TABLE, IN_TABLES | IN_GROUPS),
     "score:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
     "score:classes": ([*CLASSES, "--probability-columns", "yes,no"],
         {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
@@ -207,7 +209,7 @@ CALLS = {
     }),
     "compare:one file": (["both.conll", "--columns", "3,4"],
         {"gold_column": ["--gold-column", "3"], "columns": ["--columns", "4,3"]}),
-    "compare:labels": (TABLE, IN_TABLES),
+    "compare:labels": (TABLE, IN_TABLES | IN_GROUPS),
     **{f"{command}:keys": KEYS for command in ("score", "compare", "rank")},
     "compare:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
     "compare:classes": ([*CLASSES, "--probability-columns", "yes,no"],
@@ -488,6 +490,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study macro", "macro.macro_coverage"),
         ("study training", "training.training_study"),
         ("study gates", "gates.gate_study"),
+        ("study datasets", "datasets.dataset_study"),
         ("study ranks", "ranks.rank_study"),
         ("study runs", "runs.runs_study"),
         ("study repeats", "runs.repeats_study"),

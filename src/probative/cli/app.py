@@ -46,6 +46,7 @@ STUDIES = (
     "ranks",
     "runs",
     "repeats",
+    "datasets",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probative.cli import options
@@ -74,6 +75,21 @@ def compare(
             "systems and runs apart.",
         ),
     ] = False,
+    dataset: Annotated[
+        tuple[tuple[str, ...], ...],
+        Option(
+            "--dataset",
+            metavar="NAME GOLD A B",
+            words=4,
+            help="A data set: its name, the answer and the outputs of two systems; once for each.",
+        ),
+    ] = (),
+    datasets: Annotated[
+        Path | None,
+        Option(
+            "--datasets", metavar="FILE", help="Several data sets, listed in TOML: [datasets.NAME]."
+        ),
+    ] = None,
     by_label: Annotated[bool, Option("--by-label", help="Print scores by label, too.")] = False,
     buckets: Annotated[
         bool,
@@ -122,7 +138,10 @@ def compare(
     Example: probative compare gold.conll old.conll new.conll --html report.html
 
     Several runs: probative compare gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
+
+    Several data sets: probative compare --dataset news gold1 a1 b1 --dataset tweets gold2 a2 b2
     """
+    from probative.cli.datasets import compare_several
     from probative.cli.inputs import inputs_of, words_by_option
     from probative.comparison import compare as find_comparison
     from probative.gates import gate as judge
@@ -139,6 +158,20 @@ def compare(
     }
     gate = _check_gate_options([name for name, on in gates.items() if on], margin, confidence)
     words = words_by_option({"gold": gold, "a": baseline, "b": challenger}, files)
+    if dataset or datasets is not None:
+        beside = {
+            "FILE": words,
+            "--runs": runs,
+            "--counts": counts,
+            "--by-label": by_label,
+            "--buckets": buckets,
+            "--digits": digits is not None,
+            "--compact": compact,
+        }
+        for name, value in beside.items():
+            if value:
+                raise InputError(f"{name}: cannot be combined with data sets; expected these alone")
+        return compare_several(dataset, datasets, names, given, gate, out)
     inputs, called, remarks = inputs_of(words, runs, names, counts=counts)
     page = out.html is not None  # it alone shows examples, and draws the tests
     with reading_progress("comparing", quiet=out.quiet) as report:

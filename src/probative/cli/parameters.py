@@ -33,7 +33,7 @@ class Option:
 
     `several` lets it be given several times; what is given becomes a tuple. `required` is for
     options of a group, which have a default there. A `switch` has two flags, and is None if neither
-    is given.
+    is given. With `words` it takes so many words each time, and may be given several times.
     """
 
     flags: tuple[str, ...]
@@ -43,6 +43,7 @@ class Option:
     several: bool
     required: bool
     switch: bool
+    words: int
 
     def __init__(
         self,
@@ -53,8 +54,9 @@ class Option:
         several: bool = False,
         required: bool = False,
         switch: bool = False,
+        words: int = 1,
     ):
-        values = (flags, metavar, help, parser, several, required, switch)
+        values = (flags, metavar, help, parser, several, required, switch, words)
         for entry, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, entry.name, value)
 
@@ -289,6 +291,16 @@ def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
         if default is True and not spec.flags:
             flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
         return click.Option([*flags, name], is_flag=True, help=spec.help, **given)
+    if spec.words > 1:
+        return click.Option(
+            [*flags, name],
+            type=str,
+            metavar=spec.metavar,
+            nargs=spec.words,
+            multiple=True,
+            help=spec.help,
+            shell_complete=completer(None, "FILE"),
+        )
     several = spec.several or _of_several(kind)
     return click.Option(
         [*flags, name],

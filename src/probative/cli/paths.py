@@ -118,6 +118,8 @@ def _inputs(parameters: Sequence[Any], values: Mapping[str, Any]) -> Iterator[st
             continue
         kind = "FILE" if parameter.param_type_name == "argument" else parameter.metavar
         given = [str(part) for part in (value if isinstance(value, list | tuple) else [value])]
+        if kind == "NAME GOLD A B":
+            given, kind = [word for _, *words in value for word in words], "FILE"
         if kind == "NAME=FILES":
             given, kind = [word.partition("=")[2] for word in given], "GLOB"
             given += [str(Path(folder) / "*") for folder in given if Path(folder).is_dir()]

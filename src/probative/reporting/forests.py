@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ForestRow", "choose_rows", "forest_drawing", "forest_figure", "forest_table"]
 
 IN_TEXT, ON_A_PAGE = 25, 60  # rows that people read
+_CUT = "Drawn intervals that reach far beyond the others are cut."
 
 
 @dataclass(frozen=True)
@@ -94,13 +95,15 @@ def forest_table(
             )
         )
     more = f"{left_out:,} more are left out here; JSON and CSV hold all of them."
+    full = [(row.difference, row.low, row.high) for row in shown]
+    limits = _cut(full)
     return Table(
         columns,
         tuple(cells),
         title=title,
-        notes=(*notes, *((more,) if left_out else ())),
+        notes=(*notes, *((more,) if left_out else ()), *((_CUT,) if limits != full else ())),
         tracks=Tracks.of(
-            [(row.difference, row.low, row.high) for row in shown],
+            limits,
             zero=True,
             marked=[i for i, row in enumerate(shown) if row.whole],
         ),
@@ -110,19 +113,35 @@ def forest_table(
     )
 
 
+def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
+    """The same within a scale on which the shorter half of the intervals can be seen.
+
+    One tiny group would have all others drawn as dots.
+    """
+    defined = [row for row in limits if row[0] == row[0]]
+    if len(defined) < 4:
+        return limits
+    short = sorted(defined, key=lambda row: row[2] - row[1])[: (len(defined) + 1) // 2]
+    reach = 1.5 * (short[-1][2] - short[-1][1])
+    low = min(0.0, *(row[0] for row in defined), *(row[1] for row in short)) - reach
+    high = max(0.0, *(row[0] for row in defined), *(row[2] for row in short)) + reach
+    return [(d, max(a, low), min(b, high)) if d == d else (d, a, b) for d, a, b in limits]
+
+
 def forest_drawing(
     rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, title: str, level: float
 ) -> Drawing:
     """The same for the page."""
     shown, left_out = choose_rows(rows, ON_A_PAGE)
     a, b = pair
+    limits = _cut([(row.difference, row.low, row.high) for row in shown])
     bars = [
-        Bar(f"{row.name} ({row.units:,})", row.difference, row.low, row.high, row.whole)
-        for row in shown
+        Bar(f"{row.name} ({row.units:,})", *own, row.whole)
+        for row, own in zip(shown, limits, strict=True)
     ]
     said = "; ".join(
-        f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
-        for bar in bars
+        f"{row.name} {points(row.difference)} ({points(row.low)} to {points(row.high)})"
+        for row in shown
     )
     rest = f" {left_out:,} more are left out here; JSON and CSV hold all of them." * bool(left_out)
     return forest(
@@ -158,8 +177,9 @@ def forest_figure(
     names = [f"{safe_name(row.name)} ({row.units:,})" for row in shown]
     axis.set_yticks(range(len(shown)), names)
     axis.set_ylim(len(shown) - 0.5, -0.5)
-    if len(shown) > 1 and shown[-1].whole:
-        axis.axhline(len(shown) - 1.5, color="0.7", linewidth=0.8)
+    parts = sum(not row.whole for row in shown)
+    if parts < len(shown):
+        axis.axhline(parts - 0.5, color="0.7", linewidth=0.8)
     axis.grid(visible=False, axis="y")
     a, b = (safe_name(name) for name in pair)
     more = f"; {left_out:,} more left out" if left_out else ""

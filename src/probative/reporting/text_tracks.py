@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from probative.reporting.plain_text import cell_len
@@ -29,16 +30,20 @@ def draw_tracks(table: Table, width: int) -> Table:
         room = _room(narrow, width)
     if room < _LEAST or narrow.track_column is None:
         return table
-    size = min(room, _MOST)
+    size, place = min(room, _MOST), narrow.track_column
+    if narrow is not table:
+        spared = [head for head in table.columns if head not in narrow.columns]
+        words = f"Columns left out for want of room: {', '.join(spared)}."
+        narrow = replace(narrow, notes=(*narrow.notes, words))
     cells = [_drawn(row, table.tracks, size) for row in table.tracks.rows]
-    return narrow.with_column(narrow.track_column, "", cells)
+    return narrow.with_column(place, "", cells)
 
 
 def _room(table: Table, width: int) -> int:
     """The characters that the other columns leave."""
     rows = (table.columns, *table.rows)
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    return width - sum(widths) - _GAP * len(widths) - 2
+    return width - sum(widths) - _GAP * len(widths) - 4
 
 
 def _drawn(row: tuple[float, float, float] | None, tracks: Tracks, size: int) -> str:
@@ -57,4 +62,4 @@ def _drawn(row: tuple[float, float, float] | None, tracks: Tracks, size: int) ->
             signs[at] = "┼" if signs[at] == "┊" and low < at < high else "─"
         signs[low], signs[high] = "├", "┤"
         signs[estimate] = "●"
-    return "".join(signs)
+    return f"│{''.join(signs)}│"  # a column of numbers would lose the blanks at its ends

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
         ScorePosteriors,
         SplitBalance,
     )
+    from probative.results.datasets import (
+        Dataset,
+        DatasetComparisons,
+        DatasetCount,
+        MeanDifference,
+    )
     from probative.results.gates import GateVerdict
     from probative.results.groups import Group, GroupSummary, GroupWeight, Heterogeneity
     from probative.results.plans import Plan
@@ -69,6 +75,9 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "CurvePoint",
+    "Dataset",
+    "DatasetComparisons",
+    "DatasetCount",
     "Difference",
     "DifferencePosterior",
     "Example",
@@ -83,6 +92,7 @@ __all__ = [
     "LabelDifference",
     "LabelExample",
     "LabelScores",
+    "MeanDifference",
     "ModelComparison",
     "ModelsAnswer",
     "NullDistribution",
@@ -131,6 +141,7 @@ __getattr__, __dir__ = names_on_demand(
             "SystemScore",
         ),
         "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),
+        "datasets": ("Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"),
         "gates": ("GateVerdict",),
         "groups": ("Group", "GroupSummary", "GroupWeight", "Heterogeneity"),
         "plans": ("Plan",),

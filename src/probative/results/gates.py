@@ -34,7 +34,7 @@ class GateVerdict(Result):
         Why the gate refuses to judge, or None.
     question
         With several runs: "procedures" where new runs were allowed for, "models" where a single
-        run of each was there; else None.
+        run of each was there. With several data sets: "mean", that over them. Else None.
     """
 
     kind: str
@@ -55,9 +55,11 @@ class GateVerdict(Result):
     def __str__(self) -> str:
         word = "passed" if self.passed else "failed"
         head = f"{self.kind} {word}: {self.b} against {self.a}, {metric_name(self.metric)}"
-        head += {"procedures": " of new runs", "models": " of these models"}.get(
-            self.question or "", ""
-        )
+        head += {
+            "procedures": " of new runs",
+            "models": " of these models",
+            "mean": ", mean over the data sets",
+        }.get(self.question or "", "")
         if self.reason:
             return f"{head}: {self.reason}"
         sign, side = _BOUNDARY[self.kind]

@@ -113,6 +113,15 @@ class GateOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DatasetStudyOptions(Options):
+    """Of `probative.studies.datasets.dataset_study`."""
+
+    datasets: Sequence[int] = field(default=(2, 3, 6, 20), metadata=ALWAYS)
+    replicates: int = field(default=4000, metadata=ALWAYS)
+    rng: RNG | None = field(default=0, metadata=_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
 class CoverageOptions(Options):
     """Of `probative.studies.coverage.coverage_study`; `cells` are its scenarios, as written."""
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from probative.results import Comparison, Group, GroupSummary, Heterogeneity
 
-__all__ = ["listed_groups", "sentences_of_groups"]
+__all__ = ["listed_groups", "sentences_of_groups", "spread_sentences"]
 
 _NAMED = 6  # groups that a sentence names
 # in which words an overall score weighs the groups: by its denominator
@@ -26,7 +26,8 @@ def sentences_of_groups(
     summary: GroupSummary, whole: Comparison, groups: Sequence[Group]
 ) -> tuple[str, ...]:
     """What to say about one pair: where it is decided, how much groups vary, and warnings."""
-    said = [_decided(summary, whole.level), *_untested(summary), *_spread(summary.heterogeneity)]
+    said = [_decided(summary, whole.level), *_untested(summary)]
+    said += spread_sentences(summary.heterogeneity)
     if "reversal" in summary.disagreements:
         said.append(_reversal(summary))
     if "mixed" in summary.disagreements:
@@ -48,13 +49,13 @@ def _decided(s: GroupSummary, level: float) -> str:
     if not s.better and not s.worse:
         return f"{head}: in none is a difference between {s.b} and {s.a} decided ({tests})."
     parts = [
-        f"{word} in {len(names)} ({listed_groups(names)})"
+        f"{word} than {s.a} in {len(names)} ({listed_groups(names)})"
         for word, names in (("better", s.better), ("worse", s.worse))
         if names
     ]
     open_ones = s.tested - len(s.better) - len(s.worse)
     rest = f"; in {open_ones:,} it is not decided" if open_ones else ""
-    return f"{head}: {s.b} is {' and '.join(parts)} than {s.a}{rest} ({tests})."
+    return f"{head}: {s.b} is {' and '.join(parts)}{rest} ({tests})."
 
 
 def _untested(s: GroupSummary) -> list[str]:
@@ -66,7 +67,8 @@ def _untested(s: GroupSummary) -> list[str]:
     return [f"{counted(untested, 'group')} {holds} nothing that a test could find: {what}."]
 
 
-def _spread(h: Heterogeneity | None) -> list[str]:
+def spread_sentences(h: Heterogeneity | None, parts: str = "groups") -> list[str]:
+    """Whether differences vary over groups, or other parts, more than chance makes them."""
     if h is None:
         return []
     p = "< 0.001" if h.pvalue < 0.001 else f"= {number(h.pvalue)}"
@@ -75,8 +77,8 @@ def _spread(h: Heterogeneity | None) -> list[str]:
         f"I² = {100 * h.i_squared:.0f} %"
     )
     if h.pvalue <= 0.05:
-        return [f"The differences vary over the groups by more than chance ({figures})."]
-    return [f"The differences vary over the groups no more than chance explains ({figures})."]
+        return [f"The differences vary over the {parts} by more than chance ({figures})."]
+    return [f"The differences vary over the {parts} no more than chance explains ({figures})."]
 
 
 def _reversal(s: GroupSummary) -> str:

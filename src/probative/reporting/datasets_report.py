@@ -1,0 +1,149 @@
+"""A comparison on several data sets as a document, a drawing and a figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probative.reporting.document import Document, Table, payload
+from probative.reporting.forests import ForestRow, forest_drawing, forest_figure, forest_table
+from probative.wording import metric_name, pvalue
+from probative.wording.verdict import no_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from probative.results import DatasetComparisons, GateVerdict
+
+__all__ = ["datasets_document", "datasets_figure"]
+
+_MEAN, _POOLED = "mean", "all pooled"
+
+
+def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict] = ()) -> Document:
+    """Show every data set, the mean and the pooled difference, and on how many B is better.
+
+    Parameters
+    ----------
+    result
+        The comparison.
+    gates
+        What the gate said that was asked for.
+    """
+    rows = _rows(result)
+    pair = (result.a, result.b)
+    title = f"{result.b} − {result.a}, {metric_name(result.metric)} by data set"
+    content = result.to_dict()
+    if gates:
+        content["gates"] = [gate.to_dict() for gate in gates]
+    table = forest_table(
+        rows,
+        head="data set",
+        pair=pair,
+        metric=result.metric,
+        title=f"{title}, points",
+        p_head="p",
+        notes=(_about(result),),
+    )
+    return Document(
+        title=f"{result.b} against {result.a} on {len(result)} data sets",
+        payload=payload("compare", result.signature, **content),
+        tables=(table, _counts(result)),
+        records=tuple(result.records()),
+        notes=(*result.verdicts, result.signature),
+        drawings=(
+            forest_drawing(rows, pair=pair, metric=result.metric, title=title, level=result.level),
+        ),
+    )
+
+
+def datasets_figure(result: DatasetComparisons) -> Figure:
+    """The forest plot for a paper."""
+    pair = (result.a, result.b)
+    return forest_figure(_rows(result), pair=pair, metric=result.metric, level=result.level)
+
+
+def _rows(result: DatasetComparisons) -> list[ForestRow]:
+    limit = (1 - result.level) * (1 + 1e-9)
+    rows = []
+    for one in result.datasets:
+        c = one.comparison
+        told = no_verdict(c) is None
+        rows.append(
+            ForestRow(
+                one.dataset,
+                one.units,
+                c.difference,
+                c.low,
+                c.high,
+                c.pvalue if told else None,
+                c.score_a,
+                c.score_b,
+                decided=min(one.p_holm_better, one.p_holm_worse) <= limit,
+            )
+        )
+    units = sum(one.units for one in result.datasets)
+    mean, pooled = result.mean, result.pooled
+    rows.append(
+        ForestRow(
+            _MEAN,
+            units,
+            mean.difference,
+            mean.low,
+            mean.high,
+            None,
+            mean.score_a,
+            mean.score_b,
+            whole=True,
+        )
+    )
+    if pooled is not None:
+        rows.append(
+            ForestRow(
+                _POOLED,
+                units,
+                pooled.difference,
+                pooled.low,
+                pooled.high,
+                pooled.pvalue,
+                pooled.score_a,
+                pooled.score_b,
+                whole=True,
+            )
+        )
+    return rows
+
+
+def _about(result: DatasetComparisons) -> str:
+    return (
+        f"{100 * result.level:g} % intervals, each on its own; p: two-sided, not adjusted. The "
+        f"mean gives every data set the same weight, the pooled difference every unit."
+    )
+
+
+def _counts(result: DatasetComparisons) -> Table:
+    """The partial-conjunction p-values of both directions."""
+    better, worse = result.better, result.worse
+    columns = zip(
+        better.p_bonferroni, better.p_fisher, worse.p_bonferroni, worse.p_fisher, strict=True
+    )
+    note = (
+        f"Partial conjunctions of one-sided tests: by Bonferroni, whatever the dependence of the "
+        f"data sets; by Fisher, if they are independent. The count is the last that is at most "
+        f"{1 - result.level:.4g}: {better.bonferroni} and {better.fisher} for {result.b}, "
+        f"{worse.bonferroni} and {worse.fisher} for {result.a}."
+    )
+    return Table(
+        (
+            "at least",
+            f"{result.b} better",
+            "if independent",
+            f"{result.a} better",
+            "if independent",
+        ),
+        tuple((f"{u}", *map(pvalue, row)) for u, row in enumerate(columns, start=1)),
+        title="p of being better on at least so many data sets",
+        notes=(note,),
+        droppable=(4, 3),
+    )

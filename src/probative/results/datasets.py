@@ -1,0 +1,213 @@
+"""What a comparison on several data sets comes back as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from probative.results.base import DifferenceResult, Result
+from probative.wording import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+
+    from probative.reporting.document import Document
+    from probative.results.comparisons import Comparison
+    from probative.results.groups import Heterogeneity
+    from probative.results.posteriors import DifferencePosterior
+
+__all__ = ["Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Result):
+    """What is known of a pair on one data set.
+
+    Attributes
+    ----------
+    dataset
+        Its name.
+    units, unit
+        How many units (sentences, documents, items) it has, and what they are.
+    comparison
+        The same as `probative.compare` says of it alone.
+    p_better, p_worse
+        The one-sided p-values of "B is better" and of "B is worse", of the same test.
+    p_holm_better, p_holm_worse
+        These, adjusted for the number of data sets by Holm's method.
+    notes
+        What was recognised, repaired or left out.
+    """
+
+    dataset: str
+    units: int
+    unit: str
+    comparison: Comparison
+    p_better: float
+    p_worse: float
+    p_holm_better: float = 1.0
+    p_holm_worse: float = 1.0
+    notes: tuple[str, ...] = field(default=(), repr=False)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one flat dictionary."""
+        head = {k: v for k, v in self.to_dict().items() if k != "comparison"}
+        return [{**head, **record} for record in self.comparison.records()]
+
+    def __str__(self) -> str:
+        return f"{self.dataset}: {self.comparison._key_numbers()}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanDifference(DifferenceResult):
+    """The mean difference over the data sets, each of the same weight.
+
+    Attributes
+    ----------
+    difference, low, high, level
+        B minus A with its interval: variances add.
+    p_a_better, p_equivalent, p_b_better, rope
+        Posterior probabilities of the mean difference.
+    score_a, score_b
+        The mean scores.
+    posterior
+        With `cdf`, `sf`, `pdf` and `interval`.
+    """
+
+    difference: float
+    low: float
+    high: float
+    level: float
+    p_a_better: float
+    p_equivalent: float
+    p_b_better: float
+    rope: float
+    score_a: float
+    score_b: float
+    posterior: DifferencePosterior
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; of the posterior its kind."""
+        return {**super().to_dict(), "posterior": self.posterior.kind}
+
+    def __str__(self) -> str:
+        return (
+            f"mean difference {self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
+            f"P(B better) = {number(self.p_b_better, 4)}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DatasetCount(Result):
+    """On how many data sets a system is better, with the confidence of the level.
+
+    Attributes
+    ----------
+    system
+        The one that is better.
+    bonferroni, fisher
+        At least so many: whatever the dependence between the data sets; and if they are
+        independent.
+    p_bonferroni, p_fisher
+        The partial-conjunction p-values of "on at least u", for u = 1, 2, …
+    datasets
+        Which ones, by Holm's method.
+    """
+
+    system: str
+    bonferroni: int
+    fisher: int
+    p_bonferroni: tuple[float, ...]
+    p_fisher: tuple[float, ...]
+    datasets: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.system} better on at least {self.bonferroni} (independent: {self.fisher})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DatasetComparisons(Result):
+    """What is known of a pair of systems on several data sets.
+
+    Attributes
+    ----------
+    a, b, metric, level
+        The baseline, the challenger, what is compared, and the level of the intervals.
+    datasets
+        A `Dataset` for each, in the order given.
+    better, worse
+        On how many B is better, and A.
+    mean
+        The `MeanDifference`: every data set weighs the same.
+    pooled
+        The `Comparison` of all units in one test: every unit weighs the same. None where the data
+        sets do not count the same things.
+    heterogeneity
+        Whether the differences vary more than chance makes them.
+    verdicts
+        What to say, one sentence each.
+    notes
+        What was recognised, repaired or left out, with the name of the data set.
+    signature
+        A short reproducible description of every choice.
+    """
+
+    a: str
+    b: str
+    metric: str
+    level: float
+    datasets: tuple[Dataset, ...]
+    better: DatasetCount
+    worse: DatasetCount
+    mean: MeanDifference
+    pooled: Comparison | None = None
+    heterogeneity: Heterogeneity | None = None
+    verdicts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    signature: str = field(default="", repr=False)
+
+    def __getitem__(self, which: int | str) -> Dataset:
+        """A data set by its place or its name."""
+        if isinstance(which, str):
+            return {one.dataset: one for one in self.datasets}[which]
+        return self.datasets[which]
+
+    def __len__(self) -> int:
+        return len(self.datasets)
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        for one in self.datasets:
+            parts = one.comparison._metrics()
+            yield from (((one.dataset, *names), value) for names, value in parts)
+        yield from ((("mean", *names), value) for names, value in self.mean._metrics())
+        for count in (self.better, self.worse):
+            yield (count.system, "better_on_bonferroni"), count.bonferroni
+            yield (count.system, "better_on_fisher"), count.fisher
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one dictionary per data set, then the mean and the pooled difference."""
+        found = [{"kind": "dataset", **record} for one in self.datasets for record in one.records()]
+        head = {"a": self.a, "b": self.b, "metric": self.metric}
+        found += ({"kind": "mean", **head, **record} for record in self.mean.records())
+        if self.pooled is not None:
+            found += ({"kind": "pooled", **record} for record in self.pooled.records())
+        return found
+
+    def plot(self) -> Axes:
+        """Draw the differences with their intervals; returns matplotlib's axes."""
+        from probative.reporting.datasets_report import datasets_figure
+
+        return datasets_figure(self).axes[0]
+
+    def _document(self) -> Document:
+        from probative.reporting.datasets_report import datasets_document
+
+        return datasets_document(self)
+
+    def _key_numbers(self) -> str:
+        return f"{len(self)} data sets, {self.metric}, {self.b} - {self.a}: {self.mean}"
+
+    def __str__(self) -> str:
+        return " ".join(self.verdicts)
