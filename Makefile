@@ -52,17 +52,17 @@ $(STAMPS)/wheel: $(STAMPS)/dev $(SOURCES)
 	@touch $@
 
 test: check
-	$(BIN)/python -m pytest -q $(PARALLEL) -m 'not (neural or cluster or browser or latex)'
+	$(BIN)/python -m pytest -q $(PARALLEL) -m 'not (neural or cluster or spark or browser or latex)'
 	$(MAKE) --no-print-directory docs wheel
 
-# What needs PyTorch, Dask, a browser or LaTeX. Nothing skips here: what is missing is a failure, and so is
+# What needs PyTorch, Dask, Spark, a browser or LaTeX. Nothing skips here: what is missing is a failure, and so is
 # a run that collects no test.
 $(STAMPS)/extras: $(STAMPS)/dev
-	$(PIP) install -e '.[dev,crf,cluster]' torch==2.13.0
+	$(PIP) install -e '.[dev,crf,cluster,spark]' torch==2.13.0
 	@touch $@
 
 test-extras: $(STAMPS)/extras
-	PROBATIVE_NO_SKIP=1 $(BIN)/python -m pytest -q -m 'neural or cluster or browser or latex'
+	PROBATIVE_NO_SKIP=1 $(BIN)/python -m pytest -q -m 'neural or cluster or spark or browser or latex'
 
 # The lowest versions that pyproject.toml allows, in an environment of their own. SciPy 1.15 has no
 # incomplete beta function for counts of 10^12; later versions have.
@@ -76,7 +76,7 @@ $(STAMPS)/lowest: $(STAMPS)/python pyproject.toml .ci/lowest.py
 
 test-lowest: $(STAMPS)/lowest
 	$(LOWEST)/bin/python -m pytest -q $(PARALLEL) -p no:cacheprovider -W ignore::DeprecationWarning \
-	  -m 'not (neural or cluster or browser or latex)' -k 'not huge_counts_stay_sane' \
+	  -m 'not (neural or cluster or spark or browser or latex)' -k 'not huge_counts_stay_sane' \
 	  tests/cli tests/matching tests/reading tests/reporting tests/test_compare.py tests/test_counts.py \
 	  tests/test_gates.py tests/test_imports.py tests/test_metrics.py tests/test_score.py \
 	  tests/inference/test_intervals.py tests/inference/test_posteriors.py
@@ -84,7 +84,7 @@ test-lowest: $(STAMPS)/lowest
 # Which lines the tests reach, those in the processes that they start included.
 coverage: $(STAMPS)/dev
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -q -m 'not (neural or cluster or browser or latex)'
+	$(BIN)/python -m coverage run -m pytest -q -m 'not (neural or cluster or spark or browser or latex)'
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from probative._version import __version__
 
 if TYPE_CHECKING:
-    from probative import metrics, results, seqeval, sklearn, testing
+    from probative import metrics, results, seqeval, sklearn, tables, testing
     from probative.boards.building import board
     from probative.comparison import compare
     from probative.counts import Counts, PairedCounts
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         SystemScores,
     )
     from probative.sweep import segmentation_sweep
+    from probative.tables.tallying import tally
 
 # Where each name comes from; it is imported when it is first asked for, since nobody uses all.
 _HOMES = {
@@ -103,8 +104,9 @@ _HOMES = {
         "SystemScores",
     ),
     "sweep": ("segmentation_sweep",),
+    "tables": ("tally",),
 }
-_MODULES = ("metrics", "results", "seqeval", "sklearn", "testing")
+_MODULES = ("metrics", "results", "seqeval", "sklearn", "tables", "testing")
 
 __all__ = [
     "BayesTest",
@@ -155,6 +157,8 @@ __all__ = [
     "segmentation_sweep",
     "seqeval",
     "sklearn",
+    "tables",
+    "tally",
     "testing",
 ]
 

@@ -1,0 +1,30 @@
+"""Data frames and the engines behind them to counts: one aggregate query, whatever holds the data.
+
+All statistics of this package need only how many rows fall into which case, by group and by unit.
+The engine that holds the rows counts them (pandas, Polars, PyArrow, DuckDB, Ibis, Dask, PySpark),
+and only the counts leave it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probative._lazy import names_on_demand
+
+if TYPE_CHECKING:
+    from probative.tables.counting import TallyWarning, count_table
+    from probative.tables.tags import TagCounter, count_tags
+    from probative.tables.tallied import Tallied
+    from probative.tables.tallying import tally
+
+__all__ = ["TagCounter", "Tallied", "TallyWarning", "count_table", "count_tags", "tally"]
+
+__getattr__, __dir__ = names_on_demand(
+    __name__,
+    {
+        "counting": ("TallyWarning", "count_table"),
+        "tags": ("TagCounter", "count_tags"),
+        "tallied": ("Tallied",),
+        "tallying": ("tally",),
+    },
+)

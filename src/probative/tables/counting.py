@@ -1,0 +1,399 @@
+"""From a frame to a counted table: choose the columns, run the queries, judge what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._labels import label_name
+from probative._validation import flag, names_of, one_of, shown
+from probative.errors import InputError, suggestion
+from probative.positive import positive_label
+from probative.tables.alike import units_alike
+from probative.tables.columns import (
+    LabelColumn,
+    group_keys,
+    has_gap,
+    kinds_of,
+    sort_groups,
+    values_of,
+)
+from probative.tables.engines import chosen, fetch, opened
+from probative.tables.query import ALL, NUMBER, count_cells, count_units, statistics_of
+from probative.tables.tallied import Cells, Tallied, UnitRows
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.tables.engines import Frame
+
+__all__ = ["ON_NULL", "TallyWarning", "count_table"]
+
+ON_NULL = ("error", "drop", "negative")
+_MOST_CELLS = 1_000_000  # kinds of rows: more are no labels
+_MOST_KINDS = 2_000_000  # kinds of units that leave an engine
+_FINENESS = 4.0  # bins per standard deviation of a number of items, at first
+_NAMED = 5  # labels that a message names
+_GOLD = "gold"
+
+
+class TallyWarning(UserWarning):
+    """Something about the labels of a table that was counted as it is, and should be known."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Which columns of a table mean what; safe names stand for them in queries."""
+
+    gold: str
+    systems: dict[str, str]
+    parameters: tuple[str, ...]
+    by: tuple[str, ...] | None
+    single_by: bool
+    unit: str | None
+
+    @property
+    def labels(self) -> dict[str, tuple[str, str]]:
+        """The columns of labels: the parameter and the column of each safe name."""
+        own = {"g": (_GOLD, self.gold)}
+        columns = zip(self.parameters, self.systems.values(), strict=True)
+        return own | {f"s{k}": asked for k, asked in enumerate(columns)}
+
+    @property
+    def groups(self) -> dict[str, tuple[str, str]]:
+        """Those of the groups."""
+        return {f"b{i}": ("by", name) for i, name in enumerate(self.by or ())}
+
+    @property
+    def units(self) -> dict[str, tuple[str, str]]:
+        """That of the units."""
+        return {} if self.unit is None else {"u": ("unit", self.unit)}
+
+
+def count_table(
+    frame: object,
+    *,
+    gold: str,
+    systems: Sequence[str] | Mapping[str, str],
+    by: str | Sequence[str] | None = None,
+    unit: str | None = None,
+    positive: object = None,
+    on_null: str = "error",
+    overall: bool = False,
+    parameters: Sequence[str] = (),
+    find_positive: bool = True,
+) -> Tallied:
+    """Count a table in the engine that holds it.
+
+    Parameters
+    ----------
+    frame
+        A table of pandas, Polars, PyArrow, DuckDB, Ibis, Dask or PySpark.
+    gold, systems
+        The column of the right labels and those of the systems, or a dictionary of these by name.
+    by, unit
+        The column or columns of the groups, and that of the units.
+    positive
+        The label that counts as "yes". By default the one that says so, such as 1 of 0 and 1 or
+        "yes" of "no" and "yes"; where none does, all classes count.
+    on_null
+        What to do where a label is missing: "error"; "drop" the row; or "negative": count it as
+        no label at all.
+    overall
+        With groups and units: whether to count the units of all groups together, too. A unit may
+        have rows in several groups.
+    parameters
+        What asked for the columns of the systems, for messages.
+    find_positive
+        Whether to look for a label that says "yes".
+    """
+    asked = _check(gold, systems, by, unit, parameters)
+    one_of("on_null", on_null, ON_NULL)
+    flag("overall", overall)
+    source = chosen(opened(frame), {**asked.groups, **asked.units, **asked.labels})
+    counted = _Counted(source, asked, on_null)
+    cells, labels = counted.cells, counted.labels
+    yes = _positive(positive, labels, find_positive=find_positive)
+    units: dict[tuple[int | None, str | None], UnitRows] = {}
+    if asked.unit is not None:
+        ways = [tuple(asked.groups)] + ([()] if overall and asked.by else [])
+        for groups in ways:
+            units |= counted.unit_rows(list(groups), yes)
+    return Tallied(
+        names=tuple(asked.systems),
+        labels=labels,
+        positive=yes,
+        groups=counted.groups if asked.by else (),
+        unit=asked.unit,
+        notes=tuple(counted.notes),
+        _cells=cells,
+        _units=units,
+    )
+
+
+@dataclass
+class _Counted:
+    """The queries of one table and what they brought."""
+
+    source: Frame
+    asked: _Asked
+    on_null: str
+    columns: dict[str, LabelColumn] = field(init=False)
+    labels: tuple[str, ...] = field(init=False)
+    groups: tuple[Hashable, ...] = field(init=False)
+    cells: Cells = field(init=False)
+    notes: list[str] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        keys = [*self.asked.groups, *self.asked.labels]
+        self._refuse_lists()
+        rows = fetch(lambda: count_cells(self.source, keys), _MOST_CELLS)
+        number = np.asarray(rows[NUMBER], dtype=np.float64)
+        if len(number) > _MOST_CELLS:
+            raise InputError(
+                f"gold: more than {_MOST_CELLS:,} kinds of rows; are {self.asked.gold!r} and the "
+                f"columns of the systems labels? Expected fewer labels, systems or groups"
+            )
+        if not len(number):
+            raise InputError("frame: the table has no rows; expected at least one")
+        self.columns = {
+            safe: LabelColumn.of(parameter, name, values_of(rows[safe]))
+            for safe, (parameter, name) in self.asked.labels.items()
+        }
+        self.labels = tuple(sorted(frozenset().union(*(c.labels for c in self.columns.values()))))
+        code = {label: i for i, label in enumerate(self.labels)}
+        codes = np.array(
+            [
+                [-1 if (t := column.text_of(v)) is None else code[t] for v in values_of(rows[safe])]
+                for safe, column in self.columns.items()
+            ],
+            dtype=np.int64,
+        )
+        kept = self._without_gaps(codes, number)
+        group = self._grouped(rows, kept)
+        self.cells = Cells(group, codes[0, kept], codes[1:, kept], number[kept])
+        self.notes += [*self._kinds(), *self._strangers(codes[:, kept], number[kept])]
+
+    def _refuse_lists(self) -> None:
+        schema = self.source.collect_schema()
+        for safe, (parameter, name) in self.asked.labels.items():
+            if schema[safe].is_nested():
+                raise InputError(
+                    f"{parameter}: {name!r} holds {schema[safe]}; expected text, numbers or truth "
+                    f"values"
+                )
+
+    def _grouped(
+        self, rows: dict[str, Sequence[Any]], kept: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """Name the groups that have rows, and number these by them."""
+        every = group_keys(
+            rows, list(self.asked.groups), len(rows[NUMBER]), single=self.asked.single_by
+        )
+        keys = [key for key, own in zip(every, kept, strict=True) if own]
+        self.groups = sort_groups(keys)
+        number = {key: i for i, key in enumerate(self.groups)}
+        if self.asked.by and any(has_gap(key) for key in self.groups):
+            self.notes.append(
+                f"{_listed(self.asked.by)}: some rows have no value; they are a group of their "
+                f"own, None"
+            )
+        return np.array([number[key] for key in keys], dtype=np.int64)
+
+    def _without_gaps(
+        self, codes: NDArray[np.int64], number: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Which kinds of rows count, by the policy for missing labels."""
+        gaps = codes < 0
+        everything = np.ones(codes.shape[1], dtype=bool)
+        if not gaps.any():
+            return everything
+        missing = ", ".join(
+            f"{int(number @ gap):,} of {int(number.sum()):,} in {column.name!r}"
+            for column, gap in zip(self.columns.values(), gaps, strict=True)
+            if gap.any()
+        )
+        if self.on_null == "error":
+            parameter = next(
+                c.parameter for c, gap in zip(self.columns.values(), gaps, strict=True) if gap.any()
+            )
+            raise InputError(
+                f"{parameter}: labels are missing ({missing}); expected on_null='drop' or "
+                f"on_null='negative', if that is meant"
+            )
+        if self.on_null == "negative":
+            self.notes.append(f"labels are missing ({missing}); they count as no label")
+            return everything
+        kept: NDArray[np.bool_] = np.logical_not(np.any(gaps, axis=0))
+        left_out = int(number[~kept].sum())
+        if not kept.any():
+            raise InputError(f"gold: every row lacks a label ({missing}); expected labels")
+        self.notes.append(f"labels are missing ({missing}); {left_out:,} rows are left out")
+        return kept
+
+    def _kinds(self) -> list[str]:
+        """A note where the labels of columns are of different types."""
+        kinds = {column.name: kinds_of(column) for column in self.columns.values()}
+        if len({kind for own in kinds.values() for kind in own}) < 2:
+            return []
+        told = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
+        return [f"labels of different types are compared by their texts ({told}): 1 is '1' is True"]
+
+    def _strangers(self, codes: NDArray[np.int64], number: NDArray[np.float64]) -> list[str]:
+        """Notes on labels that only one side has, with how often."""
+        times = [np.bincount(own[own >= 0], number[own >= 0], len(self.labels)) for own in codes]
+        answer, *systems = times
+        notes = []
+        columns = list(self.columns.values())[1:]
+        for column, own in zip(columns, systems, strict=True):
+            for there, other, side, lacking in (
+                (own, answer, column.name, self.asked.gold),
+                (answer, own, self.asked.gold, column.name),
+            ):
+                alone = np.flatnonzero((there > 0) & (other == 0))
+                if len(alone):
+                    listed = ", ".join(
+                        f"{self.labels[i]!r} ({int(there[i]):,})" for i in alone[:_NAMED]
+                    )
+                    more = f" and {len(alone) - _NAMED:,} more" if len(alone) > _NAMED else ""
+                    notes.append(f"{side!r} has labels that {lacking!r} never has: {listed}{more}")
+        return notes
+
+    def unit_rows(
+        self, groups: list[str], positive: str | None
+    ) -> dict[tuple[int | None, str | None], UnitRows]:
+        """The kinds of units, by group and class."""
+        rows = self._kinds_of_units(groups, positive, None)
+        if len(rows[NUMBER]) > _MOST_KINDS:
+            rows, sums, number = self._alike(groups, positive)
+        else:
+            number = np.asarray(rows[NUMBER], dtype=np.int64)
+            names = statistics_of(len(self.asked.systems))
+            sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)
+        keys = self._unit_keys(rows, groups, positive)
+        whole = np.array([label == positive for _, label in keys], dtype=bool)
+        in_kind = number * sums[:, 0] * whole  # rows, each of them once
+        self._refuse_lost(in_kind[np.asarray(rows["lost"]) > 0].sum())
+        self._same_table(int(in_kind.sum()))
+        places: dict[tuple[int | None, str | None], list[int]] = {}
+        for place, key in enumerate(keys):
+            places.setdefault(key, []).append(place)
+        return {key: UnitRows(sums[own], number[own]) for key, own in places.items()}
+
+    def _kinds_of_units(
+        self, groups: list[str], positive: str | None, fineness: float | None
+    ) -> dict[str, Sequence[Any]]:
+        drop = self.on_null == "drop"
+        return fetch(
+            lambda: count_units(
+                self.source,
+                groups,
+                "u",
+                self.columns,
+                positive=positive,
+                drop=drop,
+                fineness=fineness,
+            ),
+            _MOST_KINDS,
+        )
+
+    def _alike(
+        self, groups: list[str], positive: str | None
+    ) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.int64]]:
+        """Units that are nearly alike, where there are too many kinds of them."""
+        systems, fineness = len(self.asked.systems), _FINENESS
+        if systems > 2:
+            raise InputError(
+                f"unit: more than {_MOST_KINDS:,} kinds of units; expected one or two systems"
+            )
+        while len((rows := self._kinds_of_units(groups, positive, fineness))[NUMBER]) > _MOST_KINDS:
+            fineness /= 2
+        kind, sums, number, lost = units_alike(rows, systems)
+        self.notes.append(
+            f"more than {_MOST_KINDS:,} kinds of units: those that are nearly alike are merged; "
+            f"totals and the exact test stay the same, the variance of the cases "
+            f"of units becomes up to {100 * lost:.2g} % smaller"
+        )
+        there = [NUMBER, "lost", *groups, *([] if positive is not None else ["label"])]
+        return {n: _taken(values_of(rows[n]), kind) for n in there}, sums, number
+
+    def _unit_keys(
+        self, rows: dict[str, Sequence[Any]], groups: list[str], positive: str | None
+    ) -> list[tuple[int | None, str | None]]:
+        size = len(rows[NUMBER])
+        group: list[int | None] = [None] * size
+        if groups:
+            at = {key: i for i, key in enumerate(self.groups)}
+            group = [at[key] for key in group_keys(rows, groups, size, single=self.asked.single_by)]
+        if positive is not None:
+            return [(own, positive) for own in group]
+        labels = [None if label == ALL else str(label) for label in rows["label"]]
+        return list(zip(group, labels, strict=True))
+
+    def _refuse_lost(self, lost: float) -> None:
+        """Rows without a unit are no unit."""
+        if lost:
+            raise InputError(
+                f"unit: {self.asked.unit!r} has no value in {int(lost):,} rows; expected the unit "
+                f"of every row, or on_null='drop'"
+            )
+
+    def _same_table(self, seen: int) -> None:
+        """Two queries of one table must have seen the same rows."""
+        expected = int(self.cells.number.sum())
+        if seen > expected or (seen < expected and self.on_null != "drop"):
+            raise InputError(
+                f"frame: the table changed while it was counted, from {expected:,} rows to "
+                f"{seen:,}; expected one that stays"
+            )
+        if seen < expected:
+            self.notes.append(f"{expected - seen:,} rows without a unit are left out of the units")
+
+
+def _check(
+    gold: object, systems: object, by: object, unit: object, parameters: Sequence[str]
+) -> _Asked:
+    if isinstance(systems, Mapping):
+        named = {str(name): column for name, column in systems.items()}
+    else:
+        columns = names_of("systems", systems)
+        twice = next((name for i, name in enumerate(columns) if name in columns[:i]), None)
+        if twice is not None:
+            raise InputError(f"systems: {twice!r} twice; expected different columns")
+        named = {name: name for name in columns}
+    if not named:
+        raise InputError("systems: none given; expected at least one column")
+    if not isinstance(gold, str):
+        raise InputError(f"gold: {shown(gold)}; expected the name of a column")
+    single = isinstance(by, str)
+    groups = None if by is None else (by,) if isinstance(by, str) else tuple(names_of("by", by))
+    if unit is not None and not isinstance(unit, str):
+        raise InputError(f"unit: {shown(unit)}; expected the name of a column")
+    return _Asked(gold, named, tuple(parameters) or ("systems",) * len(named), groups, single, unit)
+
+
+def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) -> str | None:
+    """The class that counts as "yes"; None if all do."""
+    if asked is None:
+        return positive_label(labels) if find_positive else None
+    wanted = label_name("positive", asked)
+    if wanted in labels:
+        return wanted
+    there = ", ".join(map(repr, labels[:20])) + (", …" if len(labels) > 20 else "")
+    raise InputError(
+        f"positive: there is no label {wanted!r}; expected one of {there}"
+        + suggestion(wanted, labels[:10_000])
+    )
+
+
+def _taken(values: list[Any], places: NDArray[np.intp]) -> list[Any]:
+    return [values[place] for place in places.tolist()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))

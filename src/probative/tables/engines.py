@@ -1,0 +1,132 @@
+"""Frames of any library behind one face, and the few rows that come out of them.
+
+A frame keeps its engine: what is asked of it stays a plan until `fetch`, and the columns are called
+by safe names of our own from the first step on, so that no name can change a query.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probative._validation import shown
+from probative.errors import InputError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import narwhals as nw
+
+    Frame = nw.LazyFrame[Any] | nw.DataFrame[Any]
+
+__all__ = ["chosen", "failure", "fetch", "opened"]
+
+_NAMED = 20
+
+
+def opened(frame: object) -> Frame:
+    """The frame behind the face of narwhals, lazy where its library is."""
+    import narwhals as nw
+
+    try:
+        return nw.from_native(frame)
+    except TypeError:
+        raise InputError(
+            f"frame: {shown(frame)}; expected a table of pandas, Polars, PyArrow, DuckDB, Ibis, "
+            f"Dask or PySpark"
+        ) from None
+
+
+def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
+    """These columns alone, under safe names.
+
+    Parameters
+    ----------
+    frame
+        What `opened` gave.
+    columns
+        For every safe name the parameter that asked for a column and the name of that column.
+    """
+    import narwhals as nw
+
+    try:
+        there = list(frame.collect_schema().names())
+    except Exception as error:
+        raise failure(error) from None
+    for parameter, name in columns.values():
+        if not isinstance(name, str):
+            raise InputError(f"{parameter}: {shown(name)}; expected the name of a column")
+        if name not in there:
+            listed = ", ".join(map(repr, there[:_NAMED])) + (", …" if len(there) > _NAMED else "")
+            raise InputError(
+                f"{parameter}: there is no column {name!r}; expected one of {listed}"
+                + suggestion(name, there)
+            )
+        if there.count(name) > 1:
+            raise InputError(f"{parameter}: {there.count(name)} columns are called {name!r}")
+    if frame.implementation.is_spark_like():
+        # dots and backticks in a name are syntax there, but not in a renaming by place
+        safe = [f"c{i}" for i in range(len(there))]
+        frame = nw.from_native(nw.to_native(frame).toDF(*safe))
+        source = dict(zip(there, safe, strict=True))
+    else:
+        source = {name: name for name in there}
+    return frame.select(*(nw.col(source[name]).alias(safe) for safe, (_, name) in columns.items()))
+
+
+def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Sequence[Any]]:
+    """Run a query and return its rows, by column; one more than `limit`, if there are more.
+
+    Parameters
+    ----------
+    query
+        Makes an aggregate: nothing else should leave an engine. Libraries that make no plans
+        compute while it is made.
+    limit
+        How many rows may come.
+    """
+    frame = None
+    try:
+        frame = query()
+        return _fetch(frame if limit is None else frame.head(limit + 1))
+    except InputError:
+        raise
+    except Exception as error:
+        raise failure(error, frame) from None
+
+
+def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
+    import narwhals as nw
+
+    native, names = nw.to_native(frame), frame.collect_schema().names()
+    kind = frame.implementation
+    if kind.is_duckdb():  # needs neither Arrow nor pandas
+        columns, schema = native.fetchnumpy(), frame.collect_schema()
+        return {name: _plain(columns[name], schema[name] == nw.Date) for name in names}
+    if kind.is_spark_like():
+        rows = native.collect()
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return {name: eager.get_column(name).to_list() for name in names}
+
+
+def _plain(column: Any, is_date: bool) -> Any:
+    """Numbers as an array; other values as Python has them, None for what is masked."""
+    if column.dtype.kind in "iufb" and not hasattr(column, "mask"):
+        return column
+    if column.dtype.kind == "M":
+        times = column.astype("datetime64[us]").tolist()
+        return [t.date() if is_date and t is not None else t for t in times]
+    return column.tolist()
+
+
+def failure(error: Exception, frame: Frame | None = None) -> InputError:
+    """What an engine says went wrong, in one line."""
+    from probative.tables.failures import broken_file, told
+
+    message = told(error)
+    if frame is not None and frame.implementation.is_dask():  # which names no files
+        import narwhals as nw
+
+        path = broken_file(nw.to_native(frame))
+        message = message if path is None else f"{path}: {message}"
+    return InputError(f"the table could not be counted: {message}")

@@ -1,0 +1,308 @@
+"""Tagged sentences in rows of a table to counts, where the table is: in a process or on a cluster.
+
+`TagCounter` turns a part of a table (a partition of Dask, a batch of Spark) into numbers, one row
+per sentence: it needs no other part, so that it runs wherever the rows are. `count_tags` applies it
+to a whole table and adds up in the engine, as `tally` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import flag, names_of, one_of, shown
+from probative.errors import InputError
+from probative.matching.matched import match_inputs
+from probative.matching.schemes import SCHEMES
+from probative.tables.columns import group_keys, sort_groups
+from probative.tables.engines import chosen, fetch, opened
+from probative.tables.query import NUMBER, merge_units, statistics_of, sum_units
+from probative.tables.tallied import Tallied, UnitRows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from probative.tables.engines import Frame
+
+__all__ = ["TagCounter", "count_tags"]
+
+_GOLD, _TOKENS = "g", "tokens"
+
+
+@dataclass(frozen=True)
+class TagCounter:
+    """Counts the entities of tagged sentences, whichever part of a table they stand in.
+
+    It can be sent to other processes, and gives the same numbers as `probative.score`.
+
+    Parameters
+    ----------
+    gold, systems
+        The columns of the right tags and of those of the systems: lists, or texts with blanks
+        between the tags.
+    scheme
+        The tag scheme, as for `probative.score`. It is not recognised here: parts of a table could
+        be taken for different ones.
+    tokens
+        The column of the tokens, to make sure that there are as many; or None.
+    keep
+        The columns that go with every sentence, such as its unit.
+    ignore_type
+        Whether only the places of entities count, not their types.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from probative.tables import TagCounter
+    >>> part = pandas.DataFrame(
+    ...     {
+    ...         "doc": [7, 7],
+    ...         "gold": [["B-PER", "I-PER", "O"], ["O", "B-LOC"]],
+    ...         "pred": [["B-PER", "I-PER", "O"], ["B-LOC", "O"]],
+    ...     }
+    ... )
+    >>> TagCounter("gold", ["pred"], scheme="iob2", keep=["doc"])(part)
+       doc  rows  pos  p0  t0
+    0    7     1    1   1   1
+    1    7     1    1   1   0
+    """
+
+    gold: str
+    systems: Sequence[str]
+    scheme: str
+    tokens: str | None = None
+    keep: Sequence[str] = ()
+    ignore_type: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("scheme", self.scheme, tuple(SCHEMES))
+
+    @property
+    def statistics(self) -> list[str]:
+        """The columns of numbers: rows, positives, returned and right of each system and pair."""
+        return statistics_of(len(self.systems))
+
+    def __call__(self, part: Any) -> Any:
+        """Count a part that is a data frame of pandas."""
+        import pandas as pd
+
+        columns = {name: part[name].tolist() for name in self._columns()}
+        numbers = self.count(columns)
+        counted = part[list(self.keep)].copy()
+        for name, own in zip(self.statistics, numbers.T, strict=True):
+            counted[name] = pd.Series(own, index=part.index, dtype="int64")
+        return counted
+
+    def map_batches(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Count batches of PyArrow, as ``mapInArrow`` of Spark passes them."""
+        import pyarrow as pa
+
+        for batch in batches:
+            columns = {name: batch.column(name).to_pylist() for name in self._columns()}
+            arrays = [batch.column(name) for name in self.keep]
+            arrays += [pa.array(own, pa.int64()) for own in self.count(columns).T]
+            yield pa.RecordBatch.from_arrays(arrays, [*self.keep, *self.statistics])
+
+    def count(self, columns: Mapping[str, list[Any]]) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Count sentences: one row of numbers per sentence.
+
+        Parameters
+        ----------
+        columns
+            The tags of all sentences, by column.
+        """
+        sides = {name: _sentences(name, columns[name]) for name in (self.gold, *self.systems)}
+        gold = sides[self.gold]
+        for name in self._columns():
+            own = _sentences(name, columns[name])
+            for place, (expected, tags) in enumerate(zip(gold, own, strict=True)):
+                if len(tags) != len(expected):
+                    raise InputError(
+                        f"{name}: row {place + 1} of a part has {len(tags)} in {name!r} and "
+                        f"{len(expected)} in {self.gold!r}; expected one tag per token"
+                    )
+        there = [place for place, tags in enumerate(gold) if tags]
+        numbers = np.zeros((len(gold), len(self.statistics)), dtype=np.int64)
+        numbers[:, 0] = 1
+        if there:
+            numbers[there, 1:] = self._matched({n: [s[i] for i in there] for n, s in sides.items()})
+        return numbers
+
+    def _columns(self) -> list[str]:
+        return [self.gold, *self.systems, *([] if self.tokens is None else [self.tokens])]
+
+    def _matched(self, sides: dict[str, list[list[str]]]) -> np.ndarray[Any, np.dtype[np.int64]]:
+        matched = match_inputs(
+            sides[self.gold],
+            [sides[name] for name in self.systems],
+            task="entities",
+            scheme=self.scheme,
+            ignore_type=self.ignore_type,
+        )
+        items = matched.items
+        own = [items.counts(k, by="sentence") for k in range(len(self.systems))]
+        columns = [own[0].positives]
+        for counts in own:
+            columns += [counts.predicted, counts.tp]
+        for i, j in combinations(range(len(own)), 2):
+            cases = items.paired(i, j).cases
+            columns += [cases[:, 4] + cases[:, 5], cases[:, 4]]
+        return np.stack(columns, axis=1).astype(np.int64)
+
+
+def count_tags(
+    frame: object,
+    *,
+    gold: str,
+    systems: Sequence[str] | Mapping[str, str],
+    scheme: str,
+    tokens: str | None = None,
+    by: str | Sequence[str] | None = None,
+    unit: str | None = None,
+    ignore_type: bool = False,
+) -> Tallied:
+    """Count the entities of tagged sentences, one per row of a table, where the table is.
+
+    Parameters
+    ----------
+    frame
+        A table of PySpark or Dask, whose workers count their own rows; or of pandas, Polars
+        (eager) or PyArrow.
+    gold, systems
+        The columns of the right tags and of those of the systems (or a dictionary of them by
+        name): lists, or texts with blanks between the tags.
+    scheme
+        The tag scheme: iob1, iob2, … as for `probative.score`.
+    tokens
+        The column of the tokens, to make sure that there are as many.
+    by, unit
+        The column or columns of groups, and that of the units; by default every sentence is one.
+    ignore_type
+        Whether only the places of entities count, not their types.
+
+    Returns
+    -------
+    Tallied
+        With the counts of every system and the cases of every pair, by unit and group.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from probative.tables import count_tags
+    >>> frame = pandas.DataFrame(
+    ...     {
+    ...         "gold": ["B-PER I-PER O", "O B-LOC", "B-ORG O"],
+    ...         "old": ["B-PER I-PER O", "B-LOC O", "O O"],
+    ...         "new": ["B-PER I-PER O", "O B-LOC", "B-LOC O"],
+    ...     }
+    ... )
+    >>> table = count_tags(frame, gold="gold", systems=["old", "new"], scheme="iob2")
+    >>> table.counts("new").sum()
+    Counts(tp=2, fp=1, fn=1)
+    >>> table.paired("old", "new").total()
+    PairedCounts([0, 1, 1, 1, 1, 0, 1])
+    """
+    flag("ignore_type", ignore_type)
+    named = _named(systems)
+    groups = () if by is None else (by,) if isinstance(by, str) else tuple(names_of("by", by))
+    columns = {_GOLD: ("gold", gold)} | {
+        f"s{k}": ("systems", column) for k, column in enumerate(named.values())
+    }
+    columns |= {} if tokens is None else {_TOKENS: ("tokens", tokens)}
+    keep = {f"b{i}": ("by", name) for i, name in enumerate(groups)}
+    keep |= {} if unit is None else {"u": ("unit", unit)}
+    counter = TagCounter(
+        _GOLD,
+        [f"s{k}" for k in range(len(named))],
+        scheme,
+        None if tokens is None else _TOKENS,
+        list(keep),
+        ignore_type,
+    )
+    source = chosen(opened(frame), {**keep, **columns})
+    keys = [f"b{i}" for i in range(len(groups))]
+
+    def query() -> Frame:
+        mapped = _mapped(source, counter)
+        if unit is not None:
+            mapped = sum_units(mapped, [*keys, "u"], counter.statistics)
+        return merge_units(mapped, keys, counter.statistics)
+
+    rows = fetch(query)
+    number = np.asarray(rows[NUMBER], dtype=np.int64)
+    if not len(number):
+        raise InputError("frame: the table has no rows; expected at least one")
+    sums = np.stack([np.asarray(rows[n], dtype=np.float64) for n in counter.statistics], axis=1)
+    own = group_keys(rows, keys, len(number), single=isinstance(by, str))
+    there = sort_groups(own) if groups else ()
+    places: dict[int | None, list[int]] = {}
+    for place, key in enumerate(own):
+        places.setdefault(there.index(key) if groups else None, []).append(place)
+    return Tallied(
+        names=tuple(named),
+        labels=(),
+        positive=None,
+        groups=there,
+        unit=unit or "sentence",
+        notes=(),
+        _cells=None,
+        _units={(at, None): UnitRows(sums[own], number[own]) for at, own in places.items()},
+    )
+
+
+def _named(systems: object) -> dict[str, str]:
+    if hasattr(systems, "items"):
+        return {str(name): column for name, column in systems.items()}
+    return {name: name for name in names_of("systems", systems)}
+
+
+def _mapped(source: Frame, counter: TagCounter) -> Frame:
+    """The numbers of every sentence, still a plan where the library makes plans."""
+    import narwhals as nw
+
+    native, kind = nw.to_native(source), source.implementation
+    if kind.is_spark_like():
+        schema = _spark_schema(native, counter)
+        return opened(native.mapInArrow(counter.map_batches, schema))
+    if kind.is_dask():
+        meta = native._meta[list(counter.keep)].assign(
+            **{name: np.zeros(0, dtype=np.int64) for name in counter.statistics}
+        )
+        return opened(native.map_partitions(counter, meta=meta))
+    if kind.is_pandas():
+        return opened(counter(native))
+    if isinstance(source, nw.DataFrame):
+        import pyarrow as pa
+
+        batches = counter.map_batches(source.to_arrow().to_batches())
+        return opened(pa.Table.from_batches(list(batches)))
+    raise InputError(
+        f"frame: {kind.name.lower()} cannot run Python on its rows; expected a table of PySpark, "
+        f"Dask, pandas, Polars (eager) or PyArrow"
+    )
+
+
+def _spark_schema(native: Any, counter: TagCounter) -> Any:
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    kept = [native.schema[name] for name in counter.keep]
+    return StructType([*kept, *(StructField(name, LongType()) for name in counter.statistics)])
+
+
+def _sentences(name: str, cells: list[Any]) -> list[list[str]]:
+    """The tags of every sentence as a list."""
+    sentences = []
+    for place, cell in enumerate(cells):
+        if isinstance(cell, str):
+            sentences.append(cell.split())
+        elif cell is None or not hasattr(cell, "__iter__"):
+            raise InputError(
+                f"{name}: row {place + 1} of a part is {shown(cell)}; expected a list of tags, or "
+                f"a text of them"
+            )
+        else:
+            sentences.append([str(tag) for tag in cell])
+    return sentences

@@ -1,0 +1,302 @@
+"""A counted table: what scores, comparisons and rankings of its systems are made of.
+
+Stable for other rooms: `count_table` and its keywords; of `Tallied` the attributes that its
+docstring names, `n_rows`, `n_units`, `counts` and `paired`. What begins with an underscore may
+change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative._validation import one_of
+from probative.counts import Counts, PairedCounts
+from probative.errors import InputError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+__all__ = ["Cells", "Tallied", "UnitRows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """How many rows there are of every kind.
+
+    Attributes
+    ----------
+    group, answer
+        The group and the label of the answer in every kind of row; -1 for no label.
+    says
+        The label that each system gives: one row per system.
+    number
+        How many rows there are.
+    """
+
+    group: NDArray[np.int64]
+    answer: NDArray[np.int64]
+    says: NDArray[np.int64]
+    number: Array
+
+
+@dataclass(frozen=True, eq=False)
+class UnitRows:
+    """Kinds of units: their sums (columns as `query.statistics_of` names them), and how many."""
+
+    sums: Array
+    number: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tallied:
+    """How many rows of a table, and how many of its units, say what.
+
+    Attributes
+    ----------
+    names
+        The systems.
+    labels
+        The texts of all labels, in alphabetical order.
+    positive
+        The one that counts as "yes"; None if all classes count.
+    groups
+        The values of the groups (tuples for several columns); empty without groups.
+    unit
+        The column of the units, or None.
+    notes
+        What should be known about the labels, in sentences.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from probative.tables import count_table
+    >>> frame = pandas.DataFrame(
+    ...     {"y": [1, 1, 0, 0], "old": [1, 0, 1, 0], "new": [1, 1, 0, 0], "day": [1, 1, 1, 2]}
+    ... )
+    >>> table = count_table(frame, gold="y", systems=["old", "new"], by="day")
+    >>> table.names, table.groups, table.positive
+    (('old', 'new'), (1, 2), '1')
+    >>> table.counts("old")
+    Counts(tp=1, fp=1, fn=1, tn=1)
+    >>> table.paired("old", "new", group=1)
+    PairedCounts([0, 1, 1, 0, 1, 0, 0, 0])
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    positive: str | None
+    groups: tuple[Hashable, ...]
+    unit: str | None
+    notes: tuple[str, ...]
+    _cells: Cells | None = field(repr=False)
+    _units: dict[tuple[int | None, str | None], UnitRows] = field(repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were counted."""
+        if self._cells is not None:
+            return int(self._cells.number.sum())
+        return sum(
+            int(rows.number @ rows.sums[:, 0])
+            for (group, _), rows in self._units.items()
+            if group is not None or not self.groups
+        )
+
+    def n_units(self, group: Hashable = None) -> int:
+        """How many units there are, in a group or in all."""
+        return int(self._rows(group, self.positive).number.sum())
+
+    def counts(
+        self,
+        system: str | int = 0,
+        *,
+        group: Hashable = None,
+        label: str | None = None,
+        by_unit: bool | None = None,
+    ) -> Counts:
+        """The counts of a system: one table, or one per unit.
+
+        Parameters
+        ----------
+        system
+            Its name or its number.
+        group
+            One of `groups`; by default all rows.
+        label
+            The class to count against the rest; by default `positive`, or, where all classes
+            count, all of them: what is wrong is a false positive of one class and a false
+            negative of another, and there are no true negatives.
+        by_unit
+            Whether to give one table per unit (equal ones written out, in no order); by default
+            where there are units.
+        """
+        k = self._system(system)
+        sums, number = self._sums((k,), group, label, by_unit)
+        counts = _counts(sums, has_negatives=self._has_negatives(label, number is not None))
+        if number is None:
+            return counts[0]
+        return counts[np.repeat(np.arange(len(number)), number)]
+
+    def paired(
+        self,
+        a: str | int = 0,
+        b: str | int = 1,
+        *,
+        group: Hashable = None,
+        label: str | None = None,
+        by_unit: bool | None = None,
+    ) -> PairedCounts:
+        """The cases of two systems: one table, or one row per kind of unit with its multiplicity.
+
+        Parameters
+        ----------
+        a, b
+            The names or numbers of the baseline and of the challenger.
+        group, label, by_unit
+            As for `counts`.
+        """
+        i, j = self._system(a), self._system(b)
+        sums, number = self._sums((i, j), group, label, by_unit)
+        cases = _cases(sums)
+        if not self._has_negatives(label, number is not None):
+            cases = cases[:, :7]
+        if number is None:
+            return PairedCounts(cases[0])
+        return PairedCounts(cases, number).grouped()
+
+    def _system(self, system: str | int) -> int:
+        if isinstance(system, int) and not isinstance(system, bool) and 0 <= system < len(self):
+            return system
+        if system not in self.names:
+            raise InputError(
+                f"system: there is no {system!r}; expected one of {', '.join(self.names)}"
+                + suggestion(system, self.names)
+            )
+        return self.names.index(str(system))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def _class(self, label: str | None) -> str | None:
+        """The class to count; None for all."""
+        if label is None:
+            return self.positive
+        return one_of("label", label, self.labels)
+
+    def _has_negatives(self, label: str | None, by_unit: bool) -> bool:
+        """Whether "no" was counted: not for all classes, nor for each of them in every unit."""
+        if by_unit:
+            return self.positive is not None
+        return self._class(label) is not None
+
+    def _group(self, group: Hashable) -> int | None:
+        if group is None and None not in self.groups:
+            return None
+        if group not in self.groups:
+            shown = ", ".join(map(repr, self.groups[:20]))
+            raise InputError(f"group: there is no {group!r}; expected one of {shown}")
+        return self.groups.index(group)
+
+    def _sums(
+        self, systems: tuple[int, ...], group: Hashable, label: str | None, by_unit: bool | None
+    ) -> tuple[Array, NDArray[np.int64] | None]:
+        """The sums of these systems: one row and None, or kinds of units and their numbers."""
+        by_unit = self.unit is not None if by_unit is None else by_unit
+        if not by_unit:
+            return self._item_sums(systems, self._group(group), self._class(label))[None], None
+        rows = self._rows(group, self._class(label))
+        places = _places(len(self), systems)
+        return rows.sums[:, places], rows.number
+
+    def _rows(self, group: Hashable, label: str | None) -> UnitRows:
+        if self.unit is None:
+            raise InputError("by_unit: no column of units was counted; expected unit=")
+        at = self._group(group)
+        if (at, None) not in self._units and (at, self.positive) not in self._units:
+            raise InputError(
+                "group: units were counted in each group alone; expected overall=True for all"
+            )
+        found = self._units.get((at, label))
+        if found is None and self.positive is not None:
+            raise InputError(
+                f"label: units were counted for {self.positive!r} alone; expected that"
+            )
+        everyone = self._units[at, self.positive]
+        sums = np.zeros((0, everyone.sums.shape[1])) if found is None else found.sums
+        number = everyone.number[:0] if found is None else found.number
+        # units without the label are there, too
+        others = int(everyone.number.sum() - number.sum())
+        if others:
+            sums = np.concatenate([sums, np.zeros((1, sums.shape[1]))])
+            number = np.append(number, others)
+        return UnitRows(sums, number)
+
+    def _item_sums(self, systems: tuple[int, ...], group: int | None, label: str | None) -> Array:
+        """The sums over all rows (of a group)."""
+        cells = self._cells
+        if cells is None:  # of rows that were sums already
+            own = [rows for (at, _), rows in self._units.items() if group in (None, at)]
+            sums = np.sum([rows.number @ rows.sums for rows in own], axis=0)
+            return np.asarray(sums[_places(len(self), systems)])
+        kept = slice(None) if group is None else cells.group == group
+        answer, number = cells.answer[kept], cells.number[kept]
+        says = [cells.says[k][kept] for k in systems]
+        code = None if label is None else self.labels.index(label)
+
+        def yes(codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+            return codes >= 0 if code is None else codes == code
+
+        parts = [np.ones(len(answer), dtype=bool), yes(answer)]
+        for own in says:
+            parts += [yes(own), yes(own) & (own == answer)]
+        for one, other in combinations(says, 2):
+            both = yes(one) & (one == other)
+            parts += [both, both & (one == answer)]
+        return np.array([float(number @ part) for part in parts])
+
+
+def _places(systems: int, chosen: tuple[int, ...]) -> list[int]:
+    """Which columns of the sums of all systems are those of the chosen ones."""
+    from probative.tables.query import statistics_of
+
+    column = {name: place for place, name in enumerate(statistics_of(systems))}
+    names = ["rows", "pos"] + [f"{what}{k}" for k in chosen for what in ("p", "t")]
+    for i, j in combinations(chosen, 2):
+        low, high = sorted((i, j))
+        own = ("p", "t") if i != j else ()
+        names += [f"{what}{low}_{high}" for what in own]
+        names += [f"{what}{i}" for what in ("p", "t") if i == j]
+    return [column[name] for name in names]
+
+
+def _counts(sums: Array, *, has_negatives: bool) -> Counts:
+    rows, positives, returned, right = sums.T[:4]
+    fp, fn = returned - right, positives - right
+    return Counts(right, fp, fn, rows - right - fp - fn if has_negatives else None)
+
+
+def _cases(sums: Array) -> Array:
+    """The eight cases from what each system and both of them returned, and what of it is right."""
+    rows, positives, returned_a, right_a, returned_b, right_b, returned, right = sums.T[:8]
+    wrong = returned - right
+    cases = np.stack(
+        [
+            right_a - right,
+            returned_a - right_a - wrong,
+            right_b - right,
+            returned_b - right_b - wrong,
+            right,
+            wrong,
+            positives - right_a - right_b + right,
+        ],
+        axis=1,
+    )
+    return np.concatenate([cases, (rows - cases.sum(axis=1))[:, None]], axis=1)
