@@ -452,7 +452,7 @@ def test_a_path_stands_for_itself_alone(name):
         assert found == [(expected,)]
 
 
-@pytest.mark.parametrize("name", ['y"; DROP TABLE kinds; --', "it's", "a b\nc", "%[*]?", "ÿ"])
+@pytest.mark.parametrize("name", ['y"; DROP TABLE kinds; --', "it's\n%[*]?"])
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_columns_of_odd_names(tmp_path, name, kind):
     frame = rows().rename({"y": name, "new": f"{name}2", "doc": f"{name}3"})
