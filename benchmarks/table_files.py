@@ -1,7 +1,7 @@
 """Tables of any size on the command line: wall time and the largest memory of `probative compare`.
 
-    python benchmarks/table_files.py              # 10,000,000 rows
-    python benchmarks/table_files.py 100000000    # any number of them
+python benchmarks/table_files.py              # 10,000,000 rows
+python benchmarks/table_files.py 100000000    # any number of them
 """
 
 from __future__ import annotations
