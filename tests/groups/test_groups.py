@@ -163,6 +163,9 @@ def test_groups_that_nothing_could_be_found_in_are_no_tests():
     assert math.isnan(own["nothing"].p_b_better)
     assert [own[name].p_adjusted for name in ("one", "same", "nothing")] == [1, 1, 1]
     assert "3 groups hold nothing that a test could find" in str(summary)
+    # of right and wrong answers, a group without anything to be found tells as much as others
+    found = pv.compare(frame, group="lang", unit_column="doc", metric="accuracy", **HOW)
+    assert found.group_summaries[0].tested == 2
 
 
 # --- where groups disagree -----------------------------------------------------------------------
