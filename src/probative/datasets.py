@@ -36,7 +36,7 @@ from probative.wording.verdict import no_verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative._types import RNG
+    from probative._types import RNG, Input
     from probative.options import ReadingKeywords
 
 __all__ = ["compare_datasets"]
@@ -56,7 +56,7 @@ class _Known:
 
 
 def compare_datasets(
-    datasets: Mapping[str, Any],
+    datasets: Mapping[str, Sequence[Input] | Mapping[str, object] | PairedCounts],
     *,
     names: Sequence[str] | None = None,
     metric: str | None = None,
