@@ -123,6 +123,8 @@ def compare_datasets(
         **reading,
     }
     options = CompareOptions.of(given, beside=("names", "report"))
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     if not isinstance(datasets, Mapping) or not datasets:
         raise InputError(
             f"datasets: {shown(datasets)}; expected a dictionary of data sets by name, such as "
