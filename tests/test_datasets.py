@@ -19,6 +19,7 @@ from probative.errors import InputError
 from probative.inference.mean_difference import MeanPosterior, mean_limits
 from probative.inference.partial_conjunction import count_of_conjunctions, partial_conjunction
 from probative.inference.student_posterior import StudentPosterior
+from probative.reporting.render import render
 from probative.studies.datasets import dataset_study
 
 P = st.floats(1e-6, 1)
@@ -39,6 +40,12 @@ DATA = {
     "tweets": lists(40, 0.6, 0.66, 2),
     "mail": lists(120, 0.8, 0.92, 3),
 }
+
+
+@pytest.fixture(scope="module")
+def found():
+    """What these data sets say."""
+    return pv.compare_datasets(DATA, names=["old", "new"])
 
 
 # --- on how many ---------------------------------------------------------------------------------
@@ -109,8 +116,7 @@ def test_posteriors_add_up_as_normal_ones_do():
 # --- all together --------------------------------------------------------------------------------
 
 
-def test_a_data_set_says_what_it_says_alone():
-    found = pv.compare_datasets(DATA, names=["old", "new"])
+def test_a_data_set_says_what_it_says_alone(found):
     for name, data in DATA.items():
         (alone,) = pv.compare(*data, names=["old", "new"]).comparisons
         own = found[name].comparison
@@ -147,9 +153,9 @@ def test_one_data_set_is_a_plain_comparison():
     assert found.heterogeneity is None
 
 
-def test_the_order_of_data_sets_does_not_matter():
-    there = pv.compare_datasets(DATA)
-    back = pv.compare_datasets(dict(reversed(DATA.items())))
+def test_the_order_of_data_sets_does_not_matter(found):
+    there = found
+    back = pv.compare_datasets(dict(reversed(DATA.items())), names=["old", "new"])
     assert there.mean.low == pytest.approx(back.mean.low)
     assert there.mean.p_b_better == pytest.approx(back.mean.p_b_better, abs=1e-9)
     assert there.pooled.pvalue == pytest.approx(back.pooled.pvalue)
@@ -158,8 +164,8 @@ def test_the_order_of_data_sets_does_not_matter():
     assert there.heterogeneity.q == pytest.approx(back.heterogeneity.q)
 
 
-def test_exchanging_the_systems_exchanges_the_counts():
-    there = pv.compare_datasets(DATA, names=["old", "new"])
+def test_exchanging_the_systems_exchanges_the_counts(found):
+    there = found
     swapped = {name: (gold, b, a) for name, (gold, a, b) in DATA.items()}
     back = pv.compare_datasets(swapped, names=["new", "old"])
     assert there.mean.difference == pytest.approx(-back.mean.difference)
@@ -221,8 +227,7 @@ def test_identical_and_undefined_data_sets():
     assert not verdict.passed
 
 
-def test_gates_ask_about_the_mean():
-    found = pv.compare_datasets(DATA, names=["old", "new"])
+def test_gates_ask_about_the_mean(found):
     (better,) = pv.gate(found, "require-better")
     assert better.passed
     assert better.probability == pytest.approx(found.mean.p_b_better)
@@ -271,22 +276,29 @@ def files(tmp_path, monkeypatch):
     return words
 
 
-def test_data_sets_on_the_command_line(files, capsys):
-    assert main(["compare", *files, "--names", "old,new", "-f", "json", "-q"]) == 0
-    there = json.loads(capsys.readouterr().out)
-    assert main(["compare", "--datasets", "sets/all.toml", "-f", "json", "-q"]) == 0
-    assert json.loads(capsys.readouterr().out) == there
-    expected = pv.compare_datasets(DATA, names=["old", "new"])
-    assert there["better"]["bonferroni"] == expected.better.bonferroni
-    assert there["mean"]["low"] == expected.mean.low
-    assert [d["dataset"] for d in there["datasets"]] == list(DATA)
-    for form in ("text", "markdown", "latex", "csv"):
-        assert main(["compare", *files, "-f", form, "-q"]) == 0
-        assert "news" in capsys.readouterr().out
+def test_data_sets_on_the_command_line(files, capsys, found):
     page = ["--html", "p.html", "--figure", "f.png"]
-    assert main(["compare", *files, "-q", *page, "--require-better"]) == 0
-    assert main(["compare", *files, "-q", "--require-better", "--margin", "0.4"]) == 1
-    assert "--require-better failed: B against A" not in capsys.readouterr().out
+    call = ["compare", *files, "--names", "old,new", "-f", "json", "-q"]
+    assert main([*call, *page, "--require-better", "--margin", "0.4"]) == 1
+    captured = capsys.readouterr()
+    there = json.loads(captured.out)
+    assert "--require-better failed: new against old, F1, mean over the data sets" in captured.err
+    assert there.pop("gates")[0]["question"] == "mean"
+    assert there["better"]["bonferroni"] == found.better.bonferroni
+    assert there["mean"]["low"] == found.mean.low
+    assert [d["dataset"] for d in there["datasets"]] == list(DATA)
+    assert "all pooled" in Path("p.html").read_text(encoding="utf-8")
+    assert main(["compare", "--datasets", "sets/all.toml", "-f", "json", "-q"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    del there["notes"], again["notes"]  # which name the files
+    assert again == there
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv"])
+def test_every_form_tells_every_data_set(found, form):
+    shown = render(found._document(), form)
+    assert all(name in shown for name in DATA)
+    assert "pooled" in shown
 
 
 @pytest.mark.parametrize(

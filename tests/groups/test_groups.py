@@ -163,6 +163,9 @@ def test_groups_that_nothing_could_be_found_in_are_no_tests():
     assert math.isnan(own["nothing"].p_b_better)
     assert [own[name].p_adjusted for name in ("one", "same", "nothing")] == [1, 1, 1]
     assert "3 groups hold nothing that a test could find" in str(summary)
+    # of right and wrong answers, a group without anything to be found tells as much as others
+    found = pv.compare(frame, group="lang", unit_column="doc", metric="accuracy", **HOW)
+    assert found.group_summaries[0].tested == 2
 
 
 # --- where groups disagree -----------------------------------------------------------------------
@@ -423,28 +426,27 @@ def test_text_draws_the_intervals_where_there_is_room():
         assert "│" not in render(document, form)
 
 
-def test_many_groups_are_shortened_in_text_alone(tmp_path, capsys):
-    frame = table(200).assign(lang=lambda f: [f"g{i % 40}" for i in range(len(f))])
-    path = tmp_path / "many.csv"
-    frame.to_csv(path, index=False)
+def test_many_groups_are_shortened_in_text_alone():
+    frame = table(160).assign(lang=[f"g{i % 32}" for i in range(160)])
+    document = pv.compare(frame, group="lang", **HOW)._document()
+    assert "7 more are left out here; JSON and CSV hold all of them." in render(document, "text")
+    answer = json.loads(render(document, "json"))
+    assert [g["group"] for g in answer["groups"]] == [f"g{i}" for i in range(32)]
+    (first,) = answer["groups"][0]["comparisons"]
+    assert {"p_adjusted", "p_bh", "a", "b", "metric"} <= first.keys()
+    rows = list(csv.DictReader(io.StringIO(render(document, "csv"))))
+    assert sum(row["kind"] == "group" for row in rows) == 32
+
+
+def test_groups_on_the_command_line(tmp_path, capsys):
+    path, page, figure = (tmp_path / name for name in ("t.csv", "p.html", "f.svg"))
+    table(90).to_csv(path, index=False)
     call = ["compare", str(path), "--gold-column", "y", "--columns", "old,new", "--group", "lang"]
-    assert main([*call, "-q"]) == 0
-    text = capsys.readouterr().out
-    assert "15 more are left out here; JSON and CSV hold all of them." in text
-    assert main([*call, "-q", "-f", "json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert len(answer["groups"]) == 40
-    assert [g["group"] for g in answer["groups"]] == [f"g{i}" for i in range(40)]
-    assert {"p_adjusted", "p_bh", "a", "b", "metric"} <= answer["groups"][0]["comparisons"][
-        0
-    ].keys()
-    assert main([*call, "-q", "-f", "csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert sum(row["kind"] == "group" for row in rows) == 40
-    assert (
-        main([*call, "-q", "--html", str(tmp_path / "p.html"), "--figure", str(tmp_path / "f.svg")])
-        == 0
-    )
-    capsys.readouterr()
-    assert "By group" in (tmp_path / "p.html").read_text()
-    assert (tmp_path / "f.svg").stat().st_size > 1000
+    assert main([*call, "-q", "--html", str(page), "--figure", str(figure)]) == 0
+    assert "new − old, F1 by lang, points" in capsys.readouterr().out
+    assert "By group" in page.read_text(encoding="utf-8")
+    assert figure.stat().st_size > 1000
+    assert main(["score", *call[1:], "-q", "-f", "json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["groups"]) == 3
+    assert main([*call[:-1], "long", "-q"]) == 2
+    assert "there is no column 'long'" in capsys.readouterr().err
