@@ -160,8 +160,8 @@ table, by unit {int(told["unit"]["kinds"]):,} kinds of units, with which the tes
 
 {table}
 
-Made by `python benchmarks/tables.py --large`; without `--large` it compares with scikit-learn, pandas
-and plain SQL on ten million rows.
+Made by `python benchmarks/tables.py --large`; without `--large` it compares with scikit-learn,
+pandas and plain SQL on ten million rows.
 """
 
 

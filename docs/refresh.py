@@ -14,7 +14,6 @@ import tempfile
 from pathlib import Path
 
 from examples import WIDTH, examples, perform
-
 from probative.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -174,6 +174,15 @@ CALLS = {
         lambda x, y, **how: list(pv.BlockRegularizedCV(**how).split(x, y)),
         (np.zeros((24, 1)), GOLD * 4), {"m": 3, "random_state": 0},
     ),
+    "tally": (
+        pv.tally, (pd.DataFrame({"y": GOLD, "z": PRED, "w": GOLD, "u": [1, 1, 2, 2, 3, 3]}),),
+        {"gold": "y", "a": "z", "b": "w", "unit": "u", "by": "u", "positive": 1,
+         "on_null": "drop"},
+    ),
+    "tally systems": (
+        pv.tally, (pd.DataFrame({"y": GOLD, "z": PRED, "w": GOLD}),),
+        {"gold": "y", "systems": ["z", "w"], "by": ["w"]},
+    ),
     "metrics.score": (pv.metrics.score, (COUNTS, "f1"), {"beta": 1.0}),
 }  # fmt: skip
 

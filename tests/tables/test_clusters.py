@@ -166,7 +166,7 @@ def read(name, engine, folder):
         return pytest.importorskip("dask.dataframe").read_parquet(folder)
     import duckdb
 
-    return duckdb.connect().read_parquet(str(folder / "*.parquet"))
+    return duckdb.read_parquet(str(folder / "*.parquet"))
 
 
 READERS = [

@@ -28,10 +28,14 @@ ODD = {
 }
 
 
+KEPT = []
+
+
 def of_duckdb(table):
     import duckdb
 
     connection = duckdb.connect()  # its own: what is asked must not go to another
+    KEPT[:] = [connection]  # which older versions close with the last name for it
     connection.register("held", table)
     return connection.table("held")
 

@@ -63,14 +63,17 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
             )
         if there.count(name) > 1:
             raise InputError(f"{parameter}: {there.count(name)} columns are called {name!r}")
+    asked = {safe: name for safe, (_, name) in columns.items()}
+    if frame.implementation.is_duckdb():  # where expressions of a column read its name as syntax
+        quoted = ((safe, name.replace('"', '""')) for safe, name in asked.items())
+        native = nw.to_native(frame).project(", ".join(f'"{name}" as {s}' for s, name in quoted))
+        return opened(native)
     if frame.implementation.is_spark_like():
         # dots and backticks in a name are syntax there, but not in a renaming by place
-        safe = [f"c{i}" for i in range(len(there))]
-        frame = nw.from_native(nw.to_native(frame).toDF(*safe))
-        source = dict(zip(there, safe, strict=True))
-    else:
-        source = {name: name for name in there}
-    return frame.select(*(nw.col(source[name]).alias(safe) for safe, (_, name) in columns.items()))
+        places = {name: f"c{i}" for i, name in enumerate(there)}
+        frame = opened(nw.to_native(frame).toDF(*places.values()))
+        asked = {safe: places[name] for safe, name in asked.items()}
+    return frame.select(*(nw.col(name).alias(safe) for safe, name in asked.items()))
 
 
 def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Sequence[Any]]:

@@ -233,14 +233,17 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
 
     own = nw.col(safe)
     if dtype == nw.String or dtype.is_integer():
-        text = own.cast(nw.String)
-        return nw.when(~_is_missing(safe, column, dtype)).then(text) if column.missing() else text
+        text = own if dtype == nw.String else own.cast(nw.String)
+        gap = _is_missing(safe, column, dtype)
+        return nw.when(~gap).then(text) if column.missing() else text
     if len(column.texts) > _LONGEST_CHAIN:
         raise InputError(
             f"{column.parameter}: {column.name!r} has {len(column.texts):,} labels of the type "
             f"{dtype}; expected text or whole numbers"
         )
-    chain = nw.lit(None, dtype=nw.String)
-    for label in sorted(column.labels):
+    # no null is written out: some libraries would make a text of it
+    first, *others = sorted(column.labels) or [ALL]
+    chain: nw.Expr = nw.when(_is_label(safe, column, first)).then(nw.lit(first))
+    for label in others:
         chain = nw.when(_is_label(safe, column, label)).then(nw.lit(label)).otherwise(chain)
     return chain
