@@ -134,6 +134,11 @@ CALLS = {
          "by": "sentence",
          "power": 0.8, "prior": 1.0, "beta": 1.0, "task": "entities"},
     ),
+    "compare_datasets": (
+        pv.compare_datasets, ({"x": (TAGS, TAGS, TAGS)},),
+        {"names": ["a", "b"], "level": 0.9, "rope": 0.01, "rng": 0, "metric": "f1",
+         "by": "sentence", "prior": 1.0, "beta": 1.0, "task": "entities"},
+    ),
     "rank": (
         pv.rank, (TAGS, TAGS, TAGS),
         {"names": ["a", "b"], "level": 0.9, "rng": 0, "metric": "f1", "average": "micro",

@@ -53,3 +53,27 @@ def test_dependence_by_kinds_is_that_of_the_units(metric):
         assert found.design_effect[label] == pytest.approx(expected.design_effect, rel=1e-10)
         freedom = found.degrees_of_freedom[label]
         assert freedom == pytest.approx(expected.degrees_of_freedom, rel=1e-12)
+
+
+def test_units_that_stand_for_several_are_those_written_out():
+    from probative.inference.macro import macro_interval
+    from probative.inference.macro_difference import macro_difference
+
+    rng = np.random.default_rng(0)
+    number = np.array([3, 1, 5, 2, 4])
+    sides = []
+    for _ in range(2):
+        cells = LabelCounts.from_table(pv.Counts(*rng.integers(0, 4, (3, 5, 3))))
+        sides.append(LabelCounts(cells.unit, cells.label, cells.counts, 5, 3, number))
+    out = [side.written_out() for side in sides]
+    assert out[0].n_units == number.sum()
+    assert out[0].by_label() == sides[0].by_label()
+    for metric in ("f1", "precision"):
+        one, other = macro_interval(sides[0], metric), macro_interval(out[0], metric)
+        assert (one.estimate, one.low, one.high) == pytest.approx(
+            (other.estimate, other.low, other.high), rel=1e-9
+        )
+        gaps = [macro_difference(*both, metric)[0] for both in (sides, out)]
+        assert (gaps[0].low, gaps[0].high, gaps[0].correlation) == pytest.approx(
+            (gaps[1].low, gaps[1].high, gaps[1].correlation), rel=1e-9
+        )

@@ -36,7 +36,7 @@ from probative.wording.verdict import no_verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative._types import RNG
+    from probative._types import RNG, Input
     from probative.options import ReadingKeywords
 
 __all__ = ["compare_datasets"]
@@ -56,7 +56,7 @@ class _Known:
 
 
 def compare_datasets(
-    datasets: Mapping[str, Any],
+    datasets: Mapping[str, Sequence[Input] | Mapping[str, object] | PairedCounts],
     *,
     names: Sequence[str] | None = None,
     metric: str | None = None,
@@ -123,6 +123,8 @@ def compare_datasets(
         **reading,
     }
     options = CompareOptions.of(given, beside=("names", "report"))
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     if not isinstance(datasets, Mapping) or not datasets:
         raise InputError(
             f"datasets: {shown(datasets)}; expected a dictionary of data sets by name, such as "

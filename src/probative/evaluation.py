@@ -168,7 +168,7 @@ def score(
         `columns`, `unit_column`, `group`, `comments`, `header`, `multilabel`,
         `probability_columns`, `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`,
         `repair`, `ignore_type`, `only`, `positive`, `labels`, `label_names`, `score_name`,
-        `train_words`; see
+        `train_words`, `key`, `on_missing`, `memory_limit`, `table`; see
         `probative.options.ReadingOptions`.
 
     Returns

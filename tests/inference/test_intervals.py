@@ -229,3 +229,26 @@ def test_the_result_says_itself():
     assert set(found.to_dict()) == {"metric", "method", "level", "estimate", "low", "high"}
     with pytest.raises(AttributeError):
         found.low = 0
+
+
+def test_equal_units_once_with_their_number():
+    units = pv.Counts(tp=[3, 0, 2, 5], fp=[1, 2, 0, 0], fn=[0, 1, 1, 0], tn=[4, 4, 9, 0])
+    number = np.array([4, 1, 7, 2])
+    every = units[np.repeat(np.arange(4), number)]
+    for metric in ("f1", "recall", "accuracy", "fbeta"):
+        once = pv.interval(units, metric, clustered=True, multiplicity=number)
+        out = pv.interval(every, metric, clustered=True)
+        for name in ("estimate", "low", "high", "design_effect"):
+            assert getattr(once, name) == pytest.approx(getattr(out, name), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"multiplicity": [1, 2]}, "multiplicity: means nothing without units"),
+        ({"multiplicity": [1, 2, 3], "clustered": True}, r"expected one number per row, \(2,\)"),
+    ],
+)
+def test_a_number_of_units_that_does_not_fit(more, message):
+    with pytest.raises(pv.InputError, match=message):
+        pv.interval(pv.Counts([1, 2], [0, 1], [1, 1]), "f1", **more)

@@ -107,7 +107,7 @@ FILES = {
         name: "id,twin,label\n" + "".join(f"{i},{i},{label(i)}\n" for i in range(size))
         for name, size, label in (
             ("ids.csv", 24, lambda i: "ab"[i % 2]),
-            ("fewer.csv", 20, lambda i: "ab"[i % 3 % 2]),
+            ("other.csv", 24, lambda i: "ab"[i % 3 % 2]),
             ("all.csv", 24, lambda i: "ab"[i % 5 % 2]),
         )
     },
@@ -158,9 +158,9 @@ LOGS = (["old.jsonl", "new.jsonl", "--score-name", "norm"], {
 ROWS = (["rows.jsonl", "--gold-column", "ner_tags", "--columns", "predictions,new_predictions",
          "--label-names", "O,B-A"], {"label_names": ["--label-names", "O,B-B"]})  # fmt: skip
 TABLE = ["labels.csv", "--gold-column", "gold", "--columns", "old,new"]
-KEYS = (["ids.csv", "fewer.csv", "all.csv", "--key", "id", "--on-missing", "drop"], {
+KEYS = (["ids.csv", "other.csv", "all.csv", "--key", "id"], {
     "on_missing": ["--on-missing", "negative"],
-    "key": ["--key", "id,twin", "--on-missing", "drop"],
+    "key": ["--key", "id,twin"],
 })  # fmt: skip
 SEEDS = ["seeds.csv", "--gold-column", "gold", "--columns", "old,new", "--run-column", "seed"]
 OTHER_RUNS = {"run_column": ["--run-column", "other"]}

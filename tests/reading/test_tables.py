@@ -255,13 +255,15 @@ def test_parquet_that_holds_no_labels(parquet, query, message):
 
 
 def test_the_database_reads_this_file_only(parquet, tmp_path):
-    from probative.reading import tables
+    from probative.reading.database import connected, literal_path, lock
 
     secret = tmp_path / "secret.csv"
     secret.write_text("gold\nx\n")
     path = parquet("SELECT 1 AS gold")
-    with tables.connected(path) as database:
-        assert database.execute("SELECT gold FROM source").fetchall() == [(1,)]
+    with connected() as database:
+        lock(database, [path])
+        query = f"SELECT gold FROM read_parquet({literal_path(path)})"  # noqa: S608
+        assert database.execute(query).fetchall() == [(1,)]
         for query in ("INSTALL httpfs", "LOAD httpfs"):
             with pytest.raises(duckdb.Error):
                 database.execute(query)

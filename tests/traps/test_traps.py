@@ -452,8 +452,9 @@ TRAPS = [
         "score g.csv p.csv",
         error="rows do not match by column 'id': row 1 is '3', but '1' in g.csv (3 rows differ: "
         "the "
-        "same in another order); expected the rows in the order of the answer (--align position",
-        settled=(("--align position", "labels", (0, 3, 3)),),
+        "same in another order); expected the rows in the order of the answer, or --key id, which "
+        "joins them (--align position",
+        settled=(("--key id", "labels", (3, 0, 0)), ("--align position", "labels", (0, 3, 3))),
     ),
     Trap(
         "an output without the ids of the answer",

@@ -13,7 +13,7 @@ from math import nan
 from typing import TYPE_CHECKING
 
 from probative.inference.heterogeneity import heterogeneity
-from probative.metrics import TABLE, Metric, ratio
+from probative.metrics import NEEDS_TN, TABLE, Metric, ratio
 from probative.results import GroupSummary, GroupWeight
 from probative.wording.groups import sentences_of_groups
 from probative.wording.verdict import no_verdict, pvalue_of
@@ -84,7 +84,8 @@ def is_decided(c: Comparison, level: float) -> bool:
 def can_be_tested(c: Comparison) -> bool:
     """Whether the test of a comparison could have found anything."""
     one_unit = c.observed_units is not None and c.observed_units < 2
-    return not (c.identical or c.positives == 0 or one_unit)
+    nothing = c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN
+    return not (c.identical or nothing or one_unit)
 
 
 def _number(value: float | None) -> float:

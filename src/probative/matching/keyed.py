@@ -48,10 +48,16 @@ def join_by_key(
     answer = held[0] > 0
     found = []
     for side, own in zip(sides, held, strict=True):
-        wrong = {"missing": answer & (own == 0), "extra": ~answer & (own > 0), "doubled": own > 1}
-        told = {what: _examples(which, names) for what, which in wrong.items()}
-        found.append(Mismatch(side.name, **told))
-    common = (held > 0).all(axis=0)
+        missing, extra, doubled = answer & (own == 0), ~answer & (own > 0), own > 1
+        found.append(
+            Mismatch(
+                side.name,
+                missing=_examples(missing, names),
+                extra=_examples(extra, names),
+                doubled=_examples(doubled, names),
+            )
+        )
+    common: NDArray[np.bool_] = np.all(held > 0, axis=0)
     notes = settle(
         found, options.key, options.on_missing, int(answer.sum()), int(np.count_nonzero(common))
     )

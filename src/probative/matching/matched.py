@@ -233,8 +233,9 @@ def match_inputs(
         counted = read_large_pair(gold, together, choices.gold_column, columns, engine)
         if counted is None:
             refuse_engine(choices)
-            counted = both_of(gold, together, choices.gold_column, columns)
-        answer, outputs, usual_names = counted
+        answer, outputs, usual_names = counted or both_of(
+            gold, together, choices.gold_column, columns
+        )
         given = [SystemOutputs(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
     if not systems:
         refuse_unused(choices, answer, separate=False)

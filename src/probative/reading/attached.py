@@ -40,7 +40,6 @@ def attach(database: duckdb.DuckDBPyConnection, files: TableFiles, called: str) 
         return _read_sqlite(database, files, called)
     place = literal(str(files.paths[0].absolute()))
     database.execute(f"ATTACH {place} AS {identifier(called)} (READ_ONLY, TYPE duckdb)")
-    database.execute("SET enable_external_access = false")  # what a view in it may look at
     rows = database.execute(
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT "
         "internal UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE database_name "

@@ -18,7 +18,7 @@ from probative._labels import Column, label_text
 from probative._validation import shown
 from probative.reading.annotations import Repeats
 from probative.reading.attached import attach
-from probative.reading.database import connected, identifier, watched
+from probative.reading.database import connected, identifier, lock, watched
 from probative.reading.parquet_columns import check_types
 from probative.reading.table_files import DATABASES, check_columns
 from probative.reading.tables import Cells, first_bad_line
@@ -104,6 +104,7 @@ def opened(
             for place, files in enumerate(tables):
                 if files.kind in DATABASES:
                     attached[place] = attach(database, files, f"table_{place}")
+            lock(database, (path for files in tables for path in files.paths))
             yield database, attached
         except duckdb.Error as error:
             raise explain(error, attached, memory_limit) from None

@@ -31,6 +31,7 @@ __all__ = [
     "identifier",
     "literal",
     "literal_path",
+    "lock",
     "telling",
     "watched",
 ]
@@ -59,6 +60,25 @@ def literal_path(path: str | Path) -> str:
     """The path of one file as a statement has it: no sign in it stands for others."""
     absolute = os.path.abspath(path)  # noqa: PTH100  # a symbolic link stays one
     return literal(_MAGIC.sub(lambda sign: f"[{sign[0]}]", absolute))
+
+
+def lock(database: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> None:
+    """Let a database open these files and nothing else.
+
+    A file whose path holds signs of patterns is found by looking into a folder: that, too, then.
+    """
+    plain, folders = [], set()
+    for path in map(Path, map(os.path.abspath, paths)):
+        if _MAGIC.search(str(path)):
+            folder = next(own for own in path.parents if not _MAGIC.search(str(own)))
+            folders.add(os.path.join(folder, ""))  # noqa: PTH118  # with a separator at its end
+        else:
+            plain.append(str(path))
+    database.execute(
+        f"SET allowed_paths = [{', '.join(map(literal, plain))}]; "
+        f"SET allowed_directories = [{', '.join(map(literal, sorted(folders)))}]; "
+        f"SET enable_external_access = false"
+    )
 
 
 def check_memory_limit(value: Any) -> str:
@@ -161,8 +181,3 @@ def watched(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
     finally:
         done.set()
         watcher.join()
-
-
-def joined(parts: Iterable[str]) -> str:
-    """Parts of a statement with commas between."""
-    return ", ".join(parts)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from probative.reading.condensed import NeedsRows, condense, described, opened
 from probative.reading.database import connected, literal_path
 from probative.reading.formats import Glance, recognise
-from probative.reading.parquet_columns import columns_of_files
+from probative.reading.parquet_columns import columns_of_file
 from probative.reading.source import Source
 from probative.reading.table_files import (
     DATABASES,
@@ -233,7 +233,7 @@ def with_names(database: duckdb.DuckDBPyConnection, files: TableFiles) -> TableF
     """The table with what its columns are called, where only the engine knows."""
     if files.kind != "parquet" or files.columns:
         return files
-    names = [name for name, _ in columns_of_files(database, files)[0]]
+    names = [name for name, _ in columns_of_file(database, files.paths[0])]
     return replace(files, columns=(*names, *(p for p in files.partitions if p not in names)))
 
 

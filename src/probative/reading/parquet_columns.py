@@ -9,38 +9,37 @@ from probative.reading.database import literal_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import duckdb
 
     from probative.reading.table_files import TableFiles
 
-__all__ = ["check_types", "columns_of_files"]
-
-Columns = dict[str, tuple[str, ...]]
+__all__ = ["check_types", "columns_of_file"]
 
 
-def columns_of_files(
-    database: duckdb.DuckDBPyConnection, files: TableFiles
-) -> list[list[tuple[str, tuple[str, ...]]]]:
-    """The columns of every file as it names them, each with what it is made of."""
-    found = []
-    for path in files.paths:
-        query = (
-            f"SELECT name, coalesce(num_children, 0), type, converted_type, logical_type::VARCHAR "  # noqa: S608
-            f"FROM parquet_schema({literal_path(path)})"
-        )
-        (_, number, *_), *fields = database.execute(query).fetchall()
-        columns = []
-        for _ in range(number):
-            (name, children, *kind), *fields = fields
-            made_of = [tuple(map(str, kind))]
-            while children:  # what a nested column is made of
-                (_, more, *inner), *fields = fields
-                made_of.append(tuple(map(str, inner)))
-                children += more - 1
-            columns.append((name, tuple(part for parts in made_of for part in parts)))
-        found.append(columns)
-    return found
+def columns_of_file(
+    database: duckdb.DuckDBPyConnection, path: Path
+) -> list[tuple[str, tuple[str, ...]]]:
+    """The columns of a file as it names them, each with what it is made of.
+
+    DuckDB would give a second column of a name another one.
+    """
+    query = (
+        f"SELECT name, coalesce(num_children, 0), type, converted_type, logical_type::VARCHAR "  # noqa: S608
+        f"FROM parquet_schema({literal_path(path)})"
+    )
+    (_, number, *_), *fields = database.execute(query).fetchall()
+    columns = []
+    for _ in range(number):
+        (name, children, *kind), *fields = fields
+        made_of = [tuple(map(str, kind))]
+        while children:  # what a nested column is made of
+            (_, more, *inner), *fields = fields
+            made_of.append(tuple(map(str, inner)))
+            children += more - 1
+        columns.append((name, tuple(part for parts in made_of for part in parts)))
+    return columns
 
 
 def check_types(
@@ -50,7 +49,7 @@ def check_types(
 
     The engine would make the numbers of one file those of another: 0.5 would become 0.
     """
-    of_files = columns_of_files(database, files)
+    of_files = [columns_of_file(database, path) for path in files.paths]
     names = [name for name, _ in of_files[0]]
     files = replace(files, columns=(*names, *(p for p in files.partitions if p not in names)))
     for column in dict.fromkeys(columns):

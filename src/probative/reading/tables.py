@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +21,6 @@ from probative.reading.source import LARGEST, Source, snippet
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import duckdb
     from numpy.typing import NDArray
 
     from probative.reading.annotations import Repeats
@@ -35,7 +33,6 @@ __all__ = [
     "Cells",
     "Wanted",
     "choose_columns",
-    "connected",
     "dialect_of",
     "first_bad_line",
     "header_of",
@@ -46,6 +43,7 @@ __all__ = [
     "objects_of",
     "plain_name",
     "read_cells",
+    "refuse_twins",
     "single_name",
 ]
 
@@ -137,7 +135,9 @@ class Wanted(NamedTuple):
 def read_cells(source: Source, wanted: Wanted) -> Cells:
     """Read columns of a table: CSV, TSV, JSON lines, a JSON list or Parquet."""
     if source.is_parquet:
-        cells = _parquet(source, wanted)
+        from probative.reading.parquet_rows import read_parquet_cells
+
+        cells = read_parquet_cells(source, wanted)
     elif source.data[:1000].lstrip().startswith(b"{") or is_list_of_objects(source):
         cells = _json_lines(source, wanted)
     else:
@@ -276,7 +276,7 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
         first = next((cells for cells in reader if cells), [])
         wish = _resolve_numbers(source, wanted, first)
         if wish.has_header is not False:
-            _refuse_twins(source, first, place.line_num, sure=wish.has_header is True)
+            refuse_twins(source, first, place.line_num, sure=wish.has_header is True)
         names, unit, asked = choose_columns(wish.wanted, wish.there, source.error)
         contents = {name: Column() for name in asked}
         takers = [(wish.there.index(name), column.add) for name, column in contents.items()]
@@ -574,7 +574,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _refuse_twins(
+def refuse_twins(
     source: Source, names: Sequence[str], line: int | None = None, *, sure: bool = True
 ) -> None:
     """Two columns of one name: nobody knows which was meant, if names are what counts."""
@@ -584,78 +584,6 @@ def _refuse_twins(
         raise source.error(
             f"two columns are called {twice!r}; expected different names{way_out}", line
         )
-
-
-# --- Parquet ----------------------------------------------------------------------------------
-
-
-def _parquet(source: Source, wanted: Wanted) -> Cells:
-    """DuckDB numbers the distinct values of the wanted columns, and sees nothing else."""
-    import duckdb
-
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "table.parquet"  # a name that DuckDB takes as it is
-        if source.path is None:
-            place.write_bytes(source.data)
-        else:
-            place.symlink_to(source.path.resolve())
-        try:
-            with connected(place) as database:
-                _refuse_twins(source, _parquet_names(database, place))
-                there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
-                names, unit, asked = choose_columns(wanted, there[:-1], source.error)
-                read = {name: _numbered(database, name) for name in asked}
-                return Cells("parquet", names, unit, read, group=wanted.group)
-        except (duckdb.Error, UnicodeError) as error:
-            reason = str(error).strip().splitlines()[0].replace(str(place), "it")
-            raise source.error(f"is no table that can be read: {reason}") from None
-
-
-def _parquet_names(database: duckdb.DuckDBPyConnection, place: Path) -> list[str]:
-    """The columns as the file names them: DuckDB would give a second one of a name another."""
-    query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)"
-    (_, columns), *fields = database.execute(query, [str(place)]).fetchall()
-    names = []
-    for _ in range(columns):
-        (name, children), *fields = fields
-        names.append(name)
-        while children:  # what a nested column is made of
-            (_, more), *fields = fields
-            children += more - 1
-    return names
-
-
-def _numbered(database: duckdb.DuckDBPyConnection, name: str) -> tuple[Ints, list[Any]]:
-    column = '"' + name.replace('"', '""') + '"'
-    database.execute(
-        f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "  # noqa: S608
-        f"FROM (SELECT DISTINCT {column} AS v FROM source)"
-    )
-    values = [row[0] for row in database.execute("SELECT v FROM names ORDER BY code").fetchall()]
-    codes = database.execute(
-        f"SELECT code FROM source JOIN names ON {column} IS NOT DISTINCT FROM v "  # noqa: S608
-        f"ORDER BY file_row_number"
-    ).fetchnumpy()["code"]
-    return np.asarray(codes, dtype=np.int32), values
-
-
-def connected(place: Path) -> duckdb.DuckDBPyConnection:
-    """A database that reads this file, and has no other way out of its memory."""
-    import duckdb
-
-    settings: dict[str, Any] = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "memory_limit": "700MB",
-        "threads": "2",
-    }
-    database = duckdb.connect(":memory:", config=settings)
-    quoted = str(place).replace("'", "''")
-    database.execute(f"SET allowed_paths = ['{quoted}']; SET enable_external_access = false")
-    database.execute(
-        f"CREATE VIEW source AS SELECT * FROM read_parquet('{quoted}', file_row_number = true)"  # noqa: S608
-    )
-    return database
 
 
 def first_bad_line(name: str, path: Path) -> InputError | None:

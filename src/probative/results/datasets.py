@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from probative.results.base import DifferenceResult, Result
-from probative.wording import number
+from probative.wording import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -207,7 +207,7 @@ class DatasetComparisons(Result):
         return datasets_document(self)
 
     def _key_numbers(self) -> str:
-        return f"{len(self)} data sets, {self.metric}, {self.b} - {self.a}: {self.mean}"
+        return f"{counted(len(self), 'data set')}, {self.metric}, {self.b} - {self.a}: {self.mean}"
 
     def __str__(self) -> str:
         return " ".join(self.verdicts)

@@ -115,7 +115,7 @@ def dataset_study(
     >>> all(claim.holds for claim in dataset_study([3], replicates=200))
     True
     """
-    replicates = whole_number("replicates", replicates, least=_MEANS)
+    replicates = whole_number("replicates", replicates)
     seed = whole_number("rng", rng, least=0)
     sizes = [whole_number("datasets", n) for n in datasets]
     counted = [
@@ -132,7 +132,7 @@ def dataset_study(
     for place, n in enumerate(sizes):
         report(len(counted) + place, len(counted) + len(sizes))
         generator = np.random.default_rng([seed, len(counted) + place])
-        found += _means(n, replicates // _MEANS, generator)
+        found += _means(n, -(-replicates // _MEANS), generator)
     return found
 
 

@@ -46,7 +46,9 @@ def _count(r: DatasetComparisons, count: DatasetCount) -> str:
         how += f", on at least {count.bonferroni} whatever their dependence"
     which = f": {listed_groups(count.datasets)}" if count.datasets else ""
     named = f"; Holm's method names {len(count.datasets)}{which}"
-    return f"{count.system} is better than {other} on {least} of {n:,} data sets{how}{named}"
+    return (
+        f"{count.system} is better than {other} on {least} of {counted(n, 'data set')}{how}{named}"
+    )
 
 
 def _mean(r: DatasetComparisons) -> str:

@@ -46,8 +46,8 @@ def datasets(
     }
     broken = [result for result in results if not result.holds]
     allowed = (
-        "A count may be too large, and a spread be found that is not there, in 0.05; a mean must be "
-        "covered in at least 0.93."
+        "A count may be too large, and a spread be found that is not there, in 0.05; a mean must "
+        "be covered in at least 0.93."
     )
     exceeded = f"Worse by three standard errors: {'; '.join(map(str, broken)) or 'nowhere'}."
     document = study_document(
