@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from crossval.models import Least
 
@@ -95,6 +96,34 @@ def board():
     )
 
 
+@cache
+def datasets():
+    return pv.compare_datasets({"x": PAIRED, "y": PAIRED}, names=["old", "new"])
+
+
+@cache
+def groups():
+    """A comparison whose groups all point the other way than the whole does."""
+    kinds = {
+        (1, 1, 1, "x"): 145,
+        (0, 1, 1, "x"): 2,
+        (1, 1, 0, "x"): 125,
+        (0, 1, 0, "x"): 28,
+        (1, 0, 1, "x"): 2,
+        (0, 0, 1, "x"): 1,
+        (1, 1, 1, "y"): 4,
+        (0, 1, 1, "y"): 15,
+        (1, 1, 0, "y"): 1,
+        (0, 1, 0, "y"): 5,
+        (1, 0, 1, "y"): 66,
+        (0, 0, 1, "y"): 115,
+    }
+    frame = pd.DataFrame(
+        [row for row, times in kinds.items() for _ in range(times)], columns=["g", "a", "b", "by"]
+    )
+    return pv.compare(frame, gold_column="g", columns=["a", "b"], group="by", metric="precision")
+
+
 # every class that people meet; further ones are added by a line
 RESULTS = {
     "BayesTest": lambda: pv.bayes_test([PAIRED] * 6, "recall"),
@@ -105,13 +134,21 @@ RESULTS = {
     "BestCut": lambda: sweep().best[0],
     "Bucket": lambda: bucket(),
     "BucketDifference": lambda: bucket().differences[0],
+    "Dataset": lambda: datasets()[0],
+    "DatasetComparisons": lambda: datasets(),
+    "DatasetCount": lambda: datasets().better,
     "Difference": lambda: pv.difference(UNITS),
     "FileCheck": lambda: results.FileCheck("a", "columns", "entities", {"x": 3}, {"A": 3}, ()),
     "FoldCounts": lambda: models().folds[0],
     "GateVerdict": lambda: pv.gate(compared(), "require-better")[0],
+    "Group": lambda: groups().groups[0],
+    "GroupSummary": lambda: groups().group_summaries[0],
+    "GroupWeight": lambda: groups().group_summaries[0].weights[0],
+    "Heterogeneity": lambda: datasets().heterogeneity,
     "Interval": lambda: pv.interval(pv.Counts(77, 44, 10)),
     "LabelDifference": lambda: compared().comparisons[0].by_label[0],
     "LabelScores": lambda: pv.score(GOLD, NEW)[0].by_label[0],
+    "MeanDifference": lambda: datasets().mean,
     "ModelComparison": models,
     "NullDistribution": lambda: pv.randomization_test(UNITS, null=True).null,
     "Plan": lambda: pv.plan(PAIRED),
@@ -194,6 +231,7 @@ SIGNED = {
     "Board": "board",
     "BayesTest": "bayes-test|recall|paired|exact|weight:effective|level:0.95|prior:1",
     "Comparisons": "entities|iob2|conlleval|recall|mover|exact-by-sentence|paired-posterior|",
+    "DatasetComparisons": "datasets:2|counts|f1|mover|exact-by-item|level:0.95",
     "Difference": "difference|f1|mover|level:0.95",
     "Ranking": "rank|entities|iob2|conlleval|f1|exact-by-sentence|holm|bayesian-bootstrap|",
     "Interval": "interval|f1|wilson-indirect|level:0.95",
