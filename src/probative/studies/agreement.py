@@ -98,9 +98,9 @@ def _told(limits: NDArray[np.float64], true: float) -> tuple[float, float, float
 
 def main(replicates: int = 1000, seed: int = 1) -> str:
     """The table, in Markdown."""
+    heads = ("items", "annotators", "labels", "guesses", "per unit", "missing", "coefficient")
     lines = [
-        "| items | annotators | labels | guesses | per unit | missing | coefficient | true "
-        + "| coverage | length |",
+        f"| {' | '.join((*heads, 'true', 'coverage', 'length'))} |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | :--- | ---: | ---: | ---: |",
     ]
     for c, name, true, covered, length in coverage(replicates=replicates, seed=seed):
