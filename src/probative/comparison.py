@@ -16,9 +16,11 @@ from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
 from probative.evaluation import (
     AVERAGES,
+    OF_ALL_CLASSES,
     by_name,
     ceilings_of,
     compared_metrics,
+    confused_items,
     facts_of_reading,
     intervals_of,
     match_beside,
@@ -28,6 +30,11 @@ from probative.evaluation import (
     unit_of,
 )
 from probative.inference.clustered_posterior import posterior_of_difference
+from probative.inference.confusion import (
+    confusion_difference,
+    confusion_posterior,
+    confusion_test,
+)
 from probative.inference.differences import difference
 from probative.inference.macro_difference import macro_difference
 from probative.inference.macro_test import macro_test
@@ -60,6 +67,7 @@ if TYPE_CHECKING:
     from probative._types import RNG, Input, Systems
     from probative.inference.clustered_posterior import ClusteredPosterior
     from probative.inference.macro_difference import MacroDifferencePosterior
+    from probative.inference.student_posterior import StudentPosterior
     from probative.options import ReadingKeywords
     from probative.results import Difference, Plan, RandomizationTest, RunsPlan, SystemScores
 
@@ -123,7 +131,8 @@ def compare(
     names
         What the systems are called; by default after their files.
     metric
-        One or several of precision, recall, f1, fbeta, jaccard and accuracy. By default f1;
+        One or several of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
+        balanced_accuracy, mcc, kappa, informedness, markedness and fowlkes_mallows. By default f1;
         recall for word segmentation; accuracy for labels of several classes, of which micro
         precision, recall and F1 are other names.
     average
@@ -252,7 +261,7 @@ def compare_matched(
         raise InputError("prior: means nothing to macro averages, which learn theirs from labels")
     if len(matched.names) < 2:
         raise InputError(f"b: {len(matched.names)} system; expected at least two to compare")
-    metrics = compared_metrics(matched, options.metric, average)
+    metrics = compared_metrics(matched, options.metric, average, tables=True)
     choices = _Choices(
         unit_of(matched, options.by),
         level,
@@ -271,8 +280,10 @@ def compare_matched(
         else [(0, j) for j in range(1, last)]
     )
     comparisons: list[Comparison] = []
-    judge = _macro_comparison if average == "macro" else _comparison
     for name in metrics:
+        whole = matched.all_classes and name in OF_ALL_CLASSES
+        judge = _macro_comparison if average == "macro" else _comparison
+        judge = _comparison_of_classes if whole else judge
         of_metric: list[Comparison] = []
         for i, j in pairs:
             if report is not None:
@@ -298,7 +309,10 @@ def compare_matched(
         confusions=confusions_of(matched) if examples else (),
         buckets=(
             find_buckets(
-                matched, metrics[0], options, partial(_bucket, pairs=pairs, choices=choices)
+                matched,
+                _of_buckets(matched, metrics),
+                options,
+                partial(_bucket, pairs=pairs, choices=choices),
             )
             if buckets or options.train is not None
             else None
@@ -408,7 +422,7 @@ def _common(
     *,
     gap: Difference,
     test: RandomizationTest,
-    posterior: ClusteredPosterior | MacroDifferencePosterior,
+    posterior: ClusteredPosterior | MacroDifferencePosterior | StudentPosterior,
 ) -> dict[str, Any]:
     """What a comparison says whatever the average."""
     a_better, equivalent, b_better = posterior.probabilities(choices.rope)
@@ -488,6 +502,11 @@ def _by_label(
     return tuple(differences)
 
 
+def _of_buckets(matched: Matched, metrics: Sequence[str]) -> str:
+    """What kinds of items are scored by: a kind has no table of all classes."""
+    return "accuracy" if matched.all_classes and metrics[0] in OF_ALL_CLASSES else metrics[0]
+
+
 def _bucket(
     part: Matched,
     metric: str,
@@ -537,4 +556,25 @@ def _macro_comparison(
         observed_units=a.n_units,
         by_label=_by_label(matched, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
+    )
+
+
+def _comparison_of_classes(
+    matched: Matched, i: int, j: int, metric: str, choices: _Choices
+) -> Comparison:
+    """The same for a score of the whole table of all classes."""
+    if metric == "balanced_accuracy":  # the mean recall of the classes
+        return replace(_macro_comparison(matched, i, j, "recall", choices), metric=metric)
+    a, b = (confused_items(matched, k, choices.unit) for k in (i, j))
+    gap = confusion_difference(a, b, metric, level=choices.level)
+    test = confusion_test(a, b, metric, level=choices.level, rng=choices.generator)
+    posterior = confusion_posterior(a, b, metric)
+    how = "score of the whole confusion table: the test is sampled, the posterior approximate"
+    return Comparison(
+        **_common(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
+        metric=metric,
+        design_effect=gap.design_effect,
+        observed_units=test.n_units,
+        by_label=_by_label(matched, i, j, label_metric(metric), choices),
+        note="; ".join(note for note in (how, gap.note, test.note) if note),
     )

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from probative._confusion import OF_TABLES
 from probative._validation import flag, names_of, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
+from probative.inference.confusion import ConfusedItems, confusion_interval
 from probative.inference.differences import difference
 from probative.inference.intervals import METHODS, interval
 from probative.inference.label_dependence import is_at_once, label_intervals
@@ -19,13 +21,14 @@ from probative.inference.macro import macro_interval
 from probative.inference.randomization import randomization_test
 from probative.inference.repeats import score_repeats
 from probative.matching.cases import cases_of_pair
+from probative.matching.items import union
 from probative.matching.match_rules import STRICT
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import counts_of_runs, pool_runs, unpooled
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
 from probative.matching.tag_rules import UNTYPED
-from probative.metrics import METRICS, NEEDS_TN, PRF, TABLE
+from probative.metrics import COMPOSITES, METRICS, NEEDS_TN, PRF, TABLE, label_metric
 from probative.metrics import score as score_of
 from probative.options import ScoreOptions
 from probative.reading.annotations import LabelSets
@@ -40,10 +43,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AVERAGES",
+    "OF_ALL_CLASSES",
     "UNITS",
     "by_name",
     "ceilings_of",
     "compared_metrics",
+    "confused_items",
     "facts_of_reading",
     "intervals_of",
     "match_beside",
@@ -64,6 +69,8 @@ _ALL_CLASSES = (
     "accuracy",
     *(name for name, m in TABLE.items() if m.is_share_of_right and not m.depends_on_beta),
 )
+# what the whole table of all classes tells besides
+OF_ALL_CLASSES = (*OF_TABLES, "balanced_accuracy")
 _MACRO = "macro_"
 _OF_WORDS = ("recall", "precision", "f1")  # recall first: the others reward splitting too little
 SECOND = "second annotation"
@@ -126,8 +133,10 @@ def score(
     names
         What the systems are called; by default after their files.
     metric
-        One or several of precision, recall, f1, fbeta, jaccard, accuracy, specificity and npv. By
-        default those that the task is usually scored by.
+        One or several of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
+        balanced_accuracy, mcc, kappa, informedness, markedness and fowlkes_mallows. By default
+        those that the task is usually scored by. Of several classes mcc (Gorodkin's R_K), kappa and
+        balanced_accuracy are those of the whole confusion table.
     beta
         The weight of recall in F-beta.
     method
@@ -299,7 +308,7 @@ def scores_of(
     choices = _Choices(
         unit,
         options.level,
-        () if options.metric is None else metrics_of(matched, options.metric),
+        () if options.metric is None else metrics_of(matched, options.metric, tables=True),
         tuple(also),
         options.beta,
         options.method,
@@ -460,9 +469,16 @@ def unit_of(matched: Matched, by: str | None) -> str:
 
 
 def metrics_of(
-    matched: Matched, metric: str | Sequence[str], *, average: str = "micro"
+    matched: Matched,
+    metric: str | Sequence[str],
+    *,
+    average: str = "micro",
+    tables: bool = False,
 ) -> tuple[str, ...]:
-    """The metrics that were asked for, each once, if they are defined for this task."""
+    """The metrics that were asked for, each once, if they are defined for this task.
+
+    With `tables`, those of the whole table of all classes are among them.
+    """
     names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
     for name in names:
         one_of("metric", name, METRICS)
@@ -471,10 +487,23 @@ def metrics_of(
                 f"metric: {name!r} is not defined for answers that are right or wrong; expected "
                 f"'accuracy'"
             )
+        if average == "macro" and name in COMPOSITES:
+            raise InputError(
+                f"metric: {name!r} has no mean over labels; expected average='micro', or one of "
+                f"{', '.join(m for m in METRICS if m not in COMPOSITES)}"
+            )
+        if matched.all_classes and name in OF_ALL_CLASSES and tables and not matched.runs:
+            continue
         if matched.all_classes and average == "micro" and name not in _ALL_CLASSES:
+            if name in OF_ALL_CLASSES:
+                raise InputError(
+                    f"metric: {name!r} of several classes is scored and compared, one run of each "
+                    f"system, and nothing else; expected one of {', '.join(_ALL_CLASSES)}"
+                )
+            other = "" if name in COMPOSITES else ", or average='macro'"
             raise InputError(
                 f"metric: {name!r} is not defined over all classes at once; expected one of "
-                f"{', '.join(_ALL_CLASSES)}, or average='macro'"
+                f"{', '.join(_ALL_CLASSES)}{other}"
             )
     return tuple(dict.fromkeys(names))
 
@@ -485,12 +514,16 @@ def _is_right_or_wrong(matched: Matched) -> bool:
 
 
 def compared_metrics(
-    matched: Matched, metric: str | Sequence[str] | None, average: str
+    matched: Matched,
+    metric: str | Sequence[str] | None,
+    average: str,
+    *,
+    tables: bool = False,
 ) -> tuple[str, ...]:
     """The metrics that systems are compared by: those asked for, or the usual one of the task."""
     if matched.task == "samples" and average != "micro":
         raise InputError(f"average: {average!r} means nothing for logs; expected 'micro'")
-    asked = () if metric is None else metrics_of(matched, metric, average=average)
+    asked = () if metric is None else metrics_of(matched, metric, average=average, tables=tables)
     if asked:
         return asked
     if matched.task == "segmentation":
@@ -535,11 +568,39 @@ def _scores(
         accuracy = _interval(matched, right, "recall", choices)
         nameless = replace(accuracy, signature="")
         usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
-        scores = tuple(replace(nameless, metric=name) for name in choices.among(usual))
+        scores = tuple(
+            _of_all_classes(matched, i, name, choices, cells)
+            if name in OF_ALL_CLASSES
+            else replace(nameless, metric=name)
+            for name in choices.among(usual)
+        )
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
         scores = tuple(_interval(matched, units, metric, choices) for metric in metrics)
     return (*scores, *_macro_scores(matched, i, choices, cells))
+
+
+def _of_all_classes(
+    matched: Matched, i: int, metric: str, choices: _Choices, cells: Callable[[], LabelCounts]
+) -> Interval:
+    """The interval of a score of the whole table of all classes."""
+    if choices.method is not None:
+        raise InputError(f"method: {choices.method!r} means nothing for {metric} of all classes")
+    if metric == "balanced_accuracy":  # the mean recall of the classes that the answer has
+        recall = macro_interval(cells().only(matched.items.uses()), "recall", level=choices.level)
+        return replace(recall, metric=metric, signature="")
+    items = confused_items(matched, i, choices.unit)
+    return confusion_interval(items, metric, level=choices.level)
+
+
+def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
+    """The class of every item, and what a system calls it."""
+    gold, system = matched.gold, matched.systems[i]
+    if isinstance(gold, LabelSets) or not hasattr(gold, "codes"):
+        raise InputError("metric: of sets of labels there is no table of classes")
+    names, (of_gold, of_system) = union([gold.names, system.names])
+    units = None if unit == "item" or gold.units is None else gold.units
+    return ConfusedItems(of_gold[gold.codes], of_system[system.codes], len(names), units)
 
 
 def _interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:
@@ -563,7 +624,7 @@ def _by_label(
     matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> tuple[LabelScores, ...]:
     """The scores of every label that the answer or the system has."""
-    metrics = tuple(m for m in choices.asked if not TABLE[m].is_of_all_items) or PRF
+    metrics = tuple(m for m in choices.asked if label_metric(m) == m) or PRF
     items = matched.items
     counts = items.counts(i, by="label")
     of_units = cells() if choices.unit != "item" else None
@@ -610,7 +671,7 @@ def _macro_scores(
     return tuple(
         macro_interval(averaged, metric, level=choices.level, beta=choices.beta)
         for metric in metrics
-        if metric not in NEEDS_TN
+        if metric not in NEEDS_TN and metric not in COMPOSITES
     )
 
 

@@ -316,7 +316,12 @@ def _counts_for(metric: str, counts: Counts) -> Counts:
 
 
 def contributions(
-    counts: Counts, metric: str, *, at: Counts | None = None, beta: float = 1.0
+    counts: Counts,
+    metric: str,
+    *,
+    at: Counts | None = None,
+    units: bool | None = None,
+    beta: float = 1.0,
 ) -> tuple[Any, Any]:
     """What rows of counts add to numerator and denominator of a score x/y.
 
@@ -332,6 +337,9 @@ def contributions(
         The score.
     at
         The table; by default the sum of the rows.
+    units
+        Whether the rows are the units of that table; by default without `at`. A score that is
+        undefined without one of them rests on that one alone.
 
     Examples
     --------
@@ -346,9 +354,9 @@ def contributions(
     if not isinstance(own, Composite):
         return ratio(counts, metric, beta=beta)
     rows = np.stack(np.broadcast_arrays(*own.cells(counts)), axis=-1).astype(np.float64)
-    alone = at is None
+    whole = at is None if units is None else units
     cells = rows.reshape(-1, 4).sum(axis=0) if at is None else np.array(own.cells(at), np.float64)
-    return _composites.linearised(rows, cells, own.value, own.slopes, whole=alone)
+    return _composites.linearised(rows, cells, own.value, own.slopes, whole=whole)
 
 
 def _combine(counts: Counts, form: tuple[Any, ...]) -> Any:

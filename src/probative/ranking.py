@@ -112,7 +112,8 @@ def rank(
         What the systems are called; by default after their files.
     metric
         What to rank by, as for `compare`: one of precision, recall, f1, fbeta, jaccard, accuracy,
-        specificity and npv.
+        specificity, npv, balanced_accuracy, mcc, kappa, informedness, markedness and
+        fowlkes_mallows.
     average
         "micro" pools all labels. "macro" takes the mean over the labels of the answer, or over
         `labels`; its tests are sampled and its intervals approximate.

@@ -204,7 +204,8 @@ STATISTICS = {
         metavar="NAME",
         parser=word_list,
         several=True,
-        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv; several times, "
+        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, "
+        "balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows; several times, "
         "or separated by commas.",
     ),
     "beta": Option(
@@ -257,7 +258,8 @@ STATISTICS = {
 RANKING = {
     "metric": Option(
         metavar="NAME",
-        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.",
+        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, "
+        "balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows.",
     ),
     "average": Option(metavar="HOW", help="micro or macro."),
     "by": STATISTICS["by"],

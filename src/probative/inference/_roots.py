@@ -36,8 +36,10 @@ class RootSum:
         return -self if self.sign() < 0 else self
 
     def __sub__(self, other: RootSum | Fraction | int) -> RootSum:
-        own = other if isinstance(other, RootSum) else RootSum((Fraction(other) * abs(other),))
-        return RootSum(self.terms + (-own).terms)
+        if not isinstance(other, RootSum):
+            number = Fraction(other)
+            other = RootSum((number * abs(number),))
+        return RootSum(self.terms + (-other).terms)
 
     def __ge__(self, other: RootSum | Fraction | int) -> bool:
         return (self - other).sign() >= 0

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.counts import PairedCounts
-    from probative.inference._roots import RootSum
 
-    Exact = Fraction | RootSum
+    Exact = Any  # a Fraction, or a RootSum: numbers that are compared without rounding
 
 __all__ = ["AffineDifference", "ScoreDifference", "difference_of_totals", "score_difference"]
 

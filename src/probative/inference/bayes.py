@@ -11,12 +11,13 @@ import numpy as np
 from probative._validation import fraction, one_of, open_probability, random_generator
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
+from probative.inference.composite_paired import CompositePairedPosterior, paired_posterior
 from probative.inference.effective import effective_counts, fold_weight
 from probative.inference.independent import IndependentPosterior
 from probative.inference.paired_posterior import LEAST_PRIOR, PairedPosterior
 from probative.inference.posteriors import posterior, prior_weight, recall_weight
 from probative.inference.training_variance import fold_design_effect, with_training_variance
-from probative.metrics import METRICS, TABLE, score
+from probative.metrics import COMPOSITES, METRICS, TABLE, score
 from probative.options import BayesOptions
 from probative.results import BayesTest
 
@@ -59,7 +60,8 @@ def bayes_test(
         the posterior knows which items both systems saw and got right, and the metric may come
         second.
     metric
-        precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.
+        precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv; of paired counts also
+        balanced_accuracy, mcc, kappa, informedness, markedness, fowlkes_mallows.
     rope
         Half the width of the region of practical equivalence, as a fraction of 1: differences of
         at most this size count as none.
@@ -175,7 +177,7 @@ def difference_posterior(
     prior: float = 1.0,
     weight: Weight = "effective",
     beta: float = 1.0,
-) -> IndependentPosterior | PairedPosterior:
+) -> IndependentPosterior | PairedPosterior | CompositePairedPosterior:
     """Return the posterior of the difference that `bayes_test` judges, B minus A.
 
     Examples
@@ -198,9 +200,14 @@ def _difference(
     metric: str,
     prior: float,
     beta: float,
-) -> IndependentPosterior | PairedPosterior:
+) -> IndependentPosterior | PairedPosterior | CompositePairedPosterior:
     if table is not None:
-        return PairedPosterior(table, metric, prior=prior, beta=beta)
+        return paired_posterior(table, metric, prior=prior, beta=beta)
+    if metric in COMPOSITES:
+        raise InputError(
+            f"metric: {metric} of separate counts has no posterior of the difference; expected "
+            f"PairedCounts, or one of {', '.join(m for m in METRICS if m not in COMPOSITES)}"
+        )
     if TABLE[metric].depends_on_beta and beta != 1 and prior < LEAST_PRIOR:
         counts = [np.asarray(x) for c in (counts_a, counts_b) for x in (c.tp, c.fp, c.fn)]
         if any(np.any(x == 0) for x in counts):
@@ -255,7 +262,9 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
     return table, fold_weight(len(counts) // 2, weight)
 
 
-def _exact(difference: IndependentPosterior | PairedPosterior, rope: float) -> dict[str, Any]:
+def _exact(
+    difference: IndependentPosterior | PairedPosterior | CompositePairedPosterior, rope: float
+) -> dict[str, Any]:
     a_better, equivalent, b_better = difference.probabilities(rope)
     p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
     return {

@@ -13,7 +13,7 @@ from probative._validation import one_of, open_probability, positive, random_gen
 from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference import clusters
-from probative.metrics import METRICS, TABLE
+from probative.metrics import METRICS, TABLE, Composite, span
 from probative.options import DifferenceOptions
 from probative.results import Difference
 
@@ -84,7 +84,8 @@ def bootstrap_difference(
     beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
 
     sums, number = _sufficient_statistics(paired, metric, beta)
-    a, b = (float(value) for value in _scores(number @ sums))
+    most = span(metric)
+    a, b = (float(value) for value in _scores(number @ sums, metric))
     result = partial(
         Difference,
         metric=metric,
@@ -99,18 +100,21 @@ def bootstrap_difference(
         ).signature("difference", metric, f"bootstrap-{method}"),
     )
     if math.isnan(b - a):
-        return result(low=-1.0, high=1.0, note="undefined: the denominator of a score is 0")
-    least = min(int(number[sums[:, k] > 0].sum()) for k in (1, 3)) if paired.has_units else 2
+        return result(low=-most, high=most, note="undefined: the denominator of a score is 0")
+    least = 2
+    if paired.has_units:
+        rows, units = clusters.contributions(paired, metric, beta=beta)
+        least = min(int(units[y > 0].sum()) for _, y in rows)
     if min(least, number.sum()) < 2:
-        return result(low=-1.0, high=1.0, note=clusters.ONE_UNIT)
-    drawn = _resampled_differences(sums, number, n_resamples, generator)
+        return result(low=-most, high=most, note=clusters.ONE_UNIT)
+    drawn = _resampled_differences(sums, number, metric, n_resamples, generator)
     undefined = int(np.count_nonzero(np.isnan(drawn)))
     drawn = drawn[~np.isnan(drawn)]
     if not len(drawn):
-        return result(low=-1.0, high=1.0, note="a score is undefined in every resample")
+        return result(low=-most, high=most, note="a score is undefined in every resample")
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
-        tails = _bca_tails(tails, drawn, b - a, _jackknife(sums, number), number)
+        tails = _bca_tails(tails, drawn, b - a, _jackknife(sums, number, metric), number)
     low, high = np.quantile(drawn, tails).tolist()
     notes = [
         f"left out {undefined} resamples with an undefined score" if undefined else None,
@@ -124,15 +128,30 @@ def _sufficient_statistics(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """What distinct units add to both scores x/y, (x_A, y_A, x_B, y_B), and their numbers.
 
-    Without units, items are drawn.
+    To scores that are no ratios of linear forms: their cells. Without units, items are drawn.
     """
     if not paired.has_units and np.any(paired.cases != np.round(paired.cases)):
         raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
+    own = TABLE[metric]
+    if isinstance(own, Composite):
+        grouped = paired.grouped()
+        rows = (
+            grouped if paired.has_units else PairedCounts(np.eye(8)[:, : 7 + paired.has_negatives])
+        )
+        number = grouped.multiplicity if paired.has_units else paired.cases[: len(rows.cases)]
+        number = np.ones(len(rows.cases)) if number is None else number
+        cells = [part for side in (rows.a, rows.b) for part in own.cells(side)]
+        kept = np.asarray(number) > 0
+        return np.stack(cells, axis=-1)[kept], np.asarray(number)[kept].astype(np.int64)
     (a, b), number = clusters.contributions(paired.grouped(), metric, beta=beta)
     return np.stack([*a, *b], axis=-1), number.astype(np.int64)
 
 
-def _scores(sums: NDArray[np.float64]) -> tuple[Any, Any]:
+def _scores(sums: NDArray[np.float64], metric: str) -> tuple[Any, Any]:
+    own = TABLE[metric]
+    if isinstance(own, Composite):
+        cells = np.moveaxis(sums, -1, 0)
+        return own.value(*cells[:4]), own.value(*cells[4:])
     with np.errstate(invalid="ignore", divide="ignore"):
         return sums[..., 0] / sums[..., 1], sums[..., 2] / sums[..., 3]
 
@@ -140,6 +159,7 @@ def _scores(sums: NDArray[np.float64]) -> tuple[Any, Any]:
 def _resampled_differences(
     sums: NDArray[np.float64],
     number: NDArray[np.int64],
+    metric: str,
     n_resamples: int,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
@@ -148,14 +168,16 @@ def _resampled_differences(
     parts = []
     for start in range(0, n_resamples, at_once):
         size = min(at_once, n_resamples - start)
-        a, b = _scores(rng.multinomial(n, number / n, size) @ sums)
+        a, b = _scores(rng.multinomial(n, number / n, size) @ sums, metric)
         parts.append(b - a)
     return np.concatenate(parts)
 
 
-def _jackknife(sums: NDArray[np.float64], number: NDArray[np.int64]) -> NDArray[np.float64]:
+def _jackknife(
+    sums: NDArray[np.float64], number: NDArray[np.int64], metric: str
+) -> NDArray[np.float64]:
     """The difference without one unit of each kind."""
-    a, b = _scores(number @ sums - sums)
+    a, b = _scores(number @ sums - sums, metric)
     return np.asarray(b - a)
 
 

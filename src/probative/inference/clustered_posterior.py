@@ -19,12 +19,15 @@ from probative._validation import fraction, open_probability
 from probative.counts import PairedCounts
 from probative.inference.beta_posterior import plain
 from probative.inference.clusters import Dependence, dependence_of_difference, student_quantile
-from probative.inference.paired_posterior import PairedPosterior
+from probative.inference.composite_paired import paired_posterior
+from probative.metrics import span
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from probative._types import Number
+    from probative.inference.composite_paired import CompositePairedPosterior
+    from probative.inference.paired_posterior import PairedPosterior
 
     Array = NDArray[np.float64]
 
@@ -98,7 +101,7 @@ class ClusteredPosterior:
         _paired(self.table, *self._how)  # complains about what it cannot take
 
     @property
-    def base(self) -> PairedPosterior:
+    def base(self) -> PairedPosterior | CompositePairedPosterior:
         """The paired posterior of the divided table."""
         return _paired(self.table, *self._how)
 
@@ -136,7 +139,7 @@ class ClusteredPosterior:
             return self.base.pdf(d)
         # all three at once: they come from the same nodes
         below, above, density = map(np.asarray, self.base._tails(d, density=True))
-        z = _normal_score(d, below, above)
+        z = _normal_score(d, below, above, span(self._how[0]))
         inside = np.abs(z) < _FARTHEST
         z = np.where(inside, z, 0.0)
         n = self.dependence.tail_freedom
@@ -167,7 +170,7 @@ class ClusteredPosterior:
             return self.base.interval(level)
         t = student_quantile(level, self.dependence.tail_freedom)
         if self.no_evidence or t > _FARTHEST:
-            return -1.0, 1.0
+            return -span(self._how[0]), span(self._how[0])
         return self.base.limits(float(special.ndtr(-t)))
 
     def curve(self, points: int = 201) -> tuple[Array, Array]:
@@ -180,20 +183,22 @@ class ClusteredPosterior:
         if self.no_evidence:
             return plain(np.full(d.shape, np.nan))
         below, above, _ = map(np.asarray, self.base._tails(d))
-        z = side * _normal_score(d, below, above)
+        z = side * _normal_score(d, below, above, span(self._how[0]))
         if self.dependence is None:
             return plain(special.ndtr(z))
         return plain(special.stdtr(self.dependence.tail_freedom, z))
 
 
-def _normal_score(d: Array, below: Array, above: Array) -> Array:
+def _normal_score(d: Array, below: Array, above: Array, most: float) -> Array:
     """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
     z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
     z = np.clip(z, -_FARTHEST, _FARTHEST)
-    return np.asarray(np.where(np.abs(d) < 1, z, np.copysign(np.inf, d)))
+    return np.asarray(np.where(np.abs(d) < most, z, np.copysign(np.inf, d)))
 
 
-def _paired(table: PairedCounts, metric: str, prior: float, beta: float) -> PairedPosterior:
+def _paired(
+    table: PairedCounts, metric: str, prior: float, beta: float
+) -> PairedPosterior | CompositePairedPosterior:
     cases = table.cases if table.has_negatives else table.cases[:7]
     return _recent(tuple(cases.tolist()), metric, float(prior), float(beta))
 
@@ -201,5 +206,7 @@ def _paired(table: PairedCounts, metric: str, prior: float, beta: float) -> Pair
 # The nodes of one posterior take megabytes, and the results of all pairs of thirty systems are kept
 # at once: they hold tables alone, and what was used last is at hand.
 @lru_cache(maxsize=8)
-def _recent(cases: tuple[float, ...], metric: str, prior: float, beta: float) -> PairedPosterior:
-    return PairedPosterior(PairedCounts(cases), metric, prior=prior, beta=beta)
+def _recent(
+    cases: tuple[float, ...], metric: str, prior: float, beta: float
+) -> PairedPosterior | CompositePairedPosterior:
+    return paired_posterior(PairedCounts(cases), metric, prior=prior, beta=beta)

@@ -18,7 +18,7 @@ from scipy import special
 
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.metrics import ratio
+from probative.metrics import contributions as contributions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,10 +130,11 @@ def dependence_of_score(counts: Counts, metric: str = "f1", *, beta: float = 1.0
     """
     if len(counts.shape) != 1:
         raise InputError(f"counts: shape {counts.shape}; expected one row per unit")
-    x, y = ratio(counts, metric, beta=beta)
+    x, y = contributions_of(counts, metric, beta=beta)
     there = y > 0
-    table = np.array(list(counts.sum().to_dict().values()), dtype=np.float64)
-    item_x, item_y = ratio(Counts(*np.eye(len(table))), metric, beta=beta)
+    total = counts.sum()
+    table = np.array(list(total.to_dict().values()), dtype=np.float64)
+    item_x, item_y = contributions_of(Counts(*np.eye(len(table))), metric, at=total, beta=beta)
     right, wrong = table[item_x > 0].sum(), table[(item_y > 0) & (item_x == 0)].sum()
     rows, number = [(x[there], y[there])], np.ones(np.count_nonzero(there))
     few = _FEW_WRONG if wrong < right else _FEW_RIGHT
@@ -167,9 +168,10 @@ def dependence_of_difference(
     """
     if not paired.has_units:
         raise InputError("paired: one table; expected one row per unit")
-    kinds = [_contributions(np.eye(8), s, metric, beta, paired.has_negatives) for s in "ab"]
+    total = paired.total()
+    kinds = [_contributions(total, s, metric, beta) for s in "ab"]
     rows, number = contributions(paired, metric, beta=beta)
-    table = paired.total().cases
+    table = total.cases
     dependence = _dependence(rows, number, kinds, table, FEW_DISPUTED)
     if dependence.no_evidence:
         return dependence
@@ -207,7 +209,7 @@ def is_lopsided(
     >>> is_lopsided(pv.PairedCounts([9, 0, 8, 0, 500, 0, 483]), "recall")
     False
     """
-    kinds = [_contributions(np.eye(8), s, metric, beta, table.has_negatives) for s in "ab"]
+    kinds = [_contributions(table, s, metric, beta) for s in "ab"]
     totals = [(table.cases @ x, table.cases @ y) for x, y in kinds]
     skewness = _skewness(table.cases, _difference(_influences(kinds, totals)))
     return bool(is_too_skewed(skewness, degrees_of_freedom))
@@ -310,16 +312,19 @@ def _zip(a: list[Any], b: list[Any]) -> Any:
 
 
 def contributions(
-    paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
+    paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0, pooled: bool = False
 ) -> tuple[list[tuple[Array, Array]], Array]:
     """What each kind of unit adds to both scores x/y, A's first, and how many of it there are.
 
-    Without units, every item is one.
+    Without units, every item is one. Scores that are no ratios of linear forms are taken for such
+    near the table of each system or, `pooled`, both near the mean of these.
     """
     cases = paired.cases if paired.has_units else np.eye(8)
     number = paired.cases if not paired.has_units else paired.multiplicity
     number = np.ones(len(cases)) if number is None else np.asarray(number, dtype=np.float64)
-    rows = [_contributions(cases, s, metric, beta, paired.has_negatives) for s in "ab"]
+    table = paired.total()
+    near = (table + table.swapped()) / 2 if pooled else table
+    rows = [_contributions(near, s, metric, beta, cases) for s in "ab"]
     size = rows[0][1] + rows[1][1]
     there = (number > 0) & (size > 0)
     return [(x[there], y[there]) for x, y in rows], number[there]
@@ -333,17 +338,29 @@ def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float
     """
     width = 8 if table.has_negatives else 7
     cases = np.where(np.arange(8) < width, table.cases + 0.5, 0.0)
+    added = PairedCounts(cases[:width])
     influence = {}
     for system in "ab":
-        x, y = _contributions(np.eye(8), system, metric, beta, table.has_negatives)
+        x, y = _contributions(added, system, metric, beta)
         influence[system] = _influence(x, y, cases @ x, cases @ y)
     aa, ab, bb = (float(cases @ (influence[s] * influence[t])) for s, t in ("aa", "ab", "bb"))
     return ab / float(np.sqrt(aa * bb))
 
 
 def _contributions(
-    cases: NDArray[np.float64], system: str, metric: str, beta: float, has_negatives: bool
+    table: PairedCounts,
+    system: str,
+    metric: str,
+    beta: float,
+    cases: NDArray[np.float64] | None = None,
 ) -> tuple[Any, Any]:
-    """What rows of cases add to the numerator and the denominator of a system's score."""
-    rows = PairedCounts(cases if has_negatives else cases[:, :7])
-    return ratio(rows.a if system == "a" else rows.b, metric, beta=beta)
+    """What rows of cases add to the numerator and the denominator of a system's score.
+
+    By default a row for an item of each case. A score that is no ratio of linear forms is one near
+    the `table`.
+    """
+    units = cases is not None
+    cases = np.eye(8) if cases is None else cases
+    rows = PairedCounts(cases if table.has_negatives else cases[:, :7])
+    own, at = (side.a if system == "a" else side.b for side in (rows, table))
+    return contributions_of(own, metric, at=at, units=units, beta=beta)

@@ -9,7 +9,7 @@ chance would: without it a table without errors, or nearly so, would seem to be 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
@@ -21,6 +21,7 @@ from probative.inference.clusters import ONE_UNIT, student_quantile
 from probative.inference.differences import mover
 from probative.inference.proportions import normal_quantile
 from probative.inference.sequential_pvalue import levels_at, sequential_pvalue
+from probative.inference.student_posterior import StudentPosterior
 from probative.results import Difference, Interval, RandomizationTest
 
 if TYPE_CHECKING:
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Codes = NDArray[np.intp]
 
-__all__ = ["ConfusedItems", "confusion_difference", "confusion_interval", "confusion_test"]
+__all__ = [
+    "ConfusedItems",
+    "confusion_difference",
+    "confusion_interval",
+    "confusion_posterior",
+    "confusion_test",
+]
 
 METHOD = "logit"
 _ADDED = 1.0  # items that are added, as chance would share them out
@@ -193,26 +200,60 @@ def confusion_difference(
     """
     one_of("metric", metric, OF_TABLES)
     level = open_probability("level", level)
-    scores = [float(score_of_table(side.table, metric)) for side in (a, b)]
-    gap = scores[1] - scores[0]
+    score_a, score_b = (float(score_of_table(side.table, metric)) for side in (a, b))
+    gap = score_b - score_a
     if np.isnan(gap):
-        return Difference(metric, "mover", level, np.nan, -2.0, 2.0, *scores, 0.0, None, _UNDEFINED)
+        return Difference(
+            metric, "mover", level, np.nan, -2.0, 2.0, score_a, score_b, 0.0, None, _UNDEFINED
+        )
     moves_a, moves_b = a.moves(metric), b.moves(metric)
     worth = _Worth.of(a.units, moves_b - moves_a, len(a.answer))
     if not worth.freedom > 0:
         return Difference(
-            metric, "mover", level, gap, -2.0, 2.0, *scores, 0.0, worth.design_effect, worth.note
+            metric,
+            "mover",
+            level,
+            gap,
+            -2.0,
+            2.0,
+            score_a,
+            score_b,
+            0.0,
+            worth.design_effect,
+            worth.note,
         )
     r = _correlation(moves_a, moves_b, worth.divisor)
     singles = []
-    for side, score in zip((a, b), scores, strict=True):
+    for side, score in ((a, score_a), (b, score_b)):
         low, high = worth.limits(side.table, metric, level)
         own = Interval(metric, METHOD, level, score, min(low, score), max(high, score))
         singles.append(own)
     low, high = mover(singles[0], singles[1], r)
     return Difference(
-        metric, "mover", level, gap, low, high, *scores, r, worth.design_effect, worth.note
+        metric, "mover", level, gap, low, high, score_a, score_b, r, worth.design_effect, worth.note
     )
+
+
+def confusion_posterior(
+    a: ConfusedItems, b: ConfusedItems, metric: str = "kappa"
+) -> StudentPosterior:
+    """What is known of the difference of two systems, about its estimate: Student's distribution.
+
+    Parameters
+    ----------
+    a, b, metric
+        As for `confusion_difference`.
+    """
+    gap = confusion_difference(a, b, metric)
+    if np.isnan(gap.estimate):
+        return StudentPosterior(np.nan, 0.0, np.inf, most=2.0)
+    moves = b.moves(metric) - a.moves(metric)
+    worth = _Worth.of(a.units, moves, len(a.answer))
+    # as wide as the limits, which allow for what moves the scores by nothing here
+    z = normal_quantile(gap.level)
+    freedom = max(worth.freedom, 1e-3)
+    reach = float(student_quantile(gap.level, freedom)) if np.isfinite(freedom) else z
+    return StudentPosterior(gap.estimate, (gap.high - gap.low) / 2 / reach, freedom, most=2.0)
 
 
 def _correlation(a: Array, b: Array, divisor: float) -> float:
@@ -300,7 +341,8 @@ class _Exchange:
         steps = np.zeros((len(unit), k + 1))
         for side, sign in ((a, 1.0), (b, -1.0)):
             said = side.said[differ]
-            np.add.at(steps, (place, 0), sign * (said == side.answer[differ]))
+            right = sign * (said == side.answer[differ])
+            steps[:, 0] += np.bincount(place, right, minlength=len(unit))
             np.add.at(steps, (place, said + 1), sign)
         steps, times = np.unique(steps, axis=0, return_counts=True)
         return cls(steps, times, sums[1], sums[0] + sums[1], a.table.sum(axis=1), metric)

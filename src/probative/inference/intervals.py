@@ -13,7 +13,7 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
 from probative.inference.wilson_direct import wilson_direct
-from probative.metrics import CELLS, TABLE, ratio, score
+from probative.metrics import CELLS, TABLE, Composite, Metric, bounds, ratio, score
 from probative.options import IntervalOptions
 from probative.results import Interval
 
@@ -28,8 +28,16 @@ __all__ = ["METHODS", "default_method", "interval", "methods_for"]
 _PROPORTION = ("wilson", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
 _F1 = ("wilson-indirect", "wilson-direct", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
 _FBETA = ("logit", "bayes", "wald")
+_SUM = ("jeffreys", "mover", "bayes", "logit", "wald")
+_COMPOSITE = ("jeffreys", "bayes", "logit", "wald")
 _POSTERIOR = ("jeffreys", "bayes")  # whose limits may leave out an estimate at an extreme
-METHODS = ("wilson", *_F1)
+METHODS = ("wilson", *_F1, "mover")
+# scores that are a sum of two shares of different items, given how many there are of each
+_SUMS = {
+    "balanced_accuracy": ("recall", "specificity"),
+    "informedness": ("recall", "specificity"),
+    "markedness": ("precision", "npv"),
+}
 
 UNDEFINED = "undefined: the denominator is 0"
 # What may have to be said of a table; the place in this list is its code.
@@ -70,11 +78,13 @@ def interval(
     counts
         One table, or an array of tables; then the results are arrays too.
     metric
-        precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv.
+        precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, balanced_accuracy, mcc,
+        kappa, informedness, markedness or fowlkes_mallows.
     method
-        By default wilson-indirect for F1, wilson for proportions, logit for F-beta. The others are
-        wilson-direct, clopper-pearson, jeffreys, bayes, logit and wald; `methods_for` tells which
-        go with a metric. For a proportion both Wilson methods are the same one.
+        By default wilson-indirect for F1, wilson for proportions, logit for F-beta, jeffreys for
+        the last six. The others are wilson-direct, clopper-pearson, jeffreys, mover, bayes, logit
+        and wald; `methods_for` tells which go with a metric. For a proportion both Wilson methods
+        are the same one.
     level
         The nominal coverage, in (0, 1).
     beta
@@ -89,7 +99,7 @@ def interval(
     -------
     Interval
         With `estimate`, `low`, `high` and, where something must be said, a `note`. A score whose
-        denominator is 0 is NaN with the limits 0 and 1.
+        denominator is 0 is NaN with the limits 0 and 1, or those that it may have.
 
     References
     ----------
@@ -111,7 +121,7 @@ def interval(
     method = _check_method(metric, method, beta)
     level = open_probability("level", level)
     prior = positive("prior", prior)
-    ratio(counts, metric)  # complains if tn is needed and missing
+    score(counts, metric)  # complains if tn is needed and missing
     clustered = flag("clustered", clustered)
     options = IntervalOptions(level=level, beta=beta, prior=prior, clustered=clustered)
     signature = options.signature("interval", metric, method)
@@ -161,7 +171,7 @@ def limits_of_units(
     """Limits of a score from the sum of the units and what is known of their dependence."""
     if dependence.no_evidence:
         undefined = np.isnan(score(table, metric, beta=beta))
-        return 0.0, 1.0, _NOTES[_UNDEFINED] if undefined else dependence.note
+        return *bounds(metric), _NOTES[_UNDEFINED] if undefined else dependence.note
     reach = _Reach.students(dependence, level)
     divided = table / dependence.divisor
     _, low, high, code = _limits(divided, metric, method, reach, beta, prior)
@@ -199,7 +209,10 @@ def methods_for(metric: str, beta: float = 1.0) -> tuple[str, ...]:
     >>> methods_for("fbeta", beta=2)
     ('logit', 'bayes', 'wald')
     """
-    share = TABLE[one_of("metric", metric, TABLE)].share(beta**2)
+    own = TABLE[one_of("metric", metric, TABLE)]
+    if isinstance(own, Composite):
+        return _SUM if metric in _SUMS else _COMPOSITE
+    share = own.share(beta**2)
     known = {1.0: _PROPORTION, 2.0: _F1}
     return _FBETA if share is None else known.get(share.factor, _FBETA)
 
@@ -251,13 +264,17 @@ def _limits(
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         low, high = _limits_by_method(counts, metric, method, reach, beta, prior)
         code = np.zeros(estimate.shape, dtype=np.uint8)
-        if method == "wald":
-            code[(low < 0) | (high > 1)] = _OVERSHOOT
+        least, most = bounds(metric)
+        if isinstance(TABLE[metric], Composite) and method == "jeffreys":
+            # a score at its bound belongs to the interval, as in Jeffreys' for proportions
+            low, high = np.fmin(low, estimate), np.fmax(high, estimate)
+        elif method == "wald":
+            code[(low < least) | (high > most)] = _OVERSHOOT
             code[low == high] = _DEGENERATE
         elif method in _POSTERIOR:
             code[(estimate < low) | (estimate > high)] = _OUTSIDE
         elif method == "logit":
-            extreme = (estimate == 0) | (estimate == 1)
+            extreme = (estimate == least) | (estimate == most)
             if extreme.any():
                 taken = _posterior(counts[extreme], metric, beta, prior)
                 low, high = np.array(low), np.array(high)
@@ -265,7 +282,10 @@ def _limits(
                 code[extreme] = _TAKEN_OVER
     undefined = np.isnan(estimate)
     if undefined.any():
-        low, high = np.where(undefined, 0.0, low), np.where(undefined, 1.0, high)
+        low, high = (
+            np.where(undefined, bounds(metric)[0], low),
+            np.where(undefined, bounds(metric)[1], high),
+        )
         code[undefined] = _UNDEFINED
     return estimate, low, high, code
 
@@ -274,6 +294,9 @@ def _limits_by_method(
     counts: Counts, metric: str, method: str, reach: _Reach, beta: float, prior: float
 ) -> tuple[Any, Any]:
     z = reach.z
+    own = TABLE[metric]
+    if isinstance(own, Composite):
+        return _of_composite(counts, own, method, reach, prior)
     if method == "bayes":
         density = _posterior(counts, metric, beta, prior)
         return density.ppf(reach.tail), density.isf(reach.tail)
@@ -284,13 +307,51 @@ def _limits_by_method(
         return _of_proportion(x, n, method, reach)
     if method == "wald":
         return _wald(counts, metric, beta, z)
-    share = TABLE[metric].share(beta**2)
+    share = own.share(beta**2)
     assert share is not None  # noqa: S101  # other methods are those of F1
     right, items = share.proportion(counts)
     if method == "wilson-direct":
         return wilson_direct(right, items, z)
     low, high = _of_proportion(right, items, method, reach)
     return share.score(low), share.score(high)
+
+
+def _of_composite(
+    counts: Counts, own: Composite, method: str, reach: _Reach, prior: float
+) -> tuple[Any, Any]:
+    """Limits of a score that is no ratio of linear forms."""
+    if method in _POSTERIOR:
+        weight = prior if method == "bayes" else 0.5
+        density = _posterior(counts, own.name, 1.0, weight)
+        return density.ppf(reach.tail), density.isf(reach.tail)
+    value = own.value(*own.cells(counts))
+    if method == "mover":
+        return _sum_of_shares(counts, own, value, reach.z)
+    variance = sum(
+        n * d**2 for n, d in zip(own.cells(counts), own.slopes(*own.cells(counts)), strict=True)
+    )
+    deviation = reach.z * np.sqrt(variance)
+    if method == "wald":
+        return value - deviation, value + deviation
+    # on the scale of log odds between the bounds; for those of -1 and 1, Fisher's z
+    width = own.high - own.low
+    place = (value - own.low) / width
+    centre, step = special.logit(place), deviation / width / (place * (1 - place))
+    return own.low + width * special.expit(centre - step), own.low + width * special.expit(
+        centre + step
+    )
+
+
+def _sum_of_shares(counts: Counts, own: Composite, value: Any, z: float) -> tuple[Any, Any]:
+    """Limits of the sum of two independent shares from Wilson's of each, by MOVER."""
+    below: Any = 0.0
+    above: Any = 0.0
+    scale = (own.high - own.low) / 2  # of balanced accuracy, a half
+    for part in _SUMS[own.name]:
+        x, n = ratio(counts, part)
+        low, high = proportions.wilson(x, n, z)
+        below, above = below + (x / n - low) ** 2, above + (high - x / n) ** 2
+    return value - scale * np.sqrt(below), value + scale * np.sqrt(above)
 
 
 def _posterior(counts: Counts, metric: str, beta: float, prior: float) -> Posterior:
@@ -313,7 +374,7 @@ def _wald(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any]
     """The score plus and minus z standard errors by the multinomial delta method."""
     top, bottom = ratio(counts, metric, beta=beta)
     value = top / bottom
-    above, below = TABLE[metric].forms(beta**2)
+    above, below = _forms(metric, beta)
     pulls = [x - value * y if y else 0 for x, y in zip(above, below, strict=True)]
     reach = z * np.sqrt(_sum_of_squares(counts, pulls)) / bottom
     return value - reach, value + reach
@@ -323,11 +384,17 @@ def _logit(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any
     """Limits on the scale of log odds, where the delta method gives a simple variance."""
     top, bottom = ratio(counts, metric, beta=beta)
     rest = bottom - top
-    hits, all_weights = TABLE[metric].forms(beta**2)
+    hits, all_weights = _forms(metric, beta)
     misses = [y - x for x, y in zip(hits, all_weights, strict=True)]
     variance = _sum_of_squares(counts, hits) / top**2 + _sum_of_squares(counts, misses) / rest**2
     centre, reach = np.log(top / rest), z * np.sqrt(variance)
     return special.expit(centre - reach), special.expit(centre + reach)
+
+
+def _forms(metric: str, beta: float) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    own = TABLE[metric]
+    assert isinstance(own, Metric)  # noqa: S101  # others have limits of their own
+    return own.forms(beta**2)
 
 
 def _sum_of_squares(counts: Counts, weights: Sequence[Any]) -> Any:

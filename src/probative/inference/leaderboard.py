@@ -33,6 +33,7 @@ from probative.inference.ranks import (
     tiers,
 )
 from probative.inference.tie_letters import tie_letters
+from probative.metrics import COMPOSITES, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,6 +83,8 @@ class Evidence:
         How many units there are of each kind.
     lopsided
         Of how many pairs the units in dispute are few and most of them on one side.
+    most
+        By how much two scores can differ.
     """
 
     estimates: Array
@@ -94,6 +97,7 @@ class Evidence:
     scores: Callable[[Array], Array]
     number: NDArray[np.int64]
     lopsided: int = 0
+    most: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +177,7 @@ def leaderboard(
         decided = p_adjusted <= (1 - level) * (1 + 1e-12)
         better = decided & (difference > 0)
 
-    low, high = np.full((k, k), -1.0), np.full((k, k), 1.0)
+    low, high = np.full((k, k), -evidence.most), np.full((k, k), evidence.most)
     quantile = simultaneous_quantile(evidence.covariance, level, generator, n_normal)
     reach = float(special.ndtri((1 + level) / 2)) if np.isnan(quantile) else quantile
     low[pairs], high[pairs] = evidence.limits(reach)
@@ -269,9 +273,13 @@ def evidence_of_units(
             arms = np.array([_arms(units, int(one), metric, level, beta) for one in known])
             low[still] = (gaps - np.hypot(arms[:, None, 0], arms[:, 1]))[still]
             high[still] = (gaps + np.hypot(arms[:, None, 1], arms[:, 0]))[still]
-        return np.maximum(low, -1.0), np.minimum(high, 1.0)
+        return np.maximum(low, -span(metric)), np.minimum(high, span(metric))
 
     def scores(weights: Array) -> Array:
+        if metric in COMPOSITES:
+            drawn = np.zeros((len(weights), len(units.number)))
+            drawn[:, there] = weights
+            return np.nan_to_num(units.only(known).scores(metric, drawn))
         return np.asarray((weights @ x.T) / (weights @ y.T))
 
     return Evidence(
@@ -285,6 +293,7 @@ def evidence_of_units(
         scores=scores,
         number=number,
         lopsided=int(np.count_nonzero(np.triu(skewness >= _LOPSIDED))),
+        most=span(metric),
     )
 
 

@@ -29,7 +29,7 @@ from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
 from probative.inference.independent import quantile_search
 from probative.inference.posteriors import posterior, prior_weight, recall_weight
-from probative.metrics import METRICS, TABLE
+from probative.metrics import METRICS, TABLE, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -273,6 +273,7 @@ class _Shares:
     @classmethod
     def of(cls, metric: str, table: PairedCounts, prior: float, beta: float) -> _Shares:
         score = TABLE[metric]
+        assert isinstance(score, Metric)  # noqa: S101  # others: `composite_paired`
         # four cells make up a count of a share of all items, two one of the others
         cells = table.cases + prior / (4 if score.is_of_all_items else 2)
         top, bottom = score.forms(beta**2)

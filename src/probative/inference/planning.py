@@ -30,7 +30,7 @@ from probative.counts import PairedCounts, paired_of
 from probative.errors import ONE_POINT, InputError
 from probative.inference.clusters import contributions
 from probative.inference.proportions import normal_quantile
-from probative.metrics import METRICS, TABLE, score
+from probative.metrics import METRICS, TABLE, score, span
 from probative.results.plans import Plan
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def plan(
         units = whole_number("units", units)
     pilot = _Pilot.of(paired, metric, beta)
     if units is not None and power is not None:
-        smallest, note = pilot.smallest_difference(power, units, level)
+        smallest, note = pilot.smallest_difference(power, units, level, span(metric))
         return Plan(metric, smallest, power, level, units, int(pilot.units), note)
     wanted = _wanted_difference(paired, metric, difference, beta)
     if units is not None:
@@ -94,10 +94,12 @@ def _wanted_difference(
 ) -> float:
     if difference is not None:
         wanted = positive("difference", abs(one_number("difference", difference)), zero=True)
-        if wanted > 1:
+        most = span(metric)
+        if wanted > most:
+            size = " in size" if difference < 0 else ""
             raise InputError(
-                f"difference: {difference!r} is more than 1{' in size' if difference < 0 else ''}; "
-                f"expected a fraction of 1: {ONE_POINT}"
+                f"difference: {difference!r} is more than {most:g}{size}; expected a fraction of "
+                f"1: {ONE_POINT}"
             )
         return wanted
     table = paired.total()
@@ -129,7 +131,7 @@ class _Pilot:
 
     @classmethod
     def of(cls, paired: PairedCounts, metric: str, beta: float) -> _Pilot:
-        (a, b), number = contributions(paired, metric, beta=beta)
+        (a, b), number = contributions(paired, metric, beta=beta, pooled=True)
         units = float(paired.n_units if paired.has_units else paired.cases.sum())
         (x_a, y_a), (x_b, y_b) = ((number @ x, number @ y) for x, y in (a, b))
         unknown = (math.nan, math.nan, math.nan)
@@ -178,18 +180,18 @@ class _Pilot:
         return _least(enough, _fewest(level), _MOST), None
 
     def smallest_difference(
-        self, power: float, units: int, level: float
+        self, power: float, units: int, level: float, most: float = 1.0
     ) -> tuple[float | None, str | None]:
         """The least difference that shows with this power."""
         if self.trouble:
             return None, self.trouble
         if units < _fewest(level):
             return None, _CANNOT
-        if self._possible(units, level) < power or self._normal_power(1.0, units, level) < power:
-            return None, "no difference up to 1 would show with this power"
+        if self._possible(units, level) < power or self._normal_power(most, units, level) < power:
+            return None, f"no difference up to {most:g} would show with this power"
         if self._normal_power(0.0, units, level) >= power:
             return 0.0, None
-        low, high = 0.0, 1.0
+        low, high = 0.0, most
         for _ in range(80):
             middle = (low + high) / 2
             enough = self._normal_power(middle, units, level) >= power

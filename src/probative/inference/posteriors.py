@@ -14,13 +14,21 @@ from probative._validation import one_of, positive
 from probative.counts import counts_of
 from probative.errors import InputError
 from probative.inference.beta_posterior import Posterior
+from probative.inference.composite_posterior import CompositePosterior
 from probative.inference.fbeta_posterior import FBetaPosterior
-from probative.metrics import TABLE
+from probative.metrics import TABLE, Composite
 
 if TYPE_CHECKING:
     from probative.counts import Counts
 
-__all__ = ["FBetaPosterior", "Posterior", "posterior", "prior_weight", "recall_weight"]
+__all__ = [
+    "CompositePosterior",
+    "FBetaPosterior",
+    "Posterior",
+    "posterior",
+    "prior_weight",
+    "recall_weight",
+]
 
 _PRIORS = (0.001, 1e12)
 _BETAS = (1e-6, 1e6)
@@ -58,7 +66,8 @@ def posterior(
     counts
         One table or an array of them; effective counts may be fractions.
     metric
-        One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
+        One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
+        balanced_accuracy, mcc, kappa, informedness, markedness, fowlkes_mallows.
     prior
         The weight λ of the prior: λ is added to each of tp, fp and fn (and tn). With 1, precision
         and recall are uniform before any item is seen.
@@ -77,7 +86,8 @@ def posterior(
     Precision is Beta(tp + λ, fp + λ), recall Beta(tp + λ, fn + λ), accuracy
     Beta(tp + tn + λ, fp + fn + λ) and the Jaccard index F* Beta(tp + λ, fp + fn + 2λ). F1 is
     2F*/(1 + F*): quantiles carry over, mean, mode and highest-density intervals do not and are
-    computed on the scale of F1. F-beta averages over the share of false negatives among the
+    computed on the scale of F1. The others are averages over what their four cells, a Dirichlet
+    variate, leave open, by Gauss rules. F-beta averages over the share of false negatives among the
     errors, to rounding error.
 
     References
@@ -102,6 +112,8 @@ def posterior(
     beta = recall_weight(beta)
     if score.needs_tn and counts.tn is None:
         raise InputError(f"metric: {metric} needs tn, and these counts have none")
+    if isinstance(score, Composite):
+        return CompositePosterior(metric, [x + prior for x in score.cells(counts)])
     if score.depends_on_beta:
         return FBetaPosterior(counts.tp + prior, counts.fp + prior, counts.fn + prior, beta)
     share = score.share()

@@ -18,7 +18,7 @@ from probative.counts import Counts, counts_of
 from probative.errors import InputError
 from probative.inference.clusters import dependence_of_score
 from probative.inference.intervals import interval
-from probative.metrics import METRICS, TABLE, ratio
+from probative.metrics import METRICS, TABLE, contributions
 from probative.results.runs import RepeatedScore
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def _share_of_answers(
     rows: Counts, sample: NDArray[np.intp], answers: Array, means: Counts, metric: str, beta: float
 ) -> float | None:
     """The share of the variance that infinitely many answers to each sample would remove."""
-    x, y = ratio(rows, metric, beta=beta)
-    top, bottom = ratio(means, metric, beta=beta)
+    x, y = contributions(rows, metric, at=means.sum(), beta=beta)
+    top, bottom = contributions(means, metric, beta=beta)
     total = float(np.sum(bottom))
     if answers.max() < 2 or not total > 0:
         return None

@@ -30,7 +30,7 @@ from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.clusters import student_quantile
 from probative.inference.differences import difference
 from probative.inference.randomization import randomization_test
-from probative.metrics import METRICS, TABLE, ratio
+from probative.metrics import METRICS, TABLE, contributions, span
 from probative.results.runs import ModelsAnswer, ProceduresAnswer, RunsDifference, VarianceParts
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def compare_runs(
         rng=rng,
         null=null,
     )
-    procedures, note = _procedures(side_a, side_b, models, level, paired_runs)
+    procedures, note = _procedures(side_a, side_b, models, level, paired_runs, span(metric))
     scores_a, scores_b = (tuple(side.scores.tolist()) for side in (side_a, side_b))
     return RunsDifference(metric, level, scores_a, scores_b, paired_runs, models, procedures, note)
 
@@ -188,7 +188,7 @@ def _check_cases(cases: PairedCounts, exchanged: PairedCounts) -> None:
 
 def _contributions(runs: Sequence[Counts], metric: str, beta: float) -> tuple[Array, Array]:
     """What each unit adds to numerator and denominator of the score of each run."""
-    parts = [ratio(counts, metric, beta=beta) for counts in runs]
+    parts = [contributions(counts, metric, beta=beta) for counts in runs]
     x, y = (np.array([part[k] for part in parts], dtype=np.float64) for k in (0, 1))
     return x, y
 
@@ -409,7 +409,7 @@ def add_squares(squares: list[tuple[Array, Any]]) -> tuple[Any, Any]:
 
 
 def _procedures(
-    a: Runs, b: Runs, models: ModelsAnswer, level: float, paired_runs: bool
+    a: Runs, b: Runs, models: ModelsAnswer, level: float, paired_runs: bool, most: float
 ) -> tuple[ProceduresAnswer | None, str | None]:
     """The answer about the procedures, or why there is none.
 
@@ -432,8 +432,8 @@ def _procedures(
         float(a.scores.mean()),
         float(b.scores.mean()),
         estimate,
-        max(-1.0, estimate - max(reach, models.estimate - models.low)),
-        min(1.0, estimate + max(reach, models.high - models.estimate)),
+        max(-most, estimate - max(reach, models.estimate - models.low)),
+        min(most, estimate + max(reach, models.high - models.estimate)),
         deviation,
         freedom,
         max(min(1.0, 2 * min(p_a, p_b)), models.pvalue),

@@ -29,6 +29,8 @@ class StudentPosterior:
     models
         What is known of the difference with fewer things left to chance, if anything: no
         probability here is further from one half than there.
+    most
+        By how much two scores can differ.
 
     Examples
     --------
@@ -46,7 +48,9 @@ class StudentPosterior:
         standard_error: float,
         degrees_of_freedom: float,
         models: DifferencePosterior | None = None,
+        most: float = 1.0,
     ):
+        self.most = most
         self.models = models
         self.estimate = estimate
         self.standard_error = standard_error
@@ -76,7 +80,7 @@ class StudentPosterior:
         reach = 0.0
         if self.standard_error > 0:
             reach = float(student_quantile(level, self.degrees_of_freedom)) * self.standard_error
-        return max(-1.0, self.estimate - reach), min(1.0, self.estimate + reach)
+        return max(-self.most, self.estimate - reach), min(self.most, self.estimate + reach)
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
         """Return P(A better), P(equivalent) and P(B better), with a region of equivalence.

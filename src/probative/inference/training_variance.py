@@ -20,7 +20,7 @@ from probative.inference.clustered_posterior import ClusteredPosterior
 from probative.inference.clusters import Dependence, student_quantile
 from probative.inference.effective import check_folds, effective_counts
 from probative.inference.posteriors import posterior
-from probative.metrics import ratio
+from probative.metrics import COMPOSITES, TABLE, Composite, ratio, score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,6 +191,8 @@ def _total(folds: Sequence[Counts]) -> Counts:
 
 def _scores(folds: Sequence[Counts], metric: str, beta: float) -> Array:
     """The score of every fold, along the first axis."""
+    if metric in COMPOSITES:
+        return np.stack([np.asarray(score(fold, metric)) for fold in folds])
     x, y = (np.stack(part) for part in zip(*(_ratio(f, metric, beta) for f in folds), strict=True))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(x / y)
@@ -224,6 +226,10 @@ def _variance(counts: Counts, metric: str, beta: float) -> Any:
 
 def _influence(kinds: Counts, total: Counts, metric: str, beta: float) -> Any:
     """(x - F·y)/Y: how far an item of each kind moves the score F = X/Y."""
+    own = TABLE[metric]
+    if isinstance(own, Composite):
+        slopes = own.slopes(*own.cells(total))
+        return sum(cell * slope for cell, slope in zip(own.cells(kinds), slopes, strict=True))
     x, y = _ratio(kinds, metric, beta)
     total_x, total_y = _ratio(total, metric, beta)
     with np.errstate(invalid="ignore", divide="ignore"):

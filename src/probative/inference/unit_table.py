@@ -13,7 +13,7 @@ import numpy as np
 
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.metrics import NEEDS_TN, ratio
+from probative.metrics import COMPOSITES, NEEDS_TN, contributions, ratio, score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,10 +124,26 @@ class UnitTable:
         tn = None if self.negatives is None else self.negatives - self.fp
         return Counts(self.tp, self.fp, self.positives - self.tp, tn)
 
+    def totals(self, weights: NDArray[Any]) -> Counts:
+        """The sums over the units, as often as the weights say: systems along the last axis."""
+        return self.counts()._map(lambda cells: np.asarray(weights @ cells.T))
+
+    def scores(self, metric: str, weights: NDArray[Any], *, beta: float = 1.0) -> Array:
+        """The scores of all systems, where the kinds of units are weighed so: one row per draw."""
+        return np.asarray(score(self.totals(weights), metric, beta=beta))
+
     def contributions(self, metric: str = "f1", *, beta: float = 1.0) -> tuple[Array, Array]:
         """What every kind of unit adds to numerator and denominator: one row per system."""
         if metric in NEEDS_TN and self.negatives is None:
             raise InputError(f"metric: {metric} needs tn, and these counts have none")
+        if metric in COMPOSITES:
+            rows, totals = self.counts(), self.totals(self.number)
+            parts = [
+                contributions(rows[k], metric, at=totals[k], units=True)
+                for k in range(self.n_systems)
+            ]
+            x, y = (np.stack([part[i] for part in parts]) for i in (0, 1))
+            return x, y
         x, y = ratio(self.counts(), metric, beta=beta)
         return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
 

@@ -288,6 +288,9 @@ def _latex_row(columns: Sequence[str], row: Sequence[str]) -> Iterator[str]:
 
 def _latex_name(text: str) -> str:
     """A head or the name of a score, as papers print it: F1 with its 1 below the line."""
+    whole = TABLE.get(text.replace(" ", "_"))
+    if whole is not None:
+        return whole.latex
     words = text.split(" ")
     return " ".join(TABLE[w].latex if w in TABLE else escape.latex(w) for w in words)
 

@@ -88,8 +88,9 @@ _MATCHES = {
 
 def metric_name(metric: str, match: str | None = None) -> str:
     """What a score is called in print: ``macro_f1`` is macro F1; and when a span is right."""
-    words = (TABLE[word].words if word in TABLE else word for word in metric.split("_"))
-    return ", ".join([" ".join(words), *match_words(match)])
+    parts = [metric] if metric in TABLE else metric.split("_")
+    words = " ".join(TABLE[word].words if word in TABLE else word for word in parts)
+    return ", ".join([words, *match_words(match)])
 
 
 def match_words(match: str | None) -> tuple[str, ...]:
