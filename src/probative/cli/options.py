@@ -205,8 +205,8 @@ STATISTICS = {
         parser=word_list,
         several=True,
         help="precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, "
-        "balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows; several times, "
-        "or separated by commas.",
+        "balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows; several "
+        "times, or separated by commas.",
     ),
     "beta": Option(
         "--beta", metavar="NUMBER", parser=number, help="The weight of recall in fbeta."
