@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import probative as pv
@@ -67,6 +67,7 @@ def check(gold, pred, rules):
             same_scores(counts, expected["entities"][label][name])
 
 
+@settings(max_examples=60)
 @given(st.lists(st.tuples(any_spans, any_spans), min_size=1, max_size=4))
 @example([({(1, 5, "A")}, {(0, 5, "A"), (1, 5, "A")})])
 @example([({(0, 3, "A"), (2, 5, "A"), (4, 6, "B")}, {(1, 4, "A"), (2, 6, "B"), (3, 5, "A")})])
@@ -75,6 +76,7 @@ def test_numbers_are_those_of_nervaluate_even_where_spans_overlap(documents):
     check(gold, pred, RULES)
 
 
+@settings(max_examples=60)
 @given(st.lists(st.tuples(any_spans, any_spans.map(flat)), min_size=1, max_size=4))
 def test_strict_is_that_of_nervaluate_where_a_systems_spans_do_not_overlap(documents):
     gold, pred = (list(side) for side in zip(*documents, strict=True))
@@ -170,6 +172,7 @@ def brute_force(gold, pred, near):
 small = st.sets(span, max_size=4)
 
 
+@settings(max_examples=50)
 @given(small, small, st.integers(0, 3))
 def test_boundaries_within_a_tolerance_are_as_many_as_can_be(gold, pred, k):
     def near(g, p):
@@ -182,6 +185,7 @@ def test_boundaries_within_a_tolerance_are_as_many_as_can_be(gold, pred, k):
         assert counts == pv.score([gold, set()], [pred, set()])[0].counts
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(any_spans, any_spans), min_size=1, max_size=4))
 def test_tokens_are_counted_once_per_label(documents):
     gold, pred = (list(side) for side in zip(*documents, strict=True))
