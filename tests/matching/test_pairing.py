@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import probative as pv
@@ -67,6 +67,7 @@ def check(gold, pred, rules):
             same_scores(counts, expected["entities"][label][name])
 
 
+@settings(max_examples=60)
 @given(st.lists(st.tuples(any_spans, any_spans), min_size=1, max_size=4))
 @example([({(1, 5, "A")}, {(0, 5, "A"), (1, 5, "A")})])
 @example([({(0, 3, "A"), (2, 5, "A"), (4, 6, "B")}, {(1, 4, "A"), (2, 6, "B"), (3, 5, "A")})])
@@ -75,6 +76,7 @@ def test_numbers_are_those_of_nervaluate_even_where_spans_overlap(documents):
     check(gold, pred, RULES)
 
 
+@settings(max_examples=60)
 @given(st.lists(st.tuples(any_spans, any_spans.map(flat)), min_size=1, max_size=4))
 def test_strict_is_that_of_nervaluate_where_a_systems_spans_do_not_overlap(documents):
     gold, pred = (list(side) for side in zip(*documents, strict=True))
@@ -170,6 +172,7 @@ def brute_force(gold, pred, near):
 small = st.sets(span, max_size=4)
 
 
+@settings(max_examples=50)
 @given(small, small, st.integers(0, 3))
 def test_boundaries_within_a_tolerance_are_as_many_as_can_be(gold, pred, k):
     def near(g, p):
@@ -182,6 +185,7 @@ def test_boundaries_within_a_tolerance_are_as_many_as_can_be(gold, pred, k):
         assert counts == pv.score([gold, set()], [pred, set()])[0].counts
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(any_spans, any_spans), min_size=1, max_size=4))
 def test_tokens_are_counted_once_per_label(documents):
     gold, pred = (list(side) for side in zip(*documents, strict=True))
@@ -263,3 +267,70 @@ def test_only_and_ignored_types_reach_every_rule(rule):
     nameless = [[{(*s[:2], "_") for s in d} for d in side] for side in (DOCUMENT, ANSWERS)]
     ignored = pv.score(DOCUMENT, ANSWERS, match=rule, ignore_type=True)[0]
     assert ignored.counts == pv.score(*nameless, match=rule)[0].counts
+
+
+def f1_of(tp, fp, fn):
+    return 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0
+
+
+@pytest.mark.parametrize("rule", ["exact", "partial", "type", "tokens", "boundary:1"])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_exact_test_is_that_of_all_exchanges_of_units(rule, seed):
+    rng = np.random.default_rng(seed)
+
+    def some():
+        return {
+            (int(s), int(s + n), str(c))
+            for s, n, c in zip(rng.integers(0, 8, 3), rng.integers(1, 4, 3),
+                               rng.choice(["A", "B"], 3), strict=True)
+        }  # fmt: skip
+
+    gold, a, b = ([some() for _ in range(8)] for _ in range(3))
+    rows = []
+    for own in (a, b):
+        counts = [pv.score([g], [o], match=rule)[0].counts for g, o in zip(gold, own, strict=True)]
+        rows.append([[float(c.tp), float(c.fp), float(c.fn)] for c in counts])
+    table = np.array(rows)
+    gaps = []
+    for bits in range(2**8):
+        swap = np.array([bits >> k & 1 for k in range(8)])
+        sums = [np.sum(np.where(swap[:, None] == i, table[0], table[1]), axis=0) for i in (0, 1)]
+        gaps.append(f1_of(*sums[1]) - f1_of(*sums[0]))
+    comparison = pv.compare(gold, a, b, match=rule).comparisons[0]
+    observed = f1_of(*table[1].sum(axis=0)) - f1_of(*table[0].sum(axis=0))
+    assert comparison.difference == pytest.approx(observed)
+    expected = np.mean(np.abs(gaps) >= abs(observed) - 1e-12)
+    assert comparison.pvalue == pytest.approx(expected)
+    assert comparison.test == "exact"
+    ranked = pv.rank(gold, {"a": a, "b": b}, match=rule, n_jobs=1)
+    assert ranked.pairs[0].pvalue == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("rule", ["exact", "partial", "type", "tokens", "boundary:1"])
+def test_counts_of_a_system_do_not_depend_on_the_others(rule):
+    rng = np.random.default_rng(5)
+    sides = [
+        [{(int(s), int(s) + 2, "AB"[int(s) % 2]) for s in rng.integers(0, 9, 4)} for _ in range(6)]
+        for _ in range(4)
+    ]
+    gold, *systems = sides
+    together = pv.score(gold, *systems, match=rule)
+    for own, system in zip(together.systems, systems, strict=True):
+        alone = pv.score(gold, system, match=rule)[0]
+        assert own.counts == alone.counts
+        assert [str(e) for e in own.by_label] == [str(e) for e in alone.by_label]
+
+
+def test_what_is_said_of_a_rule():
+    old, new = [DOCUMENT[0] - {(0, 2, "drug")}] * 6, ANSWERS * 6
+    result = pv.compare(DOCUMENT * 6, old, new, match="partial")
+    assert "(F1, partial overlap," in str(result)
+    assert result.to_dict()["match"] == "partial"
+    assert "|match:partial|" in result.signature
+    assert "Entities, partial overlap, 6 sentences." in result.to_markdown()
+    assert "F1, partial overlap" in pv.rank(DOCUMENT * 6, {"old": old, "new": new},
+                                            match="partial").summary  # fmt: skip
+    with pytest.raises(InputError, match=r"^by: under match='type' items of one sentence"):
+        pv.score(DOCUMENT, ANSWERS, match="type", by="item")
+    with pytest.raises(InputError, match=r"^match: means nothing for labels"):
+        pv.score(["a", "b"], ["a", "b"], match="type")

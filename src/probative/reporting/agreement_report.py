@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["agreement_document", "ceiling_table"]
 
-_SPANS = (
-    "F1 is the same whoever of two is taken for the answer. Kappa is not told of spans: nobody can "
-    "count the places where neither annotator sees one."
-)
+_SAME = "F1 is the same whoever of two is taken for the answer."
+_FIRST = "The first of two is taken for the answer: who is paired with whom can depend on it."
+_IN_ORDER = ("exact", "partial", "type")  # rules that go through the spans of one side in order
+_SPANS = "Kappa is not told of spans: nobody can count the places where neither annotator sees one."
 _LABELS = (
     "alpha: Krippendorff's, nominal, of all annotators together; kappa: Cohen's, of items that "
     "both have labelled; agreement: the share of these with the same label, which chance alone "
@@ -54,7 +54,7 @@ def agreement_document(found: Agreement) -> Document:
         title=f"Agreement with {100 * found.level:g} % intervals",
         notes=(
             f"{task_words(found.task, found.match, counted(found.units, found.unit))}.",
-            _SPANS if found.alpha is None else _LABELS,
+            *((_LABELS,) if found.alpha is not None else (_symmetry(found), _SPANS)),
         ),
         text_columns=2,
         closing_words=has_notes,
@@ -67,6 +67,10 @@ def agreement_document(found: Agreement) -> Document:
         records=tuple(found.records()),
         notes=(found.signature,),
     )
+
+
+def _symmetry(found: Agreement) -> str:
+    return _FIRST if found.match in _IN_ORDER else _SAME
 
 
 def _three(score: Interval) -> tuple[str, str, str]:

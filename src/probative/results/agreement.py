@@ -27,7 +27,7 @@ class PairAgreement(Result):
         How many items both have labelled; of spans, how many either of them has.
     scores
         Of labels the ``agreement`` (the share of items that have the same label) and ``kappa``; of
-        spans, words and sets of labels ``f1``, which is the same whoever is taken for the answer.
+        spans, words and sets of labels ``f1``, the first annotator taken for the answer.
     """
 
     a: str
