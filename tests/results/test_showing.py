@@ -95,11 +95,23 @@ def board():
     )
 
 
+@cache
+def curves():
+    scores = {"old": [0.2, 0.6, 0.4, 0.9, 0.1, 0.8], "new": [0.1, 0.7, 0.6, 0.8, 0.2, 0.4]}
+    return pv.compare_curves([0, 1, 0, 1, 0, 1], scores)
+
+
 # every class that people meet; further ones are added by a line
 RESULTS = {
     "BayesTest": lambda: pv.bayes_test([PAIRED] * 6, "recall"),
     "Comparison": lambda: compared(figures=True).comparisons[0],
     "Comparisons": lambda: compared(rope=0.01, figures=True),
+    "Band": lambda: curves().curves[0].pointwise,
+    "BestThreshold": lambda: curves().curves[0].best,
+    "Calibration": lambda: curves().curves[0].calibration,
+    "CalibrationBin": lambda: curves().curves[0].calibration.bins[0],
+    "Curve": lambda: curves().curves[0],
+    "CurveComparison": curves,
     "CurvePoint": lambda: study().curve[0],
     "Board": lambda: board(),
     "BestCut": lambda: sweep().best[0],
