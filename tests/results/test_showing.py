@@ -203,6 +203,8 @@ def test_what_it_estimates_has_one_name(result):
 
 
 SIGNED = {
+    "Curve": "compare-curves|logit-jackknife|by-item|level:0.95",
+    "CurveComparison": "compare-curves|mover|sampled-by-item|level:0.95",
     "Board": "board",
     "BayesTest": "bayes-test|recall|paired|exact|weight:effective|level:0.95|prior:1",
     "Comparisons": "entities|iob2|conlleval|recall|mover|exact-by-sentence|paired-posterior|",
