@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["local_level", "pointwise_band", "simultaneous_band"]
 
 _DRAWS, _SEED = 4_000, 20_250  # of uniform samples: the constants are the same in every call
+_EACH = 30  # up to so many scores every number of them has a local level of its own
 _FEW = 200  # scores: all of their order statistics have limits
 _GRID = 60  # order statistics of either half that have limits otherwise
 _SUP_STEPS, _SUP_DRAWS = 200, 2_000
@@ -100,9 +101,9 @@ def _limits_by_order(taken: Array, n: int, level: float) -> Limits:
 
 def _rounded_up(n: int) -> int:
     """The next of some numbers of scores: with more of them a local level is a little smaller."""
-    if n <= _FEW:
+    if n <= _EACH:
         return n
-    return int(_FEW * 1.1 ** np.ceil(np.log(n / _FEW) / np.log(1.1) - 1e-9)) + 1
+    return int(_EACH * 1.1 ** np.ceil(np.log(n / _EACH) / np.log(1.1) - 1e-9)) + 1
 
 
 @lru_cache(maxsize=256)
