@@ -167,6 +167,15 @@ CALLS = {
         {"task": "segmentation", "input_format": "segmented", "encoding": "utf-8",
          "tag_column": 1, "column": "y", "comments": False, "scheme": "iob2"},
     ),
+    "curve": (
+        pv.curve, (GOLD, [0.1, 0.4, 0.3, 0.8, 0.6, 0.7]),
+        {"positive": "1", "units": [1, 1, 2, 2, 3, 3], "beta": 2.0, "bins": 3, "level": 0.9,
+         "rng": 1, "names": ["a"]},
+    ),
+    "compare_curves": (
+        pv.compare_curves, (GOLD, [0.1, 0.4, 0.3, 0.8, 0.6, 0.7], [0.1, 0.4, 0.3, 0.8, 0.6, 0.7]),
+        {"positive": "1", "rope": 0.01, "level": 0.9, "names": ["a", "b"]},
+    ),
     "segmentation_sweep": (
         pv.segmentation_sweep, ([["to", "be"]], [[0.1, 0.9, 0.3]]), {"steps": 3, "level": 0.9}
     ),

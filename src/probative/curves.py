@@ -270,7 +270,7 @@ def _remarks(name: str, ranked: Ranked, probable: bool) -> list[str]:
         )
     if not ranked.negatives:
         remarks.append("every item is positive: precision is 1 whatever the scores")
-    if set(ranked.thresholds.tolist()) <= {0.0, 1.0}:
+    if set(ranked.thresholds[:3].tolist()) <= {0.0, 1.0}:  # they fall: three are enough
         remarks.append(f"{name}: scores are 0 and 1 alone: labels rather than probabilities")
     elif len(ranked.thresholds) == 1:
         remarks.append(f"{name}: all scores are equal: they put no item before another")

@@ -53,8 +53,13 @@ WITHOUT_EFFECT = {
 }
 # what is read is no choice: other data give other numbers
 INPUTS = {"counts", "tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
+<<<<<<< HEAD
 INPUTS |= {"train", "dev", "test", "cws", "ner", "runs", "gold", "baseline", "challenger", "table"}
 INPUTS |= {"dataset", "datasets", "second_gold"}
+=======
+INPUTS |= {"train", "dev", "test", "cws", "ner", "runs"}
+INPUTS |= {"probabilities"}  # what the outputs are; the signature then tells of a curve
+>>>>>>> curves
 # of these commands an option does something else
 WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
 
@@ -186,6 +191,8 @@ CALLS = {
         "columns": ["--columns", "3"]}),
     "score:labels": (TABLE, IN_TABLES | IN_GROUPS),
     "score:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
+    "score:probabilities": ([*SCORES, "--probabilities"], {"beta": ["--beta", "2"],
+        "level": ["--level", "0.9"], "encoding": ["--encoding", "latin-1"]}),
     "score:classes": ([*CLASSES, "--probability-columns", "yes,no"],
         {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
     "score:words": (["words.txt", "cut.txt"], {"train_words": ["--train-words", "lexicon.txt"]}),
@@ -213,6 +220,8 @@ CALLS = {
     "compare:labels": (TABLE, IN_TABLES | IN_GROUPS),
     **{f"{command}:keys": KEYS for command in ("score", "compare", "rank")},
     "compare:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
+    "compare:probabilities": ([*SCORES, "--probabilities"], {"beta": ["--beta", "2"],
+        "level": ["--level", "0.9"], "rope": ["--rope", "0.01"], "rng": ["--seed", "3"]}),
     "compare:classes": ([*CLASSES, "--probability-columns", "yes,no"],
         {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
     "compare:words": (["words.txt", "cut.txt", "words.txt"],
@@ -504,7 +513,11 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study macro", "macro.macro_coverage"),
         ("study training", "training.training_study"),
         ("study gates", "gates.gate_study"),
+<<<<<<< HEAD
         ("study datasets", "datasets.dataset_study"),
+=======
+        ("study curves", "curves.curve_study"),
+>>>>>>> curves
         ("study ranks", "ranks.rank_study"),
         ("study runs", "runs.runs_study"),
         ("study repeats", "runs.repeats_study"),

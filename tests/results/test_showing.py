@@ -97,6 +97,7 @@ def board():
 
 
 @cache
+<<<<<<< HEAD
 def datasets():
     return pv.compare_datasets({"x": PAIRED, "y": PAIRED}, names=["old", "new"])
 
@@ -122,6 +123,11 @@ def groups():
         [row for row, times in kinds.items() for _ in range(times)], columns=["g", "a", "b", "by"]
     )
     return pv.compare(frame, gold_column="g", columns=["a", "b"], group="by", metric="precision")
+=======
+def curves():
+    scores = {"old": [0.2, 0.6, 0.4, 0.9, 0.1, 0.8], "new": [0.1, 0.7, 0.6, 0.8, 0.2, 0.4]}
+    return pv.compare_curves([0, 1, 0, 1, 0, 1], scores)
+>>>>>>> curves
 
 
 # every class that people meet; further ones are added by a line
@@ -129,6 +135,12 @@ RESULTS = {
     "BayesTest": lambda: pv.bayes_test([PAIRED] * 6, "recall"),
     "Comparison": lambda: compared(figures=True).comparisons[0],
     "Comparisons": lambda: compared(rope=0.01, figures=True),
+    "Band": lambda: curves().curves[0].pointwise,
+    "BestThreshold": lambda: curves().curves[0].best,
+    "Calibration": lambda: curves().curves[0].calibration,
+    "CalibrationBin": lambda: curves().curves[0].calibration.bins[0],
+    "Curve": lambda: curves().curves[0],
+    "CurveComparison": curves,
     "CurvePoint": lambda: study().curve[0],
     "Board": lambda: board(),
     "BestCut": lambda: sweep().best[0],
@@ -228,6 +240,8 @@ def test_what_it_estimates_has_one_name(result):
 
 
 SIGNED = {
+    "Curve": "compare-curves|logit-jackknife|by-item|level:0.95",
+    "CurveComparison": "compare-curves|mover|sampled-by-item|level:0.95",
     "Board": "board",
     "BayesTest": "bayes-test|recall|paired|exact|weight:effective|level:0.95|prior:1",
     "Comparisons": "entities|iob2|conlleval|recall|mover|exact-by-sentence|paired-posterior|",

@@ -6,8 +6,8 @@ at one that was chosen after looking. For independent items they rest on the ord
 scores of positives and negatives: a band of equal local levels for either distribution (of many
 scores, within Kolmogorov's), whose joint level is that of uniform order statistics and so the same
 for all systems; ties make it wider than need be. Both, and an exact interval of the share of
-positives, are carried over to precision. With units the largest of all standardised deviations is
-resampled.
+positives, are carried over to precision. Items of units count as what they are worth: their number
+over the largest design effect along the curve.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from scipy import special
 
 from probative.inference.clusters import student_quantile
 from probative.inference.proportions import clopper_pearson, normal_quantile, wilson
-from probative.inference.unit_weights import WeightedCurves
+from probative.inference.ranked import Ranked
 from probative.results import Band
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._types import Array
-    from probative.inference.ranked import Ranked
 
     Limits = tuple[Any, Any]
 
 __all__ = ["local_level", "pointwise_band", "simultaneous_band"]
 
 _DRAWS, _SEED = 4_000, 20_250  # of uniform samples: the constants are the same in every call
+_EACH = 30  # up to so many scores every number of them has a local level of its own
 _FEW = 200  # scores: all of their order statistics have limits
 _GRID = 60  # order statistics of either half that have limits otherwise
-_SUP_STEPS, _SUP_DRAWS = 200, 2_000
-_DEPENDENT = "items of units: resampled, close for many units only"
+_ENDS = 0.1  # of a curve, where few items tell nothing about a design effect
+_DEPENDENT = "items of units: counted as what they are worth, close for many units only"
 
 
 def pointwise_band(ranked: Ranked, level: float) -> Band:
@@ -47,23 +47,22 @@ def pointwise_band(ranked: Ranked, level: float) -> Band:
         precision = wilson(ranked.tp, ranked.predicted, z)
         recall = wilson(ranked.tp, float(ranked.positives), z)
         return Band("pointwise", "wilson", level, *precision, *recall)
-    return Band("pointwise", "wilson", level, *_limits_of_units(ranked, level, 1.0))
+    return Band("pointwise", "wilson", level, *_limits_of_units(ranked, level))
 
 
 def simultaneous_band(ranked: Ranked, level: float) -> Band:
     """Limits of precision and recall that hold at all thresholds together."""
-    if ranked.unit is not None:
-        wider = _largest_deviation(ranked, level) / normal_quantile(level)
-        limits = _limits_of_units(ranked, level, max(1.0, wider))
-        return Band("simultaneous", "sup-t", level, *limits, _DEPENDENT)
     # three independent statements, each of which must hold
     each = level ** (1 / 3)
-    found = _limits_of_share(ranked.tp, ranked.positives, each)
-    false = _limits_of_share(ranked.fp, ranked.negatives, each)
-    share = clopper_pearson(ranked.positives, ranked.items, (1 - each) / 2)
+    found = _limits_of_share(ranked.tp, ranked.positives, each, _class_effect(ranked))
+    others = Ranked(~ranked.is_positive, ranked.step, ranked.thresholds, ranked.unit)
+    false = _limits_of_share(ranked.fp, ranked.negatives, each, _class_effect(others))
+    effect = _share_effect(ranked)
+    share = clopper_pearson(ranked.positives / effect, ranked.items / effect, (1 - each) / 2)
     low = _precision(share[0], found[0], false[1])
     high = _precision(share[1], found[1], false[0])
-    return Band("simultaneous", "equal-local-levels", level, low, high, *found)
+    note = None if ranked.unit is None else _DEPENDENT
+    return Band("simultaneous", "equal-local-levels", level, low, high, *found, note)
 
 
 def _precision(share: Any, found: Array, false: Array) -> Array:
@@ -76,17 +75,22 @@ def _precision(share: Any, found: Array, false: Array) -> Array:
 # --- equal local levels -----------------------------------------------------------------------
 
 
-def _limits_of_share(taken: Array, n: int, level: float) -> Limits:
-    """Limits, at all thresholds at once, of the share of n independent scores above each."""
-    if not n:
+def _limits_of_share(taken: Array, total: int, level: float, effect: float) -> Limits:
+    """Limits, at all thresholds at once, of the share of scores above each.
+
+    As many independent scores are counted as these are worth: their number over the design effect.
+    """
+    if not total:
         return np.zeros(len(taken)), np.ones(len(taken))
+    taken, n = taken / effect, max(1, int(total / effect))
+    shares = np.minimum(taken / n, 1.0)
     if n <= _FEW:
         return _limits_by_order(taken, n, level)
     # of many scores the band is tied to some; Kolmogorov's, narrower in the middle, to all
     half = (1 + level) / 2
     reach = np.sqrt(np.log(2 / (1 - half)) / (2 * n))
     low, high = _limits_by_order(taken, n, half)
-    return np.maximum(low, taken / n - reach), np.minimum(high, taken / n + reach)
+    return np.maximum(low, shares - reach), np.minimum(high, shares + reach)
 
 
 def _limits_by_order(taken: Array, n: int, level: float) -> Limits:
@@ -100,9 +104,9 @@ def _limits_by_order(taken: Array, n: int, level: float) -> Limits:
 
 def _rounded_up(n: int) -> int:
     """The next of some numbers of scores: with more of them a local level is a little smaller."""
-    if n <= _FEW:
+    if n <= _EACH:
         return n
-    return int(_FEW * 1.1 ** np.ceil(np.log(n / _FEW) / np.log(1.1) - 1e-9)) + 1
+    return int(_EACH * 1.1 ** np.ceil(np.log(n / _EACH) / np.log(1.1) - 1e-9)) + 1
 
 
 @lru_cache(maxsize=256)
@@ -138,14 +142,14 @@ def _grid(n: int) -> NDArray[np.int64]:
 # --- units ------------------------------------------------------------------------------------
 
 
-def _limits_of_units(ranked: Ranked, level: float, wider: float) -> tuple[Any, Any, Any, Any]:
+def _limits_of_units(ranked: Ranked, level: float) -> tuple[Any, Any, Any, Any]:
     """Wilson's limits of precision and recall, with as many items as the units are worth."""
     sums = _UnitSums(ranked)
     recall = _limits_of_ratio(
-        ranked.tp, float(ranked.positives), sums.recall_spread(), sums.recall_sizes, level, wider
+        ranked.tp, float(ranked.positives), sums.recall_spread(), sums.recall_sizes, level
     )
     precision = _limits_of_ratio(
-        ranked.tp, ranked.predicted, sums.precision_spread(), sums.sizes, level, wider
+        ranked.tp, ranked.predicted, sums.precision_spread(), sums.sizes, level
     )
     return *precision, *recall
 
@@ -156,7 +160,6 @@ def _limits_of_ratio(
     spread: tuple[Array, Any],
     sizes: Any,
     level: float,
-    wider: float,
 ) -> Limits:
     """Wilson's limits of tp / total, whose units deviate so much and are so large.
 
@@ -168,8 +171,8 @@ def _limits_of_ratio(
         The sum of the squared deviations of units, and how many units there are.
     sizes
         The sum of the squared sizes of units.
-    level, wider
-        The level, and a factor of the quantile.
+    level
+        The level.
     """
     squares, units = spread
     share = tp / total
@@ -179,7 +182,7 @@ def _limits_of_ratio(
         # where all are right or all wrong, as if a unit were one item
         effect = np.where(alone > 1e-9, together / alone, total / units)
     freedom = total**2 / sizes - 1
-    quantile = wider * student_quantile(level, freedom)
+    quantile = student_quantile(level, freedom)
     worth = total / np.maximum(np.nan_to_num(effect, nan=1.0), 1.0)
     low, high = wilson(share * worth, worth, quantile)
     # one unit is no evidence of how others would come out
@@ -228,23 +231,26 @@ class _UnitSums:
         return squares, self._positive_units
 
 
-def _largest_deviation(ranked: Ranked, level: float) -> float:
-    """The quantile of the largest standardised deviation along the curve, units resampled."""
-    curves = WeightedCurves.of(ranked, most=_SUP_STEPS)
-    tp = np.cumsum(curves.positives.toarray(), axis=0)
-    predicted = np.cumsum(curves.items.toarray(), axis=0)
-    positives = tp[-1]
-    share = tp.sum(axis=1, keepdims=True)
-    rows = np.concatenate(
-        [
-            tp - share / predicted.sum(axis=1, keepdims=True) * predicted,
-            tp - share / positives.sum() * positives,
-        ]
-    )
-    sizes = np.sqrt((rows**2).sum(axis=1, keepdims=True))
-    rows = (rows / np.where(sizes > 0, sizes, 1.0))[sizes[:, 0] > 1e-9]
-    if not len(rows):
-        return normal_quantile(level)
-    rng = np.random.default_rng(_SEED)
-    draws = rng.standard_normal((rows.shape[1], _SUP_DRAWS))
-    return float(np.quantile(np.abs(rows @ draws).max(axis=0), level))
+def _class_effect(ranked: Ranked) -> float:
+    """The largest design effect of the share of positives above a threshold, but for the ends."""
+    if ranked.unit is None or not ranked.positives:
+        return 1.0
+    sums = _UnitSums(ranked)
+    squares, units = sums.recall_spread()
+    share = ranked.recall
+    inner = (share > _ENDS) & (share < 1 - _ENDS)
+    if units < 2 or not inner.any():
+        return sums.recall_sizes / ranked.positives  # as if a unit were one item
+    alone = share[inner] * (1 - share[inner]) * ranked.positives
+    return max(1.0, float((squares[inner] * units / (units - 1) / alone).max()))
+
+
+def _share_effect(ranked: Ranked) -> float:
+    """The design effect of the share of positives."""
+    if ranked.unit is None or not ranked.negatives or ranked.n_units < 2:
+        return 1.0
+    share = ranked.positives / ranked.items
+    deviations = ranked.by_unit(ranked.is_positive.astype(float) - share)
+    n = ranked.n_units
+    together = n / (n - 1) * float(deviations @ deviations)
+    return max(1.0, together / (ranked.items * share * (1 - share)))

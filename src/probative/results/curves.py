@@ -155,6 +155,11 @@ class CalibrationBin(Result):
     high: float
     design_effect: float | None = None
 
+    @property
+    def estimate(self) -> float:
+        """The share, by the name that all results have for what they estimate."""
+        return self.share
+
     def __str__(self) -> str:
         return (
             f"{self.items} items from {self.low_edge:.4g} to {self.high_edge:.4g}: mean "

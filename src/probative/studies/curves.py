@@ -58,7 +58,7 @@ class CurveCoverage(Result):
     bias_naive, bias_best
         How much too high F1 is on average, as seen and corrected.
     covered_threshold
-        How often the interval of thresholds holds the best one; None where taking everything for
+        How often the interval of thresholds holds the best one; NaN where taking everything for
         "yes" is best.
     standard_error
         The Monte-Carlo error of a coverage of 0.95.
@@ -78,7 +78,7 @@ class CurveCoverage(Result):
     covered_best: float
     bias_naive: float
     bias_best: float
-    covered_threshold: float | None
+    covered_threshold: float
     standard_error: float
 
     def __str__(self) -> str:
@@ -234,7 +234,7 @@ def _covered(
         covered_best=best,
         bias_naive=bias,
         bias_best=left,
-        covered_threshold=None if edge else float(place),
+        covered_threshold=math.nan if edge else float(place),
         standard_error=math.sqrt(0.95 * 0.05 / times),
     )
 
