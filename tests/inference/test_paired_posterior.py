@@ -23,6 +23,7 @@ from probative.metrics import RATIOS as METRICS
 
 exact = json.loads((GOLDEN / "paired_exact.json").read_text())
 drawn = json.loads((GOLDEN / "paired_draws.json").read_text())
+precision = json.loads((GOLDEN / "paired_precision.json").read_text())
 DENSE = [30, 20, 80, 15, 400, 60, 70, 3000]
 SPARSE = [3, 2, 8, 1, 40, 6, 7, 300]
 
@@ -50,6 +51,20 @@ def test_other_integrals_and_draws_agree(row):
     assert found.sf(high) == pytest.approx(0.025, abs=1e-7 + found.error)
     if tolerance <= 1e-8:
         assert found.error <= 2e-8
+
+
+@pytest.mark.parametrize("row", precision, ids=lambda row: f"{row[0]}-{row[1]}")
+def test_precision_of_tiny_tables_errs_by_no_more_than_it_claims(row):
+    """Ratios of true and of false positives are independent: one integral gives P(B better)."""
+    table, prior, better, tolerance = row
+    found = PairedPosterior(pv.PairedCounts(table), "precision", prior=prior)
+    assert found.sf(0.0) == pytest.approx(better, abs=found.error + tolerance)
+    assert found.cdf(0.0) == pytest.approx(1 - better, abs=found.error + tolerance)
+
+
+def test_a_small_error_is_not_claimed_by_luck():
+    # against finer rules (26 points for each share; see check_paired_error.py) it is 1.4e-5 at 0.15
+    assert PairedPosterior(pv.PairedCounts([0] * 7), "precision").error >= 1.5e-5
 
 
 def test_a_small_prior_reaches_the_corners():
