@@ -53,13 +53,9 @@ WITHOUT_EFFECT = {
 }
 # what is read is no choice: other data give other numbers
 INPUTS = {"counts", "tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
-<<<<<<< HEAD
 INPUTS |= {"train", "dev", "test", "cws", "ner", "runs", "gold", "baseline", "challenger", "table"}
 INPUTS |= {"dataset", "datasets", "second_gold"}
-=======
-INPUTS |= {"train", "dev", "test", "cws", "ner", "runs"}
 INPUTS |= {"probabilities"}  # what the outputs are; the signature then tells of a curve
->>>>>>> curves
 # of these commands an option does something else
 WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
 
@@ -513,11 +509,8 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study macro", "macro.macro_coverage"),
         ("study training", "training.training_study"),
         ("study gates", "gates.gate_study"),
-<<<<<<< HEAD
         ("study datasets", "datasets.dataset_study"),
-=======
         ("study curves", "curves.curve_study"),
->>>>>>> curves
         ("study ranks", "ranks.rank_study"),
         ("study runs", "runs.runs_study"),
         ("study repeats", "runs.repeats_study"),

@@ -97,7 +97,6 @@ def board():
 
 
 @cache
-<<<<<<< HEAD
 def datasets():
     return pv.compare_datasets({"x": PAIRED, "y": PAIRED}, names=["old", "new"])
 
@@ -123,11 +122,12 @@ def groups():
         [row for row, times in kinds.items() for _ in range(times)], columns=["g", "a", "b", "by"]
     )
     return pv.compare(frame, gold_column="g", columns=["a", "b"], group="by", metric="precision")
-=======
+
+
+@cache
 def curves():
     scores = {"old": [0.2, 0.6, 0.4, 0.9, 0.1, 0.8], "new": [0.1, 0.7, 0.6, 0.8, 0.2, 0.4]}
     return pv.compare_curves([0, 1, 0, 1, 0, 1], scores)
->>>>>>> curves
 
 
 # every class that people meet; further ones are added by a line
