@@ -130,8 +130,25 @@ def curves():
     return pv.compare_curves([0, 1, 0, 1, 0, 1], scores)
 
 
+@cache
+def looks():
+    test = pv.sequential("f1", planned=60)
+    test.update(UNITS)
+    return test.looks
+
+
+@cache
+def agreement():
+    return pv.agreement(["x", "y", "x", "x", "y"], ["x", "y", "y", "x", "y"])
+
+
 # every class that people meet; further ones are added by a line
 RESULTS = {
+    "Agreement": agreement,
+    "PairAgreement": lambda: agreement().pairs[0],
+    "Ceiling": lambda: pv.score(GOLD, OLD, second_gold=NEW).ceilings[0],
+    "Look": lambda: looks().last,
+    "Looks": looks,
     "BayesTest": lambda: pv.bayes_test([PAIRED] * 6, "recall"),
     "Comparison": lambda: compared(figures=True).comparisons[0],
     "Comparisons": lambda: compared(rope=0.01, figures=True),
@@ -240,6 +257,9 @@ def test_what_it_estimates_has_one_name(result):
 
 
 SIGNED = {
+    "Agreement": "agreement|labels|by-item|level:0.95",
+    "Look": "sequential|f1|level:0.95|planned:60",
+    "Looks": "sequential|f1|level:0.95|planned:60",
     "Curve": "compare-curves|logit-jackknife|by-item|level:0.95",
     "CurveComparison": "compare-curves|mover|sampled-by-item|level:0.95",
     "Board": "board",
