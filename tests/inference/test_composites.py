@@ -288,3 +288,21 @@ def test_whole_tables_are_scored_and_compared():
 def test_every_metric_is_of_one_kind():
     assert set(RATIOS) | set(COMPOSITES) == set(TABLE)
     assert not set(RATIOS) & set(COMPOSITES)
+
+
+@pytest.mark.parametrize("metric", COMPOSITES)
+def test_bootstraps_runs_and_ranks_take_them(metric):
+    rng = np.random.default_rng(9)
+    units = pv.PairedCounts(rng.poisson([0.3, 0.1, 0.5, 0.1, 3, 0.4, 0.3, 20], (60, 8)))
+    drawn, limits = pv.bootstrap_difference(units, metric, rng=1), pv.difference(units, metric)
+    assert drawn.estimate == limits.estimate
+    assert drawn.low == pytest.approx(limits.low, abs=0.03)
+    items = pv.bootstrap_difference(units.total(), metric, rng=1, n_resamples=500)
+    assert items.low < items.estimate < items.high
+    tp = [rng.binomial(3, q, 80) for q in (0.6, 0.62, 0.9, 0.92)]
+    runs = [pv.Counts(t, f, 3 - t, 5 - f) for t in tp for f in (rng.binomial(5, 0.2, 80),)]
+    found = pv.compare({"A": runs[:2], "B": runs[2:]}, metric=metric)
+    assert found.comparisons[0].difference > 0
+    board = pv.rank({"a": runs[0], "b": runs[2]}, metric=metric)
+    assert [system.name for system in board.ranking] == ["b", "a"]
+    assert board.ranking[0].p_best > 0.95

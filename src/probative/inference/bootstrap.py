@@ -134,12 +134,10 @@ def _sufficient_statistics(
         raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
     own = TABLE[metric]
     if isinstance(own, Composite):
-        grouped = paired.grouped()
-        rows = (
-            grouped if paired.has_units else PairedCounts(np.eye(8)[:, : 7 + paired.has_negatives])
-        )
-        number = grouped.multiplicity if paired.has_units else paired.cases[: len(rows.cases)]
-        number = np.ones(len(rows.cases)) if number is None else number
+        grouped, width = paired.grouped(), 7 + paired.has_negatives
+        rows = PairedCounts((grouped.cases if paired.has_units else np.eye(8))[:, :width])
+        number = grouped.multiplicity if paired.has_units else paired.cases
+        number = np.ones(len(rows.cases)) if number is None else number[: len(rows.cases)]
         cells = [part for side in (rows.a, rows.b) for part in own.cells(side)]
         kept = np.asarray(number) > 0
         return np.stack(cells, axis=-1)[kept], np.asarray(number)[kept].astype(np.int64)
