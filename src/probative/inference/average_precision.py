@@ -225,8 +225,8 @@ def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
     low, high = _logit_limits(estimate, deviation, quantile)
     # what the smaller class has out of order, in items
     few = pairs * min(estimate, 1 - estimate) < _FEW_MISPLACED
-    note = "few pairs are out of order: the interval may be too short" if few else None
-    return Interval(metric, method, level, estimate, low, high, note)
+    doubt = "few pairs are out of order: the interval may be too short" if few else None
+    return Interval(metric, method, level, estimate, low, high, doubt)
 
 
 def _disjoint_pairs(ranked: Ranked) -> float:
