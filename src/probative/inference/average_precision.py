@@ -30,6 +30,7 @@ __all__ = [
 # A system that errs nowhere has a standard error of 0, which is no evidence that it never errs:
 # half a positive item at the very end of the ranking is added to what was seen.
 _MISPLACED = 0.5
+_FEW_MISPLACED = 1.0
 FEW = "few positive items: the interval rests on {}"
 ONE_POSITIVE = "one positive {}: no evidence of how others would come out"
 NO_NEGATIVE = "no negative item: nothing to be told apart"
@@ -222,7 +223,10 @@ def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
         return Interval(metric, "disjoint-pairs", level, estimate, low, high, note)
     quantile = float(student_quantile(level, _freedom(ranked)))
     low, high = _logit_limits(estimate, deviation, quantile)
-    return Interval(metric, method, level, estimate, low, high)
+    # what the smaller class has out of order, in items
+    few = pairs * min(estimate, 1 - estimate) < _FEW_MISPLACED
+    doubt = "few pairs are out of order: the interval may be too short" if few else None
+    return Interval(metric, method, level, estimate, low, high, doubt)
 
 
 def _disjoint_pairs(ranked: Ranked) -> float:
