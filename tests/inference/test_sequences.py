@@ -20,7 +20,7 @@ from probative.inference.sequences import (
     reach,
     share_limits,
 )
-from probative.studies.sequences import CONDITIONS, sequence_study
+from probative.studies.looks import CONDITIONS, look_study
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "sequences.json").read_text())
 
@@ -163,9 +163,7 @@ def test_the_reach_is_shortest_where_it_was_planned():
 
 
 def test_the_study_counts_what_is_ever_wrong():
-    results = sequence_study(
-        CONDITIONS[:1], units=100, batch=25, streams=20, item_streams=2000, rng=1
-    )
+    results = look_study(CONDITIONS[:1], units=100, batch=25, streams=20, item_streams=2000, rng=1)
     items = results[:3]
     assert all(r.share <= 0.05 < r.fixed for r in items)
     assert [r.what for r in results[3:]] == [

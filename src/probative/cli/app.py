@@ -48,7 +48,7 @@ STUDIES = (
     "ranks",
     "runs",
     "repeats",
-    "sequences",
+    "looks",
     "datasets",
     "curves",
 )

@@ -19,6 +19,7 @@ __all__ = [
     "CoverageOptions",
     "CurveStudyOptions",
     "GateOptions",
+    "LookOptions",
     "MacroOptions",
     "PairingOptions",
     "PlanningOptions",
@@ -26,7 +27,6 @@ __all__ = [
     "RepeatsOptions",
     "RunsOptions",
     "SegmentationOptions",
-    "SequenceOptions",
     "SequentialOptions",
     "TestsOptions",
     "TrainingOptions",
@@ -124,8 +124,8 @@ class GateOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SequenceOptions(Options):
-    """Of `probative.studies.sequences.sequence_study`."""
+class LookOptions(Options):
+    """Of `probative.studies.looks.look_study`."""
 
     level: float = field(default=0.95, metadata=ALWAYS)
     units: int = field(default=1000, metadata=ALWAYS)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CONDITIONS", "EverWrong", "sequence_study"]
+__all__ = ["CONDITIONS", "EverWrong", "look_study"]
 
 # a sentence has few items; a document many, and of uneven number
 CONDITIONS = (
@@ -80,7 +80,7 @@ class EverWrong(Result):
         return f"{self.what}, {self.condition}: {self.share:.4f} (fixed: {self.fixed:.4f})"
 
 
-def sequence_study(
+def look_study(
     conditions: Sequence[Condition] = CONDITIONS,
     *,
     level: float = 0.95,
@@ -110,8 +110,8 @@ def sequence_study(
 
     Examples
     --------
-    >>> from probative.studies.sequences import sequence_study
-    >>> item, *_ = sequence_study((), item_streams=200)
+    >>> from probative.studies.looks import look_study
+    >>> item, *_ = look_study((), item_streams=200)
     >>> item.share <= 0.05 < item.fixed
     True
     """

@@ -1,4 +1,4 @@
-"""``probative study sequences``."""
+"""``probative study looks``."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Annotated
 from probative.cli import options
 from probative.cli.output import progress
 from probative.cli.parameters import Option
-from probative.studies.options import SequenceOptions
+from probative.studies.options import LookOptions
 
-__all__ = ["sequences"]
+__all__ = ["looks"]
 
 
-def sequences(
+def looks(
     given: Annotated[
-        SequenceOptions,
+        LookOptions,
         options.choose(
             *("level", "units", "batch", "streams", "item_streams", "rng"),
             units=Option(metavar="N", parser=options.whole, help="Units in a stream."),
@@ -27,10 +27,10 @@ def sequences(
 ) -> None:
     """Do limits and tests hold at every look? Hundreds of looks at streams of labels."""
     from probative.reporting.study_report import study_document
-    from probative.studies.sequences import sequence_study
+    from probative.studies.looks import look_study
 
     with progress("conditions", quiet=out.quiet) as report:
-        results = sequence_study(**vars(given), report=report)
+        results = look_study(**vars(given), report=report)
     columns = {
         "what": "what",
         "condition": "streams of",
@@ -46,11 +46,11 @@ def sequences(
         f"finds B better, more is better."
     )
     document = study_document(
-        "sequences",
+        "looks",
         results,
         columns,
         title="Wrong at any look",
         notes=[allowed],
-        signature=given.signature("sequences"),
+        signature=given.signature("looks"),
     )
     out.emit(document)
