@@ -107,6 +107,11 @@ CALLS = {
         pv.bootstrap_difference, (UNITS, "f1"),
         {"method": "percentile", "level": 0.9, "n_resamples": 99, "rng": 0, "beta": 1.0},
     ),
+    "sequential": (
+        lambda batch, **how: pv.sequential(**how).update(batch), (UNITS,),
+        {"metric": "f1", "level": 0.9, "planned": 100, "beta": 1.0},
+    ),
+    "agreement": (pv.agreement, (["x", "y"], ["x", "x"]), {"level": 0.9}),
     "mcnemar_test": (pv.mcnemar_test, (PAIRED,), {"method": "exact", "alternative": "less"}),
     "adjust_pvalues": (pv.adjust_pvalues, ([0.1, 0.2],), {"method": "holm"}),
     "block_regularized_t_test": (

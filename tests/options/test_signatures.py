@@ -514,6 +514,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study ranks", "ranks.rank_study"),
         ("study runs", "runs.runs_study"),
         ("study repeats", "runs.repeats_study"),
+        ("study looks", "looks.look_study"),
         ("study tests", "tests.size_and_power"),
         ("study chunking", "chunking.chunking_study"),
     ],
@@ -596,7 +597,7 @@ JOBS = {
         (COUNTS,),
         {"metric": "recall", "method": "wald", "level": 0.9, "clustered": True},
         {},
-        (),
+        ("multiplicity",),
     ),
     "difference": ((PAIRED,), {"metric": "recall", "method": "bayes", "level": 0.9}, {}, ()),
     "bootstrap_difference": (

@@ -138,7 +138,7 @@ def dependence_of_score(
         raise InputError(f"counts: shape {counts.shape}; expected one row per unit")
     times = np.ones(len(counts)) if number is None else np.asarray(number, dtype=np.float64)
     total = (counts * times).sum()
-    x, y = contributions_of(counts, metric, at=total, beta=beta)
+    x, y = contributions_of(counts, metric, at=total, units=True, beta=beta)
     there = (y > 0) & (times > 0)
     table = np.array(list(total.to_dict().values()), dtype=np.float64)
     item_x, item_y = contributions_of(Counts(*np.eye(len(table))), metric, at=total, beta=beta)
@@ -211,7 +211,7 @@ def variance_of_difference(
     >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
     >>> variance, freedom = variance_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
     >>> round(variance**0.5, 3), round(freedom, 2)
-    (0.155, 12.11)
+    (0.081, 12.11)
     """
     rows, number = contributions(paired, metric, beta=beta)
     if any(number[y > 0].sum() < 2 for _, y in rows):

@@ -82,7 +82,7 @@ class CompositePairedPosterior:
     >>> both = CompositePairedPosterior(cases, "mcc")
     >>> low, high = both.interval(0.95)
     >>> print(f"{both.mean:.3f} [{low:.3f}, {high:.3f}]")
-    0.069 [0.043, 0.096]
+    0.068 [0.042, 0.094]
     """
 
     kind = "paired"

@@ -46,7 +46,7 @@ def heterogeneity(
     --------
     >>> from probative.inference.heterogeneity import heterogeneity
     >>> print(heterogeneity([0.02, 0.03, -0.05], [0.01, 0.02, 0.015], [90, 60, 80]))
-    Q = 16.40 on 2 degrees of freedom, p = 0.0005093, I² = 0.88
+    Q = 17.20 on 2 degrees of freedom, p = 0.0003256, I² = 0.88
     """
     d, se, freedom = (
         np.asarray(values, dtype=np.float64)
