@@ -107,7 +107,20 @@ GOOD = {
     "tp": ("77", "0", "1.5"), "fp": ("44", "0"), "fn": ("10", "0"), "tn": ("700", "0"),
 }  # fmt: skip
 # how much work is asked for: what is large and valid takes long, and is no news
-SIZES = {"replicates", "n", "m", "iterations", "epochs", "units", "items", "sampled", "jobs"}
+SIZES = {
+    "replicates",
+    "n",
+    "m",
+    "iterations",
+    "epochs",
+    "units",
+    "items",
+    "sampled",
+    "jobs",
+    "streams",
+    "item_streams",
+    "batch",
+}
 SMALL = {
     "study bayes": {"--replicates": "1", "--n": "60"},
     "study pairing": {"--replicates": "2", "--n": "20"},
@@ -118,10 +131,14 @@ SMALL = {
     "study segmentation": {"--systems": "maxmatch,crf", "--epochs": "1"},
     "study coverage": {"--n": "5"},
     "study training": {"--replicates": "2", "--n": "40"},
+    "study curves": {"--replicates": "1", "--positives": "5", "--share": "0.5", "--distance": "1"},
+    "study looks": {"--streams": "1", "--item-streams": "10", "--units": "20"},
     "crossval": {"--m": "1"},
 }
 # these take longer
 SELDOM = {
+    "study ranks": 0.2,
+    "study sequential": 0.2,
     "study planning": 0.02,
     "study macro": 0.02,
     "study bayes": 0.1,
