@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -492,10 +492,13 @@ def scores_in(
     for metric in metrics:
         single = metric.removeprefix(_MACRO)
         chosen = replace(options, metric=single)
-        if single == metric:
-            own = intervals_of(matched, chosen)
+        systems = range(len(matched.names))
+        if single != metric:
+            own = [_macro_interval(matched, i, chosen) for i in systems]
+        elif matched.all_classes and metric in OF_ALL_CLASSES:
+            own = [_table_interval(matched, i, chosen) for i in systems]
         else:
-            own = [_macro_interval(matched, i, chosen) for i in range(len(matched.names))]
+            own = intervals_of(matched, chosen)
         columns.append([replace(one, metric=metric, signature="") for one in own])
     return tuple(
         SystemScores(name, matched.items.counts(i), tuple(column[i] for column in columns))
@@ -507,6 +510,14 @@ def _macro_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval
     by = _cells_of(matched, unit_of(matched, options.by))
     cells = matched.items.by_unit_and_label(i, by=by).only(matched.averaged[i])
     return macro_interval(cells, str(options.metric), level=options.level, beta=options.beta)
+
+
+def _table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
+    unit = unit_of(matched, options.by)
+    choices = _Choices(unit, options.level, method=options.method)
+    by = _cells_of(matched, unit)
+    cells = partial(matched.items.by_unit_and_label, i, by=by)
+    return _of_all_classes(matched, i, str(options.metric), choices, cells)
 
 
 def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
@@ -671,7 +682,9 @@ def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
     gold, system = matched.gold, matched.systems[i]
     if isinstance(gold, LabelSets) or not hasattr(gold, "codes"):
         raise InputError("metric: of sets of labels there is no table of classes")
-    names, (of_gold, of_system) = union([gold.names, system.names])
+    # one numbering for all systems: what they say of an item is exchanged
+    names, codes = union([gold.names, *(side.names for side in matched.systems)])
+    of_gold, of_system = codes[0], codes[1 + i]
     units = None if unit == "item" or gold.units is None else gold.units
     rows = slice(None)
     if gold.repeats is not None:

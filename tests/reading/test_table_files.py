@@ -105,6 +105,30 @@ def test_ranks_and_macro_averages_agree_up_to_what_is_drawn(tmp_path, average, u
         assert_equal(job(table, **choice), job(table, **choice, **LIMIT), sampled=True)
 
 
+TABLES = ("mcc", "kappa", "balanced_accuracy")
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [{}, {"unit_column": "doc"}, {"unit_column": "doc", "by": "item"}, {"group": "lang"}],
+    ids=str,
+)
+def test_tables_of_all_classes_are_those_of_all_rows(tmp_path, choice):
+    table = tmp_path / "table.csv"
+    frame = rows(size=60)
+    # equal rows within units, and equal units
+    again = [frame.with_columns(doc=pl.col("doc") + f"-{i}") for i in range(3)]
+    pl.concat([*again, frame, frame]).write_csv(table)
+    choice = {**COLUMNS, **choice, "metric": TABLES}
+    assert_equal(pv.score(table, **choice), pv.score(table, **choice, **LIMIT))
+    one, other = (pv.compare(table, **choice, **more) for more in ({}, LIMIT))
+    for row, kept in zip(one.comparisons, other.comparisons, strict=True):
+        assert row.observed_units == kept.observed_units
+        for name in ("score_a", "score_b", "low", "high", "design_effect"):
+            assert getattr(row, name) == pytest.approx(getattr(kept, name), nan_ok=True), name
+        assert row.pvalue == pytest.approx(kept.pvalue, abs=0.02)
+
+
 def test_two_classes_with_many_kinds_of_rows(tmp_path):
     table = tmp_path / "table.csv"
     rows("abcdefgh", 600).write_csv(table)  # more kinds of rows than get a column each

@@ -73,8 +73,8 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[Matched
         own = np.sort(rows[name])
         if not len(own):
             continue
-        items = _items_of_rows(matched, own)
-        part = replace(matched, items=items, averaged=_averaged(matched, items, reading))
+        part = _part_of_rows(matched, own)
+        part = replace(part, averaged=_averaged(matched, part.items, reading))
         yield MatchedGroup(name, part, _number_of_rows(matched.gold, own))
 
 
@@ -101,16 +101,17 @@ def crossing_units(matched: Matched) -> int:
     return int(number[crossing].sum())
 
 
-def _items_of_rows(matched: Matched, rows: NDArray[Any]) -> Items:
-    """Who proposes what in these rows (sentences) alone."""
-    gold = matched.gold
-    if not isinstance(gold, (Labels, LabelSets)):
-        return matched.items.of_units(rows)
-    sides = [_rows_of(side, rows) for side in (gold, *matched.systems)]
-    items = match_labels(*sides, positive=matched.positive)
+def _part_of_rows(matched: Matched, rows: NDArray[Any]) -> Matched:
+    """What was matched of these rows (sentences) alone."""
+    if not isinstance(matched.gold, (Labels, LabelSets)):
+        return replace(matched, items=matched.items.of_units(rows))
+    gold, *systems = (_rows_of(side, rows) for side in (matched.gold, *matched.systems))
+    items = match_labels(gold, *systems, positive=matched.positive)
     # labels that were not asked for were left out of the whole
     kept = matched.items.labels
-    return items if items.labels == kept else items.only(kept)
+    items = items if items.labels == kept else items.only(kept)
+    # a table of all classes is made from the labels themselves
+    return replace(matched, items=items, gold=gold, systems=tuple(systems))
 
 
 def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets:
