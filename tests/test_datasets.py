@@ -307,6 +307,7 @@ def test_every_form_tells_every_data_set(found, form):
         (["x.conll"], "cannot be combined with data sets"),
         (["--compact"], "--compact: cannot be combined with data sets"),
         (["--average", "macro"], "--average: means nothing for several data sets"),
+        (["--second-gold", "sets/news.gold"], "--second-gold: means nothing for several"),
         (["--group", "lang"], "--group: means nothing for several data sets"),
         (["--metric", "f1,recall"], "--metric: several; expected one"),
         (["--dataset", "news", "a", "b", "c"], "'news' for the second time"),

@@ -132,7 +132,7 @@ def compare_datasets(
         )
     if metric is not None and not isinstance(metric, str):
         raise InputError(f"metric: {shown(metric)}; expected one metric for all data sets")
-    for name in ("group", "run_column"):
+    for name in ("group", "run_column", "second_gold"):
         if getattr(options, name) is not None:
             raise InputError(f"{name}: means nothing for several data sets; expected it left out")
     called = _names(names)
