@@ -102,6 +102,7 @@ def test_choices_that_mean_nothing_are_refused():
         "only": ["1"],
         "group": "lang",
         "match": "partial",
+        "key": "id",
     }
     for name, value in chosen.items():
         with pytest.raises(pv.InputError, match=f"{name}: means nothing"):

@@ -255,6 +255,12 @@ def _together(
                 f"{one.dataset.dataset!r} by {one.dataset.comparison.metric}; expected a metric "
                 f"for all"
             )
+        if one.dataset.comparison.match != first.match:
+            raise InputError(
+                f"match: {known[0].dataset.dataset!r} is scored by {first.match or 'strict'}, but "
+                f"{one.dataset.dataset!r} by {one.dataset.comparison.match or 'strict'}; expected "
+                f"one for all"
+            )
     a, b = names or _common_names(known)
     sets = _adjusted([_renamed(one.dataset, a, b) for one in known])
     result = DatasetComparisons(
