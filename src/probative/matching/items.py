@@ -105,7 +105,7 @@ class Items:
         weights = self.weights(None)
         own = None if weights is None else weights[self.answer]
         parts = np.bincount(self.label[self.answer], weights=own, minlength=len(self.labels))
-        return np.rint(self.weight * parts).astype(np.int64)
+        return np.asarray(np.rint(self.weight * parts), dtype=np.int64)
 
     def weights(self, by: str | None) -> NDArray[np.float64] | None:
         """How many items each one stands for: in its unit alone, or in all units; None for one."""

@@ -54,7 +54,8 @@ def _count(r: DatasetComparisons, count: DatasetCount) -> str:
 def _mean(r: DatasetComparisons) -> str:
     m = r.mean
     if isnan(m.difference):
-        return f"The mean over the data sets is undefined: {metric_name(r.metric, r.match)} is, on one."
+        score = metric_name(r.metric, r.match)
+        return f"The mean over the data sets is undefined: {score} is, on one."
     chance = "" if isnan(m.p_b_better) else f"; P({r.b} better on average) {equals(m.p_b_better)}"
     return (
         f"Mean over these data sets, each of the same weight: {r.b} − {r.a} = "
