@@ -311,5 +311,5 @@ def test_the_report_of_conlleval_cannot_steer_a_terminal(run, write):
 
 
 def test_the_help_says_what_is_random(run):
-    words = " ".join(run("score", "--help").stdout.split())
+    words = " ".join(run("score", "--help").out.split())
     assert "--seed N The seed of random numbers: --probabilities draws" in words
