@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score
 
@@ -165,3 +167,10 @@ def test_a_system_beside_the_second_annotation_is_a_comparison(match):
 def test_a_second_annotation_that_cannot_be_used():
     with pytest.raises(InputError, match=r"^second_gold: means nothing for several runs"):
         pv.score(GOLD, {"A": [ONE, TWO]}, second_gold=GOLD)
+
+
+def test_missing_labels_of_columns_are_those_of_lists():
+    one, two = ["x", "y", None, "x", "y"], ["x", None, "y", "y", "y"]
+    alpha = pv.agreement(one, two).alpha.estimate
+    assert pv.agreement(pd.Series(one), pd.Series(two, dtype="string")).alpha.estimate == alpha
+    assert pv.agreement(pl.Series(one), pl.Series(two)).alpha.estimate == alpha

@@ -203,3 +203,12 @@ def test_units_are_those_that_were_asked_for(tmp_path):
     single = pv.compare(path, path, path, names=["a", "b"], buckets=True)
     units = {b.bucket: (b.items, b.units) for b in single.buckets if b.kind == "entity length"}
     assert units == {"1": (12, 12), "2": (12, 12)}
+
+
+def test_spans_are_counted_whole_where_an_overlap_is_worth_a_half(files):
+    strict, partial = (
+        pv.compare(files["gold"], files["old"], files["new"], match=match, buckets=True)
+        for match in ("strict", "partial")
+    )
+    items = [(bucket.kind, bucket.bucket, bucket.items) for bucket in strict.buckets]
+    assert [(bucket.kind, bucket.bucket, bucket.items) for bucket in partial.buckets] == items

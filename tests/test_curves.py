@@ -96,7 +96,15 @@ def test_what_is_no_score_is_refused_in_one_line(gold, scores, words):
 
 
 def test_choices_that_mean_nothing_are_refused():
-    for name, value in (("threshold", 0.5), ("scheme", "iob2"), ("only", ["1"])):
+    chosen = {
+        "threshold": 0.5,
+        "scheme": "iob2",
+        "only": ["1"],
+        "group": "lang",
+        "match": "partial",
+        "key": "id",
+    }
+    for name, value in chosen.items():
         with pytest.raises(pv.InputError, match=f"{name}: means nothing"):
             pv.curve(GOLD, SCORES, **{name: value})
 

@@ -307,6 +307,7 @@ def test_every_form_tells_every_data_set(found, form):
         (["x.conll"], "cannot be combined with data sets"),
         (["--compact"], "--compact: cannot be combined with data sets"),
         (["--average", "macro"], "--average: means nothing for several data sets"),
+        (["--second-gold", "sets/news.gold"], "--second-gold: means nothing for several"),
         (["--group", "lang"], "--group: means nothing for several data sets"),
         (["--metric", "f1,recall"], "--metric: several; expected one"),
         (["--dataset", "news", "a", "b", "c"], "'news' for the second time"),
@@ -348,3 +349,14 @@ def test_the_claims_hold_in_a_small_study():
     found = dataset_study([3], replicates=400, rng=1)
     assert all(claim.holds for claim in found), "; ".join(map(str, found))
     assert {claim.claim for claim in found} == {"count too large", "mean covered", "spread found"}
+
+
+def test_one_rule_of_matching_holds_for_all_data_sets_and_is_told():
+    gold = [["B-X", "I-X", "O"], ["O", "B-Y", "O"]] * 4
+    a, b = [["B-X", "O", "O"], ["O", "B-Y", "O"]] * 4, gold
+    own = {"gold": gold, "a": a, "b": b, "match": "partial"}
+    with pytest.raises(InputError, match="match: 'n' is scored by strict, but 'm' by partial"):
+        pv.compare_datasets({"n": (gold, a, b), "m": own})
+    found = pv.compare_datasets({"n": own, "m": own})
+    assert found.match == "partial"
+    assert "F1, partial overlap by data set" in found.to_markdown()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from probative._labels import items_of, label_text
 from probative._validation import open_probability, shown
 from probative.counts import Counts
 from probative.errors import InputError
@@ -151,13 +152,25 @@ def _checked(missing: object) -> str | None:
 
 
 def _marked(data: Any) -> Any:
-    """Lists and arrays of labels with a word where one is missing; anything else as it is."""
-    if isinstance(data, (list, tuple, np.ndarray)) and np.ndim(data[0] if len(data) else 0) == 0:
-        values = list(data)
-        lacks = [v is None or (isinstance(v, float) and v != v) for v in values]
+    """Lists, arrays and columns of labels with a word where one is missing; else what was given."""
+    if isinstance(data, (list, tuple, np.ndarray)):
+        is_column = np.ndim(data[0] if len(data) else 0) == 0
+    else:
+        is_column = hasattr(data, "to_list")  # pandas and Polars
+    if is_column:
+        values = items_of("others", data)
+        lacks = [not isinstance(v, (str, bytes)) and _is_missing(v) for v in values]
         if any(lacks):
             return [_NOBODY if lack else v for v, lack in zip(values, lacks, strict=True)]
     return data
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether it is None, NaN or NA; whoever reads labels refuses what is none."""
+    try:
+        return label_text(value) is None
+    except (TypeError, ValueError, ArithmeticError):
+        return False
 
 
 def _names(given: Sequence[Any], matched: Matched) -> tuple[str, ...]:

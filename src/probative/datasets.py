@@ -132,7 +132,7 @@ def compare_datasets(
         )
     if metric is not None and not isinstance(metric, str):
         raise InputError(f"metric: {shown(metric)}; expected one metric for all data sets")
-    for name in ("group", "run_column"):
+    for name in ("group", "run_column", "second_gold"):
         if getattr(options, name) is not None:
             raise InputError(f"{name}: means nothing for several data sets; expected it left out")
     called = _names(names)
@@ -254,6 +254,12 @@ def _together(
                 f"metric: {known[0].dataset.dataset!r} is compared by {first.metric}, but "
                 f"{one.dataset.dataset!r} by {one.dataset.comparison.metric}; expected a metric "
                 f"for all"
+            )
+        if one.dataset.comparison.match != first.match:
+            raise InputError(
+                f"match: {known[0].dataset.dataset!r} is scored by {first.match or 'strict'}, but "
+                f"{one.dataset.dataset!r} by {one.dataset.comparison.match or 'strict'}; expected "
+                f"one for all"
             )
     a, b = names or _common_names(known)
     sets = _adjusted([_renamed(one.dataset, a, b) for one in known])

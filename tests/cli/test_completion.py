@@ -59,6 +59,7 @@ def test_commands_options_and_words_are_completed(ask):
     assert ask("score", "--scheme", "io") == ["iob2", "iob1", "ioe2", "ioe1", "iobes", "io"]
     assert ask("study", "bayes", "--task", "") == ["cws", "ner", "org"]
     assert ask("score", "--task", "seg") == ["segmentation"]
+    assert ask("rank", "--match", "p") == ["partial"]
     assert ask("--ver") == ["--version"]
     assert ask("score", "--level", "") == []
     assert ask("nothing", "") == list(COMMANDS)  # Click goes on from what it understands

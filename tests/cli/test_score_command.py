@@ -308,3 +308,8 @@ def test_the_report_of_conlleval_cannot_steer_a_terminal(run, write):
     assert r"\x1b[31mX" in outcome.out
     assert r"\u202eY" in outcome.out
     assert not {"\x1b", "\u202e"} & set(outcome.out + outcome.err)
+
+
+def test_the_help_says_what_is_random(run):
+    words = " ".join(run("score", "--help").out.split())
+    assert "--seed N The seed of random numbers: --probabilities draws" in words

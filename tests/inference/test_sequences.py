@@ -187,3 +187,9 @@ def test_looks_show_themselves():
     assert looks.to_frame().shape[0] == 1
     assert looks.to_metrics()["f1_units"] == 50
     assert "|planned:100" in looks.signature
+
+
+@pytest.mark.parametrize("metric", pv.metrics.COMPOSITES)
+def test_a_score_that_is_no_ratio_of_sums_is_refused_before_any_label(metric):
+    with pytest.raises(pv.InputError, match=f"metric: {metric} is no ratio of sums over units"):
+        pv.sequential(metric)

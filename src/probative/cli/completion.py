@@ -31,6 +31,7 @@ _WORDS = {
     "--by": "evaluation:UNITS",
     "--format": "reporting.render:FORMATS",
     "--input-format": "reading.opening:FORMATS",
+    "--match": "matching.match_rules:MATCHES",
     "--method": "inference.intervals:METHODS",
     "--metric": "metrics:METRICS",
     "--pairs": "boards.building:PAIRS",

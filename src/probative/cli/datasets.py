@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["compare_several"]
 
 # what a comparison on several data sets does not have
-_ELSEWHERE = ("average", "power", "all_pairs", "paired_runs", "train", "group", "run_column")
+_ELSEWHERE = (
+    *("average", "power", "all_pairs", "paired_runs", "train", "group", "run_column"),
+    "second_gold",
+)
 
 
 def compare_several(

@@ -520,6 +520,14 @@ UNUSED_SEED = {
         help="Taken by every command; nothing is random in this one.",
     )
 }
+CURVE_SEED = {
+    "seed": Option(
+        "--seed",
+        metavar="N",
+        parser=seed,
+        help="The seed of random numbers: --probabilities draws; nothing else here is random.",
+    )
+}
 Output = Annotated[output.Output, printing(UNUSED_SEED)]
 Drawn = Annotated[output.Output, printing(FIGURE, UNUSED_SEED)]
 RandomOutput = Annotated[output.Output, printing()]

@@ -44,7 +44,7 @@ class Output:
     quiet
         Whether to say nothing but the results.
     seed
-        For commands in which nothing is random: every command takes one.
+        For commands in which little or nothing is random: every command takes one.
     """
 
     form: str = "text"

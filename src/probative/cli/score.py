@@ -60,7 +60,7 @@ def score(
     names: options.Names = None,
     runs: options.Runs = None,
     out: Annotated[
-        ScoreOutput, options.printing(options.FIGURE, options.UNUSED_SEED, {"form": _FORMAT})
+        ScoreOutput, options.printing(options.FIGURE, options.CURVE_SEED, {"form": _FORMAT})
     ],
 ) -> None:
     """What does my system score? Precision, recall, F1 with intervals, from files.

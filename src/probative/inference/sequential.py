@@ -13,7 +13,7 @@ from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.clusters import contributions, jackknife_error
 from probative.inference.sequences import GRID, Wealth, planned_grid, reach, share_limits
-from probative.metrics import METRICS, TABLE, ratio
+from probative.metrics import COMPOSITES, METRICS, RATIOS, TABLE, ratio
 from probative.options.base import sign
 from probative.results.sequences import Look, Looks
 
@@ -41,7 +41,8 @@ def sequential(
     Parameters
     ----------
     metric, beta
-        The score; the weight of recall in F-beta.
+        The score, a ratio of two sums over units: precision, recall, f1, fbeta, jaccard, accuracy,
+        specificity or npv; the weight of recall in F-beta.
     level
         With this probability the limits hold at every look, and 1 - level bounds the probability
         that the test ever decides between exchangeable systems.
@@ -80,7 +81,7 @@ class SequentialTest:
         planned: int | None = None,
         beta: float = 1.0,
     ) -> None:
-        self.metric = one_of("metric", metric, METRICS)
+        self.metric = _ratio_of_sums(metric)
         self.level = open_probability("level", level)
         self.beta = positive("beta", beta)
         self.planned = None if planned is None else whole_number("planned", planned)
@@ -246,6 +247,15 @@ class SequentialTest:
         if drift == 0 or missing / (drift**2 / 2) > _FARTHEST:
             return None
         return max(1, math.ceil(missing / (drift**2 / 2)))
+
+
+def _ratio_of_sums(metric: str) -> str:
+    """The metric, if units add to its numerator and denominator: bets go by what each one adds."""
+    if one_of("metric", metric, METRICS) in COMPOSITES:
+        raise InputError(
+            f"metric: {metric} is no ratio of sums over units; expected one of {', '.join(RATIOS)}"
+        )
+    return metric
 
 
 def _kind(counts: Counts | PairedCounts) -> str:

@@ -100,7 +100,7 @@ def _label_frequency(items: Items, train: Any) -> Bucketing:
     """Quarters of the labels, by how often they occur in training, or else in the answer."""
     kind = f"label frequency in {'the answer' if train is None else 'training'}"
     if train is None:
-        number = np.bincount(items.label[items.answer], minlength=len(items.labels))
+        number = items.positives_by_label
     else:
         names, codes = _labels_of(train)
         times = dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))

@@ -99,6 +99,14 @@ class Items:
             return round(self.weight * np.count_nonzero(self.answer))
         return round(self.weight * float(weights[self.answer].sum()))
 
+    @property
+    def positives_by_label(self) -> NDArray[np.int64]:
+        """How many spans (words, data) of every label the answer has."""
+        weights = self.weights(None)
+        own = None if weights is None else weights[self.answer]
+        parts = np.bincount(self.label[self.answer], weights=own, minlength=len(self.labels))
+        return np.asarray(np.rint(self.weight * parts), dtype=np.int64)
+
     def weights(self, by: str | None) -> NDArray[np.float64] | None:
         """How many items each one stands for: in its unit alone, or in all units; None for one."""
         if not self.is_condensed:

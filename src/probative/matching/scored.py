@@ -36,6 +36,7 @@ __all__ = ["Scored", "match_scores"]
 _UNUSED = (
     *("threshold", "probability_columns", "multilabel", "scheme", "ignore_type", "only", "labels"),
     *("label_names", "score_name", "train_words", "run_column", "tag_column"),
+    *("group", "match", "repair", "key", "memory_limit"),
 )
 
 

@@ -33,7 +33,7 @@ def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict
     """
     rows = _rows(result)
     pair = (result.a, result.b)
-    title = f"{result.b} − {result.a}, {metric_name(result.metric)} by data set"
+    title = f"{result.b} − {result.a}, {metric_name(result.metric, result.match)} by data set"
     content = result.to_dict()
     if gates:
         content["gates"] = [gate.to_dict() for gate in gates]

@@ -168,6 +168,11 @@ class DatasetComparisons(Result):
     notes: tuple[str, ...] = ()
     signature: str = field(default="", repr=False)
 
+    @property
+    def match(self) -> str | None:
+        """When a span counted as right, if not as usual; the same on all data sets."""
+        return self.datasets[0].comparison.match
+
     def __getitem__(self, which: int | str) -> Dataset:
         """A data set by its place or its name."""
         if isinstance(which, str):

@@ -69,7 +69,7 @@ def make_bucket(
     return Bucket(
         kind,
         name,
-        len(own),
+        part.items.positives,
         len(np.unique(own)),
         tuple(SystemScore(who, metric, s.estimate, s.low, s.high) for who, s in scores),
         tuple(BucketDifference(a, b, metric, d.estimate, d.low, d.high) for a, b, d in differences),

@@ -29,7 +29,7 @@ def _counted(r: DatasetComparisons) -> str:
             f"On none of {counted(len(r), 'data set')} is {r.b} known to be better than {r.a}, nor "
             f"{r.a} than {r.b} ({_confidence(r)})."
         )
-    return f"{'; '.join(parts)} ({_confidence(r)}; {metric_name(r.metric)})."
+    return f"{'; '.join(parts)} ({_confidence(r)}; {metric_name(r.metric, r.match)})."
 
 
 def _confidence(r: DatasetComparisons) -> str:
@@ -54,7 +54,8 @@ def _count(r: DatasetComparisons, count: DatasetCount) -> str:
 def _mean(r: DatasetComparisons) -> str:
     m = r.mean
     if isnan(m.difference):
-        return f"The mean over the data sets is undefined: {metric_name(r.metric)} is, on one."
+        score = metric_name(r.metric, r.match)
+        return f"The mean over the data sets is undefined: {score} is, on one."
     chance = "" if isnan(m.p_b_better) else f"; P({r.b} better on average) {equals(m.p_b_better)}"
     return (
         f"Mean over these data sets, each of the same weight: {r.b} − {r.a} = "
