@@ -12,7 +12,7 @@ from probative.reporting.forests import (
     forest_figure,
     forest_table,
 )
-from probative.wording import metric_name, metric_words, signed_points
+from probative.wording import counted, metric_name, metric_words, signed_points
 from probative.wording.verdict import no_verdict, pvalue_of
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _title(whole: Comparison, summary: GroupSummary) -> str:
 def _about(result: Comparisons, summary: GroupSummary) -> str:
     return (
         f"{100 * result.level:g} % intervals, each on its own; p adjusted by Holm's method for "
-        f"{summary.tests:,} tests (JSON: Benjamini and Hochberg's, too), that of all groups as it "
+        f"{counted(summary.tests, 'test')} (JSON: Benjamini and Hochberg's, too), that of all groups as it "
         f"is. The largest difference comes first."
     )
 
