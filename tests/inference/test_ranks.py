@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
 import probative as pv
+from probative.inference import ranks as ranks_module
 from probative.inference.leaderboard import evidence_of_units, leaderboard
 from probative.inference.pair_tests import pair_tests
 from probative.inference.ranks import (
@@ -571,3 +572,20 @@ def test_pairs_that_every_unit_tells_alike_have_no_certain_difference(metric):
         assert -1 <= pair.low < pair.difference or pair.difference == -1
         assert pair.difference <= pair.high
         assert pair.high - pair.low > 0.05
+
+
+def test_with_very_many_kinds_of_units_draws_are_normal(monkeypatch):
+    rng = np.random.default_rng(4)
+    right = rng.integers(0, 30, (3, 2000))
+    right[1] += rng.integers(0, 2, 2000)
+    right[2] = right[0]  # a copy
+    systems = [pv.Counts(tp=tp, fp=40 - tp, fn=40 - tp) for tp in right]
+    named = dict(zip("abc", systems, strict=True))
+    bootstrap = pv.rank(named, rng=1)
+    monkeypatch.setattr(ranks_module, "MANY_KINDS", 500)
+    normal = pv.rank(named, rng=1)
+    assert bootstrap.to_dict() != normal.to_dict()
+    for one, other in zip(bootstrap.ranking, normal.ranking, strict=True):
+        assert one.name == other.name
+        assert one.p_best == pytest.approx(other.p_best, abs=0.02)
+        assert one.expected_rank == pytest.approx(other.expected_rank, abs=0.03)

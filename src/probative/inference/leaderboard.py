@@ -190,7 +190,7 @@ def leaderboard(
     best, expected, ahead = np.full(k, np.nan), np.full(k, np.nan), np.full((k, k), np.nan)
     if len(known) and n_bootstrap:
         best[known], expected[known], ahead[pairs] = best_and_mean_rank(
-            evidence.scores, evidence.number, generator, n_bootstrap
+            evidence.scores, evidence.number, generator, n_bootstrap, evidence.covariance
         )
 
     places = np.ix_(order, order)

@@ -131,8 +131,8 @@ def _title(whole: Comparison, summary: GroupSummary) -> str:
 def _about(result: Comparisons, summary: GroupSummary) -> str:
     return (
         f"{100 * result.level:g} % intervals, each on its own; p adjusted by Holm's method for "
-        f"{counted(summary.tests, 'test')} (JSON: Benjamini and Hochberg's, too), that of all groups as it "
-        f"is. The largest difference comes first."
+        f"{counted(summary.tests, 'test')} (JSON: Benjamini and Hochberg's, too), that of all "
+        f"groups as it is. The largest difference comes first."
     )
 
 
