@@ -10,7 +10,7 @@ from scipy import special
 from probative.inference.clusters import student_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -279,23 +279,8 @@ def best_and_mean_rank(
     ----------
     D. B. Rubin, "The Bayesian bootstrap", 1981.
     """
-    step = max(1, _NUMBERS_AT_ONCE // max(1, len(number)))
-    several = np.flatnonzero(number > 1)  # as many exponential weights, added up, are a gamma
     best = mean = ahead = np.zeros(0)
-    normal = covariance is not None and len(number) > MANY_KINDS
-    if normal:
-        step = n_draws
-    for start in range(0, n_draws, step):
-        size = (min(step, n_draws - start), len(number))
-        if normal:
-            centre = scores(number[None].astype(np.float64))[0]
-            drawn = rng.multivariate_normal(
-                centre, covariance, size[0], check_valid="ignore", method="eigh"
-            )
-        else:
-            weights = rng.standard_exponential(size)
-            weights[:, several] = rng.standard_gamma(number[several], (size[0], len(several)))
-            drawn = scores(weights)
+    for start, drawn in enumerate(_draw_scores(scores, number, rng, n_draws, covariance)):
         rank, first = average_ranks(drawn)
         if not start:
             best, mean = np.zeros(rank.shape[1]), np.zeros(rank.shape[1])
@@ -304,6 +289,29 @@ def best_and_mean_rank(
         best = best + (first / first.sum(axis=1, keepdims=True)).sum(axis=0)
         mean = mean + rank.sum(axis=0)
     return best / n_draws, mean / n_draws, ahead / n_draws
+
+
+def _draw_scores(
+    scores: Callable[[Array], Array],
+    number: NDArray[np.int64],
+    rng: np.random.Generator,
+    n_draws: int,
+    covariance: Array | None,
+) -> Iterator[Array]:
+    """Scores under random weights of the units, some draws at a time."""
+    if covariance is not None and len(number) > MANY_KINDS:
+        centre = scores(number[None].astype(np.float64))[0]
+        yield rng.multivariate_normal(
+            centre, covariance, n_draws, check_valid="ignore", method="eigh"
+        )
+        return
+    step = max(1, _NUMBERS_AT_ONCE // max(1, len(number)))
+    several = np.flatnonzero(number > 1)  # as many exponential weights, added up, are a gamma
+    for start in range(0, n_draws, step):
+        size = (min(step, n_draws - start), len(number))
+        weights = rng.standard_exponential(size)
+        weights[:, several] = rng.standard_gamma(number[several], (size[0], len(several)))
+        yield scores(weights)
 
 
 def _times_ahead(rank: Array) -> Array:
