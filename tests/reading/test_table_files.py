@@ -25,7 +25,7 @@ from probative.cli import main
 from probative.reading.database import connected, identifier, literal, literal_path
 
 COLUMNS = {"gold_column": "y", "columns": ["old", "new"]}
-LIMIT = {"memory_limit": "500MB"}
+LIMIT = {"memory_limit": "1GB"}
 # what is drawn, in an order that depends on the order of the rows
 DRAWN = ("p_best", "expected_rank", "p_b_better", "pvalue", "p_adjusted")
 
@@ -380,17 +380,17 @@ class TestFailures:
     def test_lines(self, tmp_path, capsys):
         table = tmp_path / "table.csv"
         table.write_text("y,old,new\n" + "a,b,a\n" * 40 + "a,b,a,c\n")
-        error = fails(capsys, table, "--memory-limit", "500MB")
+        error = fails(capsys, table, "--memory-limit", "1GB")
         assert error.endswith("table.csv:42: 4 cells; expected 3, as in the header\n")
         table.write_bytes(b"y,old,new\n" + b"a,b,a\n" * 40 + b"\xff,b,a\n")
-        assert "table.csv:42: is not UTF-8" in fails(capsys, table, "--memory-limit", "500MB")
+        assert "table.csv:42: is not UTF-8" in fails(capsys, table, "--memory-limit", "1GB")
         table.write_text("y,old,new\n" + "a,b,a\n" * 40 + "a,,a\n")
-        error = fails(capsys, table, "--memory-limit", "500MB")
+        error = fails(capsys, table, "--memory-limit", "1GB")
         assert "column 'old' has missing labels: 1 of 41" in error
         table = tmp_path / "table.jsonl"
         good = json.dumps({"y": "a", "old": "b", "new": "a"}) + "\n"
         table.write_text(good * 20 + '{"y": "a",\n' + good)
-        assert "table.jsonl:21: " in fails(capsys, table, "--memory-limit", "500MB")
+        assert "table.jsonl:21: " in fails(capsys, table, "--memory-limit", "1GB")
 
     def test_databases(self, tmp_path, capsys):
         place = written(rows(), tmp_path, "db")
