@@ -84,7 +84,6 @@ OF_ALL_CLASSES = (*OF_TABLES, "balanced_accuracy")
 _MACRO = "macro_"
 _OF_WORDS = ("recall", "precision", "f1")  # recall first: the others reward splitting too little
 SECOND = "second annotation"
-_ROWS_ONE_BY_ONE = 20_000_000
 ONE_RUN = "one run of a system tells nothing about other runs of it"
 
 
@@ -688,31 +687,9 @@ def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
     units = None if unit == "item" or gold.units is None else gold.units
     rows = slice(None)
     if gold.repeats is not None:
-        rows, units = _one_by_one(gold, by_unit=units is not None)
+        rows, units = gold.repeats.one_by_one(gold.units, by_unit=units is not None)
     answer, said = of_gold[gold.codes][rows], of_system[system.codes][rows]
     return ConfusedItems(answer, said, len(names), units)
-
-
-def _one_by_one(gold: Any, *, by_unit: bool) -> tuple[Any, Any]:
-    """The rows behind rows that stand for several, and the units behind their units."""
-    total = int(gold.repeats.of_rows(gold.units).sum())
-    if total > _ROWS_ONE_BY_ONE:
-        raise InputError(
-            f"metric: of all classes it takes every row by itself, and {total:,} are too many; "
-            f"expected at most {_ROWS_ONE_BY_ONE:,}, or accuracy"
-        )
-    if not by_unit:
-        return np.repeat(np.arange(len(gold.codes)), gold.repeats.of_rows(gold.units)), None
-    rows, unit = np.arange(len(gold.codes)), gold.units
-    number = gold.repeats.number
-    first, copies = np.cumsum(number) - number, number[unit]
-    rows = np.repeat(rows, copies)
-    which = np.arange(len(rows)) - np.repeat(np.cumsum(copies) - copies, copies)
-    unit = first[unit[rows]] + which
-    if gold.repeats.times is not None:
-        times = gold.repeats.times[rows]
-        rows, unit = np.repeat(rows, times), np.repeat(unit, times)
-    return rows, unit
 
 
 def _interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:

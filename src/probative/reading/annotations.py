@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from probative.errors import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from probative.errors import InputError
     from probative.reading.source import Source
 
     Ints = NDArray[np.int32]
@@ -354,6 +355,10 @@ class RowIds:
     names: tuple[str, ...]
 
 
+# what is made of rows that stand for several, where every row is needed by itself
+_ROWS_ONE_BY_ONE = 20_000_000
+
+
 @dataclass(frozen=True, eq=False)
 class Repeats:
     """How many rows of a table each row stands for, where equal ones are kept once.
@@ -373,6 +378,37 @@ class Repeats:
         """How many rows of the table each row stands for, in all units like its own."""
         number = self.number if units is None else self.number[units]
         return number if self.times is None else number * self.times
+
+    def one_by_one(
+        self, units: Ints | None, *, by_unit: bool
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """The rows behind rows that stand for several, and the units behind their units.
+
+        Parameters
+        ----------
+        units
+            The unit of each row.
+        by_unit
+            Whether units matter; without, there are none.
+        """
+        every = self.of_rows(units)
+        total = int(every.sum())
+        if total > _ROWS_ONE_BY_ONE:
+            raise InputError(
+                f"metric: of all classes it takes every row by itself, and {total:,} are too many; "
+                f"expected at most {_ROWS_ONE_BY_ONE:,}, or accuracy"
+            )
+        rows = np.arange(len(every))
+        if units is None or not by_unit:
+            return np.repeat(rows, every), None
+        first, copies = np.cumsum(self.number) - self.number, self.number[units]
+        rows = np.repeat(rows, copies)
+        which = np.arange(len(rows)) - np.repeat(np.cumsum(copies) - copies, copies)
+        unit = first[units[rows]] + which
+        if self.times is not None:
+            times = self.times[rows]
+            rows, unit = np.repeat(rows, times), np.repeat(unit, times)
+        return rows, unit
 
 
 @dataclass(frozen=True, eq=False)
