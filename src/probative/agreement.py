@@ -12,7 +12,6 @@ from probative._labels import items_of, label_text
 from probative._validation import open_probability, shown
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.evaluation import by_name, facts_of_reading, match_of, unit_of
 from probative.inference.alpha import MISSING, Ratings, alpha_interval
 from probative.inference.confusion import ConfusedItems, confusion_interval
 from probative.inference.intervals import interval
@@ -27,6 +26,7 @@ from probative.options import AgreementOptions
 from probative.reading.annotations import Labels, Segmented, Spans
 from probative.reading.inputs import is_path
 from probative.results import Agreement, Interval, PairAgreement
+from probative.scoring.basis import by_name, facts_of_reading, match_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

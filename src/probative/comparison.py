@@ -15,22 +15,7 @@ from probative._validation import fraction, one_of, open_probability, random_gen
 from probative.counts import Counts, PairedCounts
 from probative.disagreements import confusions_of, examples_of
 from probative.errors import InputError
-from probative.evaluation import (
-    AVERAGES,
-    OF_ALL_CLASSES,
-    by_name,
-    ceilings_of,
-    compared_metrics,
-    confused_items,
-    facts_of_reading,
-    intervals_of,
-    match_beside,
-    match_of,
-    scored_as,
-    scores_in,
-    scores_of,
-    unit_of,
-)
+from probative.evaluation import scores_of
 from probative.groups.adjusting import with_groups
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.clusters import variance_of_difference
@@ -65,8 +50,22 @@ from probative.results import (
 from probative.runs.answers import without_claims
 from probative.runs.comparing import compare_counts, compare_groups, with_one_run
 from probative.runs.hints import hints_of_files
-from probative.runs.kinds import find_buckets, make_bucket
 from probative.runs.planning import plan_groups
+from probative.scoring.basis import (
+    AVERAGES,
+    OF_ALL_CLASSES,
+    by_name,
+    compared_metrics,
+    facts_of_reading,
+    match_of,
+    scored_as,
+    unit_of,
+)
+from probative.scoring.classes import confused_items
+from probative.scoring.intervals import intervals_of
+from probative.scoring.kinds import find_buckets, make_bucket
+from probative.scoring.second_annotation import ceilings_of, match_beside
+from probative.scoring.systems import scores_in
 from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from probative._validation import names_of, shown
 from probative.comparison import PairChoices, compare_cases, compare_matched
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.evaluation import by_name, scored_as, unit_of
 from probative.inference.heterogeneity import heterogeneity
 from probative.inference.mean_difference import MeanPosterior, mean_limits
 from probative.inference.multiplicity import adjust_pvalues
@@ -30,6 +29,7 @@ from probative.results import (
     MeanDifference,
 )
 from probative.runs.answers import without_claims
+from probative.scoring.basis import by_name, scored_as, unit_of
 from probative.wording.datasets import sentences_of_datasets
 from probative.wording.verdict import no_verdict
 

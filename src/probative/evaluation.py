@@ -2,115 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from probative._confusion import OF_TABLES
-from probative._validation import flag, names_of, one_of, open_probability, positive
+from probative._validation import flag, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.inference.confusion import ConfusedItems, confusion_interval
-from probative.inference.differences import difference
-from probative.inference.intervals import METHODS, interval
-from probative.inference.label_dependence import is_at_once, label_intervals
-from probative.inference.macro import macro_interval
-from probative.inference.randomization import randomization_test
+from probative.inference.intervals import METHODS
 from probative.inference.repeats import score_repeats
-from probative.matching.cases import cases_of_pair
 from probative.matching.groups import part_by_group
-from probative.matching.items import union
-from probative.matching.match_rules import STRICT
-from probative.matching.matched import Matched, match_inputs
 from probative.matching.pooled import counts_of_runs, pool_runs, unpooled
-from probative.matching.segmentation import boundary_counts, known_words, true_negatives
-from probative.matching.spans import overlaps
-from probative.matching.tag_rules import UNTYPED
-from probative.metrics import COMPOSITES, METRICS, NEEDS_TN, PRF, TABLE, label_metric
+from probative.metrics import TABLE
 from probative.metrics import score as score_of
 from probative.options import ScoreOptions
-from probative.reading.annotations import LabelSets
 from probative.results import (
-    Ceiling,
     Group,
-    Interval,
-    LabelScores,
     RunScores,
     Scores,
     SystemScores,
 )
+from probative.scoring.basis import (
+    OF_WORDS,
+    by_name,
+    facts_of_reading,
+    match_of,
+    metrics_of,
+    scored_as,
+    signed_runs,
+    unit_of,
+    unit_of_runs,
+)
+from probative.scoring.intervals import Choices
+from probative.scoring.second_annotation import ceilings_of, match_beside
+from probative.scoring.systems import scores_in, system_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from probative._types import Input, Systems
-    from probative.label_counts import LabelCounts
-    from probative.options import ReadingKeywords, ReadingOptions
+    from probative.matching.matched import Matched
+    from probative.options import ReadingKeywords
 
-__all__ = [
-    "AVERAGES",
-    "OF_ALL_CLASSES",
-    "UNITS",
-    "by_name",
-    "ceilings_of",
-    "compared_metrics",
-    "confused_items",
-    "facts_of_reading",
-    "intervals_of",
-    "match_beside",
-    "match_of",
-    "metrics_of",
-    "score",
-    "scored_as",
-    "scores_in",
-    "scores_of",
-    "signed_runs",
-    "unit_of",
-    "unit_of_runs",
-]
+__all__ = ["ONE_RUN", "score", "scores_of"]
 
-UNITS = ("sentence", "document", "unit", "item")
-AVERAGES = ("micro", "macro")
-# what accuracy is also called where every class of single-label data counts
-_ALL_CLASSES = (
-    "accuracy",
-    *(name for name, m in TABLE.items() if m.is_share_of_right and not m.depends_on_beta),
-)
-# what the whole table of all classes tells besides
-OF_ALL_CLASSES = (*OF_TABLES, "balanced_accuracy")
-_MACRO = "macro_"
-_OF_WORDS = ("recall", "precision", "f1")  # recall first: the others reward splitting too little
-SECOND = "second annotation"
 ONE_RUN = "one run of a system tells nothing about other runs of it"
-
-
-@dataclass(frozen=True)
-class _Choices:
-    """What all scores of a call have in common.
-
-    `asked` are the metrics that were asked for; none for the usual ones. `also` come on top.
-    """
-
-    unit: str
-    level: float
-    asked: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
-    beta: float = 1.0
-    method: str | None = None
-    overlap: bool = False
-
-    @property
-    def how(self) -> dict[str, Any]:
-        """How every interval is made."""
-        return {"level": self.level, "beta": self.beta, "method": self.method}
-
-    def among(self, usual: Sequence[str]) -> tuple[str, ...]:
-        """The metrics to compute, where these are the usual ones."""
-        single = [metric for metric in self.also if not metric.startswith(_MACRO)]
-        return tuple(dict.fromkeys((*(self.asked or usual), *single)))
 
 
 def score(
@@ -228,92 +165,6 @@ def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Sco
     )
 
 
-def match_beside(
-    gold: Any, systems: list[Any], names: Sequence[str] | None, options: Any, **how: Any
-) -> tuple[Matched, Matched | None]:
-    """What was gathered of the systems; and with the second annotation as one more, if there is.
-
-    Parameters
-    ----------
-    gold, systems, names
-        The inputs.
-    options
-        The choices, with `second_gold`.
-    how
-        As for `match_inputs`.
-    """
-    second = options.second_gold
-    if second is None:
-        return match_inputs(gold, systems, names=names, reading=options, **how), None
-    if not systems:
-        raise InputError("second_gold: the systems stand in one file; expected files of their own")
-    named = None if names is None else [*names, SECOND]
-    everyone = match_inputs(gold, [*systems, second], names=named, reading=options, **how)
-    if everyone.runs:
-        raise InputError(
-            "second_gold: means nothing for several runs; expected one run of a system"
-        )
-    return everyone.only(*range(len(everyone.names) - 1)), everyone
-
-
-def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | None:
-    """Every system beside the second annotation, which is the last.
-
-    Parameters
-    ----------
-    matched
-        The systems and the second annotation.
-    options
-        The choices: what is compared, by what, at which level.
-    """
-    if matched is None:
-        return None
-    unit = unit_of(matched, options.by)
-    metric = compared_metrics(matched, options.metric, "micro")[0]
-    scored, level, beta = scored_as(matched, metric), options.level, options.beta
-    usual = ScoreOptions(metric=metric, by=unit, level=level, beta=beta)
-    *_, score = intervals_of(matched, usual)
-    last = len(matched.names) - 1
-    found = []
-    for i in range(last):
-        paired = cases_of_pair(matched, last, i, unit).grouped()
-        gap = difference(paired, scored, level=level, beta=beta)
-        by = "unit" if paired.has_units else "item"
-        test = randomization_test(paired, scored, by=by, beta=beta, rng=0)
-        found.append(
-            Ceiling(
-                matched.names[i],
-                matched.names[last],
-                metric,
-                gap.b,
-                gap.a,
-                float(score.low),
-                float(score.high),
-                gap.estimate,
-                gap.low,
-                gap.high,
-                test.pvalue,
-                test.method,
-                unit,
-                level,
-                match_of(matched),
-                "; ".join(note for note in (gap.note, test.note) if note) or None,
-            )
-        )
-    return tuple(found)
-
-
-def by_name(
-    systems: list[Any], names: Sequence[str] | None
-) -> tuple[list[Any], Sequence[str] | None]:
-    """The systems and their names, which a dictionary holds together."""
-    if len(systems) != 1 or not isinstance(systems[0], Mapping):
-        return systems, names
-    if names is not None:
-        raise InputError("names: the systems have names already; expected none")
-    return list(systems[0].values()), [str(name) for name in systems[0]]
-
-
 def scores_of(
     matched: Matched,
     options: ScoreOptions,
@@ -338,7 +189,7 @@ def scores_of(
     unit = unit_of(matched, options.by)
     if options.overlap and matched.task != "entities":
         raise InputError(f"overlap: means nothing for {matched.task}; expected entities")
-    choices = _Choices(
+    choices = Choices(
         unit,
         options.level,
         () if options.metric is None else metrics_of(matched, options.metric, tables=True),
@@ -350,7 +201,7 @@ def scores_of(
     document = matched.items.document if unit == "document" else None
     done = known or {}
     systems = tuple(
-        replace(done[i], name=name) if i in done else _system(matched, i, choices)
+        replace(done[i], name=name) if i in done else system_scores(matched, i, choices)
         for i, name in enumerate(matched.names)
     )
     methods = dict.fromkeys(score.method for system in systems for score in system.scores)
@@ -385,7 +236,7 @@ def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]
         raise InputError("overlap: means nothing for several runs; expected one run of a system")
     asked = options.metric
     if asked is None and matched.task == "segmentation":
-        asked = _OF_WORDS
+        asked = OF_WORDS
     chosen = replace(options, metric=asked, by="unit" if unit == "item" else unit)
     parts = [scores_of(pool_runs(matched, group), chosen, also) for group in matched.runs]
     pooled = replace(
@@ -432,373 +283,3 @@ def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Sc
         return replace(own, repeated=replace(found, metric=own.metric))
 
     return replace(scores, run_scores=tuple(map(told, scores.run_scores or ())))
-
-
-def signed_runs(matched: Matched) -> str:
-    """How many runs there are, as a signature tells it."""
-    return f"runs:{','.join(str(len(group.places)) for group in matched.runs)}"
-
-
-def unit_of_runs(matched: Matched, by: str | None) -> str:
-    """What is taken to be independent, where what runs say of one item is not."""
-    unit = unit_of(matched, by)
-    if unit == "item" and matched.unit != "item":
-        raise InputError(
-            f"by: what several runs say of an item is not independent; expected {matched.unit!r}"
-        )
-    return unit
-
-
-def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
-    """The interval of one metric of every system, pooled over labels.
-
-    Parameters
-    ----------
-    matched
-        What has been gathered.
-    options
-        The choices, with a single metric.
-    """
-    metrics = metrics_of(matched, options.metric or ())
-    unit = unit_of(matched, options.by)
-    choices = _Choices(unit, options.level, metrics, (), options.beta, options.method)
-    scored = "recall" if matched.all_classes else metrics[0]
-    intervals = []
-    for i in range(len(matched.names)):
-        units = matched.items.counts(i, by="sentence")
-        if matched.all_classes:  # what was given instead of the right label is no item of its own
-            units = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        intervals.append(_interval(matched, units, scored, choices))
-    return intervals
-
-
-def scores_in(
-    matched: Matched, metrics: Sequence[str], options: ScoreOptions
-) -> tuple[SystemScores, ...]:
-    """The counts of every system and its scores in these metrics alone, without its labels.
-
-    Parameters
-    ----------
-    matched
-        What has been gathered, of a group, say.
-    metrics
-        What to score; means over labels are called macro_f1 and so on.
-    options
-        The choices.
-    """
-    metrics = tuple(dict.fromkeys(metrics))
-    columns = []
-    for metric in metrics:
-        single = metric.removeprefix(_MACRO)
-        chosen = replace(options, metric=single)
-        systems = range(len(matched.names))
-        if single != metric:
-            own = [_macro_interval(matched, i, chosen) for i in systems]
-        elif matched.all_classes and metric in OF_ALL_CLASSES:
-            own = [_table_interval(matched, i, chosen) for i in systems]
-        else:
-            own = intervals_of(matched, chosen)
-        columns.append([replace(one, metric=metric, signature="") for one in own])
-    return tuple(
-        SystemScores(name, matched.items.counts(i), tuple(column[i] for column in columns))
-        for i, name in enumerate(matched.names)
-    )
-
-
-def _macro_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
-    by = _cells_of(matched, unit_of(matched, options.by))
-    cells = matched.items.by_unit_and_label(i, by=by).only(matched.averaged[i])
-    return macro_interval(cells, str(options.metric), level=options.level, beta=options.beta)
-
-
-def _table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
-    unit = unit_of(matched, options.by)
-    choices = _Choices(unit, options.level, method=options.method)
-    by = _cells_of(matched, unit)
-    cells = partial(matched.items.by_unit_and_label, i, by=by)
-    return _of_all_classes(matched, i, str(options.metric), choices, cells)
-
-
-def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
-    """What a signature says first: the task, and how tags were read."""
-    if isinstance(matched.gold, LabelSets):
-        return matched.task, "sets"
-    if matched.scheme is None:
-        return (matched.task,)
-    return matched.task, matched.scheme, options.repair
-
-
-def match_of(matched: Matched) -> str | None:
-    """When a span counts as right, where it need not be equal."""
-    return None if matched.match == STRICT else matched.match
-
-
-def unit_of(matched: Matched, by: str | None) -> str:
-    """What is taken to be independent, by the name that its users give it."""
-    if by is None:
-        return matched.unit
-    one_of("by", by, UNITS)
-    if by == "item" and matched.match != STRICT:
-        raise InputError(
-            f"by: under match={matched.match!r} items of one {matched.unit} are not independent; "
-            f"expected {matched.unit!r}"
-        )
-    known = " or ".join(repr(name) for name in dict.fromkeys((matched.unit, "item")))
-    if by == "document" and matched.items.document is None:
-        raise InputError(f"by: no documents are marked in the answer; expected {known}")
-    if by not in ("item", "document", matched.unit):
-        raise InputError(f"by: there are no {by}s here; expected {known}")
-    return by
-
-
-def metrics_of(
-    matched: Matched,
-    metric: str | Sequence[str],
-    *,
-    average: str = "micro",
-    tables: bool = False,
-) -> tuple[str, ...]:
-    """The metrics that were asked for, each once, if they are defined for this task.
-
-    With `tables`, those of the whole table of all classes are among them.
-    """
-    names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
-    for name in names:
-        one_of("metric", name, METRICS)
-        if _is_right_or_wrong(matched) and name != "accuracy":
-            raise InputError(
-                f"metric: {name!r} is not defined for answers that are right or wrong; expected "
-                f"'accuracy'"
-            )
-        if average == "macro" and name in COMPOSITES:
-            raise InputError(
-                f"metric: {name!r} has no mean over labels; expected average='micro', or one of "
-                f"{', '.join(m for m in METRICS if m not in COMPOSITES)}"
-            )
-        if matched.all_classes and name in OF_ALL_CLASSES and tables and not matched.runs:
-            continue
-        if matched.all_classes and average == "micro" and name not in _ALL_CLASSES:
-            if name in OF_ALL_CLASSES:
-                raise InputError(
-                    f"metric: {name!r} of several classes is scored and compared, one run of each "
-                    f"system, and nothing else; expected one of {', '.join(_ALL_CLASSES)}"
-                )
-            other = "" if name in COMPOSITES else ", or average='macro'"
-            raise InputError(
-                f"metric: {name!r} is not defined over all classes at once; expected one of "
-                f"{', '.join(_ALL_CLASSES)}{other}"
-            )
-    return tuple(dict.fromkeys(names))
-
-
-def _is_right_or_wrong(matched: Matched) -> bool:
-    """Whether there is nothing to be found, only answers that are right or wrong."""
-    return matched.task == "samples" and matched.all_classes
-
-
-def compared_metrics(
-    matched: Matched,
-    metric: str | Sequence[str] | None,
-    average: str,
-    *,
-    tables: bool = False,
-) -> tuple[str, ...]:
-    """The metrics that systems are compared by: those asked for, or the usual one of the task."""
-    if matched.task == "samples" and average != "micro":
-        raise InputError(f"average: {average!r} means nothing for logs; expected 'micro'")
-    asked = () if metric is None else metrics_of(matched, metric, average=average, tables=tables)
-    if asked:
-        return asked
-    if matched.task == "segmentation":
-        return ("recall",)
-    return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
-
-
-def scored_as(matched: Matched, metric: str) -> str:
-    """Over all classes of single-label data a score is the share of the answers found."""
-    return "recall" if matched.all_classes else metric
-
-
-def _system(matched: Matched, i: int, choices: _Choices) -> SystemScores:
-    items = matched.items
-    counts = items.counts(i)
-    # a single type of tags is worth naming, a single kind of words is not; what only another
-    # system uses is none of this one's labels
-    own = np.count_nonzero(items.uses(i))
-    named = own > 1 or (own == 1 and matched.scheme and items.labels != (UNTYPED,))
-    biased = matched.task == "segmentation" and counts.positives > 0
-    cells = cache(lambda: items.by_unit_and_label(i, by=_cells_of(matched, choices.unit)))
-    return SystemScores(
-        name=matched.names[i],
-        counts=counts,
-        scores=_scores(matched, i, choices, cells),
-        by_label=_by_label(matched, i, choices, cells) if named else (),
-        splitting_bias=float(counts.predicted / counts.positives) if biased else None,
-        overlap=_overlap(matched, i) if choices.overlap else None,
-    )
-
-
-def _scores(
-    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
-) -> tuple[Interval, ...]:
-    units = matched.items.counts(i, by="sentence")
-    if matched.task == "segmentation":
-        scores = _segmentation_scores(matched, i, units, choices)
-    elif matched.all_classes:
-        # Over all classes every error is a false positive and a false negative at once: micro
-        # precision, recall and F1 are the accuracy, a share of the items.
-        right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        accuracy = _interval(matched, right, "recall", choices)
-        nameless = replace(accuracy, signature="")
-        usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
-        scores = tuple(
-            _of_all_classes(matched, i, name, choices, cells)
-            if name in OF_ALL_CLASSES
-            else replace(nameless, metric=name)
-            for name in choices.among(usual)
-        )
-    else:
-        metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
-        scores = tuple(_interval(matched, units, metric, choices) for metric in metrics)
-    return (*scores, *_macro_scores(matched, i, choices, cells))
-
-
-def _of_all_classes(
-    matched: Matched, i: int, metric: str, choices: _Choices, cells: Callable[[], LabelCounts]
-) -> Interval:
-    """The interval of a score of the whole table of all classes."""
-    if choices.method is not None:
-        raise InputError(f"method: {choices.method!r} means nothing for {metric} of all classes")
-    if metric == "balanced_accuracy":  # the mean recall of the classes that the answer has
-        recall = macro_interval(cells().only(matched.items.uses()), "recall", level=choices.level)
-        return replace(recall, metric=metric, signature="")
-    items = confused_items(matched, i, choices.unit)
-    return confusion_interval(items, metric, level=choices.level)
-
-
-def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
-    """The class of every item, and what a system calls it."""
-    gold, system = matched.gold, matched.systems[i]
-    if isinstance(gold, LabelSets) or not hasattr(gold, "codes"):
-        raise InputError("metric: of sets of labels there is no table of classes")
-    # one numbering for all systems: what they say of an item is exchanged
-    names, codes = union([gold.names, *(side.names for side in matched.systems)])
-    of_gold, of_system = codes[0], codes[1 + i]
-    units = None if unit == "item" or gold.units is None else gold.units
-    rows = slice(None)
-    if gold.repeats is not None:
-        rows, units = gold.repeats.one_by_one(gold.units, by_unit=units is not None)
-    answer, said = of_gold[gold.codes][rows], of_system[system.codes][rows]
-    return ConfusedItems(answer, said, len(names), units)
-
-
-def _interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:
-    """The interval of a metric from the counts of every sentence (unit, datum)."""
-    number = matched.items.number
-    if choices.unit == "document":
-        units = _by_document(units, matched.items.document)
-    elif choices.unit == "item" and (matched.unit != "item" or np.max(units.nu, initial=0) <= 1):
-        table = units.sum() if number is None else (units * number).sum()
-        return interval(table, metric, **choices.how)
-    # the label that was missed and the one that was given instead belong to one datum
-    return interval(units, metric, clustered=True, multiplicity=number, **choices.how)
-
-
-def _by_document(units: Counts, document: Any) -> Counts:
-    """The counts of every sentence, added up for each document."""
-    tp, fp, fn = (np.bincount(document, weights=n) for n in (units.tp, units.fp, units.fn))
-    tn = None if units.tn is None else np.bincount(document, weights=units.tn)
-    return Counts(tp, fp, fn, tn)
-
-
-def _by_label(
-    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
-) -> tuple[LabelScores, ...]:
-    """The scores of every label that the answer or the system has."""
-    metrics = tuple(m for m in choices.asked if label_metric(m) == m) or PRF
-    items = matched.items
-    counts = items.counts(i, by="label")
-    of_units = cells() if choices.unit != "item" else None
-    columns = [_of_labels(matched, i, counts, of_units, metric, choices) for metric in metrics]
-    used = items.uses(i).tolist()
-    rows = zip(items.labels, counts, *columns, used, strict=True)
-    return tuple(LabelScores(label, own, tuple(scores)) for label, own, *scores, use in rows if use)
-
-
-def _of_labels(
-    matched: Matched,
-    i: int,
-    counts: Counts,
-    cells: LabelCounts | None,
-    metric: str,
-    choices: _Choices,
-) -> Interval | list[Interval]:
-    """The intervals of a metric of all labels; a hundred thousand of them should not take long."""
-    if cells is None:  # one decision per label and item
-        return interval(counts, metric, **choices.how)
-    if is_at_once(metric) and choices.method is None:
-        return label_intervals(cells, metric, level=choices.level)
-    return [
-        _interval(matched, items.counts(i, by="sentence"), metric, choices)
-        for items in matched.items.by_label
-    ]
-
-
-def _cells_of(matched: Matched, unit: str) -> str:
-    """The units by the name that items have for them; a datum's labels belong together."""
-    return "sentence" if unit == matched.unit else unit
-
-
-def _macro_scores(
-    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
-) -> tuple[Interval, ...]:
-    """Means over the labels of the answer, or over those that were chosen."""
-    also = [m.removeprefix(_MACRO) for m in choices.also if m.startswith(_MACRO)]
-    labels = matched.averaged[i]
-    if not also and np.count_nonzero(labels) < 2:
-        return ()
-    averaged = cells().only(labels)
-    metrics = dict.fromkeys((*(choices.asked or PRF), *also))
-    return tuple(
-        macro_interval(averaged, metric, level=choices.level, beta=choices.beta)
-        for metric in metrics
-        if metric not in NEEDS_TN and metric not in COMPOSITES
-    )
-
-
-def _overlap(matched: Matched, i: int) -> dict[str, dict[str, float]]:
-    by_rule = overlaps(matched.gold, matched.systems[i])
-    return {
-        name: {**asdict(o), "precision": o.precision, "recall": o.recall, "f1": o.f1}
-        for name, o in by_rule.items()
-    }
-
-
-def _segmentation_scores(
-    matched: Matched, i: int, units: Counts, choices: _Choices
-) -> tuple[Interval, ...]:
-    scores = [_interval(matched, units, m, choices) for m in choices.among(_OF_WORDS)]
-    if choices.asked:
-        return tuple(scores)
-    gold, system = matched.gold, matched.systems[i]
-    boundaries = boundary_counts(gold, system)
-    further = [("tnr", "specificity", true_negatives(gold, units))]
-    further += [(f"boundary_{metric}", metric, boundaries) for metric in PRF]
-    if matched.lexicon is not None:
-        known = known_words(gold, matched.lexicon)
-        is_right = matched.items.says[i][matched.items.answer]
-        for name, which in (("oov_recall", ~known), ("iv_recall", known)):
-            further.append((name, "recall", _recall_counts(gold, is_right, which)))
-    scores += [
-        replace(_interval(matched, counts, metric, choices), metric=name)
-        for name, metric, counts in further
-    ]
-    return tuple(scores)
-
-
-def _recall_counts(gold: Any, is_right: Any, which: Any) -> Counts:
-    def number(words: Any) -> Any:
-        return np.bincount(gold.sentence[words], minlength=gold.n_sentences)
-
-    tp = number(is_right & which)
-    return Counts(tp, np.zeros_like(tp), number(~is_right & which))

@@ -22,17 +22,7 @@ from probative._validation import (
 from probative.comparison import compare_matched
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.evaluation import (
-    AVERAGES,
-    by_name,
-    compared_metrics,
-    facts_of_reading,
-    scored_as,
-    scores_of,
-    signed_runs,
-    unit_of,
-    unit_of_runs,
-)
+from probative.evaluation import scores_of
 from probative.inference.leaderboard import ADJUSTMENTS, evidence_of_units, leaderboard
 from probative.inference.macro_leaderboard import evidence_of_labels, most_exchanges
 from probative.inference.ranks import N_BOOTSTRAP
@@ -50,6 +40,16 @@ from probative.runs.counting import (
     scores_of_counts,
 )
 from probative.runs.hints import hints_of_runs
+from probative.scoring.basis import (
+    AVERAGES,
+    by_name,
+    compared_metrics,
+    facts_of_reading,
+    scored_as,
+    signed_runs,
+    unit_of,
+    unit_of_runs,
+)
 from probative.wording.ranking import ranking_summary
 from probative.wording.verdict import verdict
 from probative.workers import check_jobs, in_processes

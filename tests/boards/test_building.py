@@ -114,7 +114,7 @@ def test_only_what_is_new_is_computed_and_the_site_is_the_same(place, monkeypatc
         raise AssertionError("computed again")
 
     monkeypatch.setattr(building, "ranked_scores", refuse)
-    monkeypatch.setattr("probative.evaluation._system", refuse)
+    monkeypatch.setattr("probative.evaluation.system_scores", refuse)
     monkeypatch.setattr("probative.inference.pair_tests._test_pairs", refuse)
     monkeypatch.setattr(building, "rank_matched", _only_known(building.rank_matched))
     again = _build(place)

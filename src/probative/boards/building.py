@@ -23,7 +23,6 @@ from probative.boards.site import check_site, locked, real_site, replace_site
 from probative.boards.submissions import content_digest, find_submissions
 from probative.disagreements import examples_of
 from probative.errors import InputError
-from probative.evaluation import AVERAGES
 from probative.files import check_folder
 from probative.inference.leaderboard import ADJUSTMENTS
 from probative.matching.matched import match_inputs, read_side
@@ -33,6 +32,7 @@ from probative.ranking import Known, rank_matched, ranked_scores
 from probative.reading.inputs import is_path, task_of
 from probative.reporting.board_pages import board_pages
 from probative.results import Board, Ranking, Submission
+from probative.scoring.basis import AVERAGES
 from probative.wording import counted
 
 if TYPE_CHECKING:

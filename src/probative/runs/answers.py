@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from probative._validation import flag, fraction, one_of, open_probability
 from probative.errors import InputError
-from probative.evaluation import AVERAGES
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.run_scores import compare_run_scores
 from probative.inference.student_posterior import StudentPosterior
 from probative.results import Comparison, Comparisons, LabelDifference, Scores
+from probative.scoring.basis import AVERAGES
 from probative.wording.runs import runs_verdict
 from probative.wording.verdict import no_verdict
 

@@ -11,17 +11,7 @@ import numpy as np
 
 from probative._validation import names_of, random_generator
 from probative.errors import InputError
-from probative.evaluation import (
-    ONE_RUN,
-    compared_metrics,
-    facts_of_reading,
-    intervals_of,
-    match_of,
-    scored_as,
-    scores_of,
-    signed_runs,
-    unit_of_runs,
-)
+from probative.evaluation import ONE_RUN, scores_of
 from probative.inference.differences import difference
 from probative.inference.runs import compare_runs, pool_cases
 from probative.matching.cases import cases_by
@@ -39,7 +29,16 @@ from probative.runs.answers import (
 )
 from probative.runs.counting import counts_by_system, refuse_all_but, scores_of_counts
 from probative.runs.hints import hints_of_runs
-from probative.runs.kinds import find_buckets, make_bucket
+from probative.scoring.basis import (
+    compared_metrics,
+    facts_of_reading,
+    match_of,
+    scored_as,
+    signed_runs,
+    unit_of_runs,
+)
+from probative.scoring.intervals import intervals_of
+from probative.scoring.kinds import find_buckets, make_bucket
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from probative._validation import open_probability, whole_number
 from probative.errors import InputError
-from probative.evaluation import (
+from probative.inference.runs import compare_runs
+from probative.inference.runs_planning import plan_runs
+from probative.matching.pooled import counts_of_runs
+from probative.runs.counting import counts_by_system, refuse_all_but
+from probative.scoring.basis import (
     compared_metrics,
     facts_of_reading,
     scored_as,
     signed_runs,
     unit_of_runs,
 )
-from probative.inference.runs import compare_runs
-from probative.inference.runs_planning import plan_runs
-from probative.matching.pooled import counts_of_runs
-from probative.runs.counting import counts_by_system, refuse_all_but
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

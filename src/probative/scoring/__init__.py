@@ -1,0 +1,1 @@
+"""What systems score: the steps between what was matched and what `score` says."""

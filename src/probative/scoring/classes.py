@@ -1,0 +1,71 @@
+"""Scores of the whole table of all classes: what is called what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from probative.errors import InputError
+from probative.inference.confusion import ConfusedItems, confusion_interval
+from probative.inference.macro import macro_interval
+from probative.matching.items import union
+from probative.reading.annotations import LabelSets
+from probative.scoring.basis import unit_of
+from probative.scoring.intervals import Choices, cells_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probative.label_counts import LabelCounts
+    from probative.matching.matched import Matched
+    from probative.options import ScoreOptions
+    from probative.results import Interval
+
+__all__ = ["confused_items", "interval_of_classes", "table_interval"]
+
+
+def table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
+    """The interval of the one metric that was asked for, of all classes.
+
+    Parameters
+    ----------
+    matched, i
+        What has been gathered, and the number of the system.
+    options
+        The choices.
+    """
+    unit = unit_of(matched, options.by)
+    choices = Choices(unit, options.level, method=options.method)
+    by = cells_of(matched, unit)
+    cells = partial(matched.items.by_unit_and_label, i, by=by)
+    return interval_of_classes(matched, i, str(options.metric), choices, cells)
+
+
+def interval_of_classes(
+    matched: Matched, i: int, metric: str, choices: Choices, cells: Callable[[], LabelCounts]
+) -> Interval:
+    """The interval of a score of the whole table of all classes."""
+    if choices.method is not None:
+        raise InputError(f"method: {choices.method!r} means nothing for {metric} of all classes")
+    if metric == "balanced_accuracy":  # the mean recall of the classes that the answer has
+        recall = macro_interval(cells().only(matched.items.uses()), "recall", level=choices.level)
+        return replace(recall, metric=metric, signature="")
+    items = confused_items(matched, i, choices.unit)
+    return confusion_interval(items, metric, level=choices.level)
+
+
+def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
+    """The class of every item, and what a system calls it."""
+    gold, system = matched.gold, matched.systems[i]
+    if isinstance(gold, LabelSets) or not hasattr(gold, "codes"):
+        raise InputError("metric: of sets of labels there is no table of classes")
+    # one numbering for all systems: what they say of an item is exchanged
+    names, codes = union([gold.names, *(side.names for side in matched.systems)])
+    of_gold, of_system = codes[0], codes[1 + i]
+    units = None if unit == "item" or gold.units is None else gold.units
+    rows = slice(None)
+    if gold.repeats is not None:
+        rows, units = gold.repeats.one_by_one(gold.units, by_unit=units is not None)
+    answer, said = of_gold[gold.codes][rows], of_system[system.codes][rows]
+    return ConfusedItems(answer, said, len(names), units)
