@@ -526,13 +526,13 @@ def test_figures_and_tests_come_from_the_same_draws(entities):
 
 
 def test_a_sampled_null_has_the_tails_of_its_p_value(entities, monkeypatch):
-    from probative import comparison as module
+    from probative.pairs import pooled
 
     def sampled(*arguments, **how):
         return pv.randomization_test(*arguments, method="sampled", n_resamples=999, **how)
 
-    monkeypatch.setattr(module, "randomization_test", sampled)
-    c = module.compare(*entities, metric="recall", figures=True).comparisons[0]
+    monkeypatch.setattr(pooled, "randomization_test", sampled)
+    c = pv.compare(*entities, metric="recall", figures=True).comparisons[0]
     assert c.test == "sampled"
     middle = (c.null.edges[1:] + c.null.edges[:-1]) / 2
     extreme = c.null.probabilities[np.abs(middle) > abs(c.difference)].sum()

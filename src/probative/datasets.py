@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from probative._validation import names_of, shown
-from probative.comparison import PairChoices, compare_cases, compare_matched
+from probative.comparison import compare_matched
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.heterogeneity import heterogeneity
@@ -21,6 +21,7 @@ from probative.inference.randomization import randomization_test
 from probative.matching.cases import cases_of_pair
 from probative.matching.matched import match_inputs
 from probative.options import CompareOptions, ReadingOptions
+from probative.pairs.pooled import PairChoices, compare_cases
 from probative.results import (
     Comparison,
     Dataset,

@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from probative._validation import positive
-from probative.comparison import plan_from_files
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.planning import plan as plan_from_cases
+from probative.matching.cases import cases_of_pair
+from probative.matching.matched import match_inputs
+from probative.matching.pooled import unpooled
 from probative.options import PlanOptions
-from probative.runs.planning import plan_counts
+from probative.runs.planning import plan_counts, plan_groups
+from probative.scoring.basis import by_name, compared_metrics, facts_of_reading, scored_as, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from probative.options import ReadingKeywords
     from probative.results import Plan, RunsPlan
 
-__all__ = ["plan"]
+__all__ = ["plan", "plan_from_files"]
 
 _OF_CASES = frozenset(("metric", "difference", "power", "units", "level", "beta"))
 
@@ -184,3 +187,71 @@ def plan(
     result = plan_from_cases(pilot, **how)
     by = "by-unit" if pilot.has_units else "by-item"
     return replace(result, signature=options.signature("plan", result.metric, by))
+
+
+def plan_from_files(
+    gold: Input,
+    *systems: Systems,
+    names: Sequence[str] | None = None,
+    metric: str | None = None,
+    by: str | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    paired_runs: bool = False,
+    **reading: Unpack[ReadingKeywords],
+) -> Plan | RunsPlan:
+    """A `plan` from the inputs of a comparison, which are the pilot.
+
+    Parameters
+    ----------
+    gold, systems
+        The answer and two systems, as for `compare`.
+    names
+        What the systems are called.
+    metric, by, **reading
+        As for `compare`.
+    difference, power, units, level, beta, paired_runs
+        As for `plan`.
+    """
+    options = PlanOptions.of(
+        {
+            "metric": metric,
+            "by": by,
+            "difference": difference,
+            "power": power,
+            "units": units,
+            "level": level,
+            "beta": beta,
+            "paired_runs": paired_runs,
+            **reading,
+        },
+        beside=("names",),
+    )
+    if options.group is not None:
+        raise InputError("group: a plan has no groups; expected the rows of one group alone")
+    given, names = by_name(list(systems), names)
+    matched = match_inputs(gold, given, names=names, reading=options)
+    if any(len(group.places) > 1 for group in matched.runs):
+        return plan_groups(matched, options)
+    if paired_runs:
+        raise InputError("paired_runs: means nothing without runs; expected several of each system")
+    matched = unpooled(matched) if matched.runs else matched
+    if len(matched.names) != 2:
+        raise InputError(f"systems: {len(matched.names)} of them; expected two")
+    unit = unit_of(matched, by)
+    (name,) = compared_metrics(matched, metric, "micro")
+    result = plan_from_cases(
+        cases_of_pair(matched, 0, 1, unit),
+        scored_as(matched, name),
+        difference=difference,
+        power=power,
+        units=units,
+        level=level,
+        beta=beta,
+    )
+    signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
+    a, b = matched.names
+    return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature, a=a, b=b)

@@ -9,8 +9,6 @@ from itertools import combinations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
 from probative._validation import (
     one_of,
     open_probability,
@@ -24,15 +22,11 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.evaluation import scores_of
 from probative.inference.leaderboard import ADJUSTMENTS, evidence_of_units, leaderboard
-from probative.inference.macro_leaderboard import evidence_of_labels, most_exchanges
-from probative.inference.ranks import N_BOOTSTRAP
 from probative.inference.unit_table import UnitTable
 from probative.matching.matched import match_inputs
-from probative.matching.pooled import counts_of_runs
 from probative.metrics import METRICS
 from probative.options import CompareOptions, RankOptions, ScoreOptions
 from probative.reading.runs import are_files
-from probative.results import RankedPair, RankedSystem, Ranking, Scores, SystemScores
 from probative.runs.counting import (
     counts_by_system,
     pooled_counts,
@@ -50,29 +44,27 @@ from probative.scoring.basis import (
     unit_of,
     unit_of_runs,
 )
-from probative.wording.ranking import ranking_summary
+from probative.standings.evidence import WITHOUT_POSITIVES, evidence_of_means, unit_table
+from probative.standings.result import make_ranking
 from probative.wording.verdict import verdict
 from probative.workers import check_jobs, in_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    import numpy as np
 
     from probative._types import RNG, Input, Systems
-    from probative.inference.leaderboard import Evidence, Leaderboard
     from probative.inference.macro_leaderboard import KnownLimits
     from probative.inference.pair_tests import KnownTests
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
-    from probative.results import Comparison, Comparisons
+    from probative.results import Comparison, Comparisons, RankedPair, Ranking, Scores, SystemScores
 
 __all__ = ["Known", "rank", "rank_matched", "ranked_scores"]
 
 _USUAL = ("precision", "recall", "f1")
-_WRITTEN_OUT = 10_000_000  # units that are drawn one by one at most
 _ENOUGH = 6  # pairs from which on other processes are worth their start
-_WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
 
 
 def rank(
@@ -237,12 +229,12 @@ def rank_matched(
         if matched.runs:
             raise InputError("average: several runs have no macro ranks yet; expected 'micro'")
         how["limited"] = known.limits
-        evidence = _macro_evidence(matched, unit, metric, how)
+        evidence = evidence_of_means(matched, unit, metric, how)
         metric = f"macro_{metric}"
     else:
-        findable = bool(matched.items.answer.any()) or metric in _WITHOUT_POSITIVES
+        findable = bool(matched.items.answer.any()) or metric in WITHOUT_POSITIVES
         evidence = evidence_of_units(
-            _unit_table(matched, unit),
+            unit_table(matched, unit),
             scored_as(matched, metric),
             anything_to_find=findable,
             **how,
@@ -253,7 +245,7 @@ def rank_matched(
     if matched.runs:
         facts = (*facts, signed_runs(matched))
         scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
-    return _ranking(scores, metric, board, evidence, options, facts)
+    return make_ranking(scores, metric, board, evidence, options, facts)
 
 
 def _pairs_in_full(n_systems: int, most: int) -> list[tuple[int, int]]:
@@ -338,76 +330,6 @@ def ranked_scores(
     return scores_of(matched, usual, also=[also], known=known)
 
 
-def _macro_evidence(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
-    """What is known of means over labels."""
-    # a datum's own label and the one that it was given instead belong together
-    by = "sentence" if unit == matched.unit else unit
-    cells = [matched.items.by_unit_and_label(i, by=by) for i in range(len(matched.names))]
-    if cells[0].repeats.sum() > _WRITTEN_OUT:
-        raise InputError(
-            f"average: the macro ranks of {int(cells[0].repeats.sum()):,} units would not fit into "
-            f"memory; expected 'micro', or larger units"
-        )
-    return evidence_of_labels(
-        [own.written_out() for own in cells],  # each unit is drawn for itself
-        metric,
-        labels=matched.averaged,
-        answered=matched.items.uses() if matched.own_labels else matched.averaged[0],
-        own_labels=matched.own_labels,
-        **how,
-    )
-
-
-def _unit_table(matched: Matched, unit: str) -> UnitTable:
-    """The counts of every system on each unit, as the tests of pairs exchange them."""
-    items = matched.items
-    if matched.runs:
-        return UnitTable.of_counts(
-            [
-                pooled / items.weight
-                for pooled in pooled_counts(
-                    [counts_of_runs(matched, group, unit) for group in matched.runs]
-                )
-            ]
-        )
-    datum = matched.unit == "item" and len(items.labels) > 1 and not matched.all_classes
-    if unit == "item" and not datum:
-        return _item_table(matched)
-    by = "document" if unit == "document" else "sentence"
-    # halves of items are exchanged on a lattice of whole ones: no score changes if all are doubled
-    counts = [items.counts(i, by=by) / items.weight for i in range(len(matched.names))]
-    if matched.all_classes:  # what was given instead of the right label is no item of its own
-        counts = [Counts(c.tp, np.zeros_like(c.fp), c.fn) for c in counts]
-    table = UnitTable.of_counts(counts)
-    return table if items.number is None else replace(table, number=items.number)
-
-
-def _item_table(matched: Matched) -> UnitTable:
-    """The same with every item for a unit."""
-    items = matched.items
-    kept = items.answer if matched.all_classes else np.ones(len(items.answer), dtype=bool)
-    says, answer = items.says[:, kept], items.answer[kept]
-    negatives = None
-    number = np.ones(len(answer), dtype=np.int64)
-    weights = items.weights(None)
-    if weights is not None:
-        number = weights[kept].astype(np.int64)
-    if items.universe is not None and len(items.labels) == 1:
-        # what nobody proposes, and the answer does not have
-        says = np.concatenate([says, np.zeros((len(says), 1), dtype=bool)], axis=1)
-        answer = np.append(answer, False)
-        number = np.append(number, items.decisions - number.sum())
-        negatives = (~answer).astype(np.int32)
-    return UnitTable(
-        (says & answer).astype(np.int32),
-        (says & ~answer).astype(np.int32),
-        answer.astype(np.int32),
-        negatives,
-        number,
-        by_item=True,
-    )
-
-
 def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str, Any]) -> Ranking:
     """Rank systems of which only the counts by unit are known, those of several runs together."""
     refuse_all_but(options, "metric", "level", "beta", "adjust", "rng")
@@ -420,7 +342,7 @@ def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str
         table,
         metric,
         beta=beta,
-        anything_to_find=bool(table.positives.any()) or metric in _WITHOUT_POSITIVES,
+        anything_to_find=bool(table.positives.any()) or metric in WITHOUT_POSITIVES,
         level=level,
         adjust=options.adjust,
         seed=_seed(generator),
@@ -434,126 +356,8 @@ def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str
         facts = (*facts, f"runs:{','.join(str(len(own)) for own in by_system.values())}")
     else:
         scores = replace(scores, run_scores=None)
-    return _ranking(scores, metric, board, evidence, options, facts)
+    return make_ranking(scores, metric, board, evidence, options, facts)
 
 
 def _seed(generator: np.random.Generator) -> int:
     return int(generator.integers(2**63))
-
-
-def _ranking(
-    scores: Scores,
-    metric: str,
-    board: Leaderboard,
-    evidence: Evidence,
-    options: RankOptions,
-    facts: tuple[str, ...],
-) -> Ranking:
-    """The result, without and then with its sentence."""
-    by_place = [scores.systems[i] for i in board.order]
-    rows = []
-    for place, system in enumerate(by_place):
-        own = system[metric]
-        rows.append(
-            RankedSystem(
-                name=system.name,
-                metric=metric,
-                estimate=float(own.estimate),
-                low=float(own.low),
-                high=float(own.high),
-                rank_low=int(board.rank_low[place]),
-                rank_high=int(board.rank_high[place]),
-                tier=int(board.tier[place]),
-                letters=board.letters[place],
-                p_best=float(board.p_best[place]),
-                expected_rank=float(board.expected_rank[place]),
-                note=None if own.note is None else str(own.note),
-            )
-        )
-    test = "sampled" if evidence.sampled else "exact"
-    notes = (*scores.notes, *_remarks(metric, board, evidence, options))
-    ranking = Ranking(
-        **{field.name: getattr(scores, field.name) for field in fields(scores)},
-        metric=metric,
-        ranking=tuple(rows),
-        pairs=_pairs([row.name for row in rows], metric, board),
-        test=test,
-        adjustment=options.adjust,
-        quantile=board.quantile,
-        n_draws=0 if all(isnan(row.p_best) for row in rows) else N_BOOTSTRAP,
-    )
-    signature = options.signature(
-        "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, "bayesian-bootstrap"
-    )
-    return replace(
-        ranking, notes=tuple(notes), summary=ranking_summary(ranking), signature=signature
-    )
-
-
-def _remarks(
-    metric: str, board: Leaderboard, evidence: Evidence, options: RankOptions
-) -> list[str]:
-    """What must be said about how the pairs were judged."""
-    said = []
-    n_pairs = len(evidence.estimates) * (len(evidence.estimates) - 1) // 2
-    if metric.startswith("macro_") and n_pairs:
-        fewest, most = (f"{number:,}" for number in evidence.draws)
-        drawn = fewest if fewest == most else f"{fewest} to {most}"
-        said.append(
-            f"macro average: the tests are sampled ({drawn} exchanges each), intervals are "
-            f"approximations"
-        )
-        if n_pairs / (most_exchanges(n_pairs) + 1) > 1 - options.level:
-            said.append(
-                f"{n_pairs:,} pairs are too many for sampled tests: none can be decided at this "
-                f"level; expected fewer systems"
-            )
-    elif evidence.sampled:
-        said.append(
-            f"{evidence.sampled:,} of {n_pairs:,} tests are sampled, because the exact ones would "
-            f"not fit into memory"
-        )
-    if evidence.unclear:
-        said.append(
-            f"of {evidence.unclear:,} of {n_pairs:,} pairs it is not clear what all exchanges "
-            f"would decide: the leaderboard goes by those drawn"
-        )
-    if evidence.lopsided:
-        said.append(
-            f"{evidence.lopsided:,} of {n_pairs:,} pairs differ on few units, most of them on one "
-            f"side: their limits may be too narrow"
-        )
-    upper = np.triu_indices(len(board.order), 1)
-    apart = ((board.low > 0) | (board.high < 0))[upper]
-    decided = board.decided[upper]
-    for number, what in (
-        (np.count_nonzero(apart & ~decided), "not decided, but the limits leave out 0"),
-        (np.count_nonzero(decided & ~apart), "decided, but the limits include 0"),
-    ):
-        if number:
-            said.append(
-                f"interval and test disagree on {number:,} of {n_pairs:,} pairs: {what}; the "
-                f"leaderboard goes by the test"
-            )
-    return said
-
-
-def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPair, ...]:
-    """Every pair, in the order of the leaderboard; b stands above a."""
-    columns: list[NDArray[Any]] = [
-        board.difference,
-        board.low,
-        board.high,
-        board.pvalue,
-        board.p_adjusted,
-        board.decided,
-        board.identical,
-        board.p_ahead,
-    ]
-    upper = np.triu_indices(len(names), 1)
-    values = zip(*(column[upper].tolist() for column in columns), strict=True)
-    places = zip(*(side.tolist() for side in upper), strict=True)
-    return tuple(
-        RankedPair(names[below], names[above], metric, *row)
-        for (above, below), row in zip(places, values, strict=True)
-    )

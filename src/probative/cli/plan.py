@@ -70,7 +70,7 @@ def plan(
     Several runs: probative plan gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
     """
     from probative.cli.inputs import inputs_of
-    from probative.comparison import plan_from_files
+    from probative.planning import plan_from_files
     from probative.reporting.plan_report import plan_document
     from probative.reporting.runs_plan_figure import runs_plan_figure
     from probative.reporting.runs_plan_report import runs_plan_document

@@ -45,7 +45,7 @@ def group_of_cases(
     metrics
         What is compared.
     judge
-        Compares a pair by a metric: `probative.comparison.compare_cases` with its choices.
+        Compares a pair by a metric: `probative.pairs.pooled.compare_cases` with its choices.
     level, beta
         Of the intervals of scores; the weight of recall in F-beta.
     all_classes

@@ -1,0 +1,1 @@
+"""How systems stand: the steps between what was matched and what `rank` says."""

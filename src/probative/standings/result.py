@@ -1,0 +1,140 @@
+"""From a leaderboard to what a ranking says of every system and pair."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.inference.macro_leaderboard import most_exchanges
+from probative.inference.ranks import N_BOOTSTRAP
+from probative.results import RankedPair, RankedSystem, Ranking, Scores
+from probative.wording.ranking import ranking_summary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative.inference.leaderboard import Evidence, Leaderboard
+    from probative.options import RankOptions
+
+__all__ = ["make_ranking"]
+
+
+def make_ranking(
+    scores: Scores,
+    metric: str,
+    board: Leaderboard,
+    evidence: Evidence,
+    options: RankOptions,
+    facts: tuple[str, ...],
+) -> Ranking:
+    """The result, without and then with its sentence."""
+    by_place = [scores.systems[i] for i in board.order]
+    rows = []
+    for place, system in enumerate(by_place):
+        own = system[metric]
+        rows.append(
+            RankedSystem(
+                name=system.name,
+                metric=metric,
+                estimate=float(own.estimate),
+                low=float(own.low),
+                high=float(own.high),
+                rank_low=int(board.rank_low[place]),
+                rank_high=int(board.rank_high[place]),
+                tier=int(board.tier[place]),
+                letters=board.letters[place],
+                p_best=float(board.p_best[place]),
+                expected_rank=float(board.expected_rank[place]),
+                note=None if own.note is None else str(own.note),
+            )
+        )
+    test = "sampled" if evidence.sampled else "exact"
+    notes = (*scores.notes, *_remarks(metric, board, evidence, options))
+    ranking = Ranking(
+        **{field.name: getattr(scores, field.name) for field in fields(scores)},
+        metric=metric,
+        ranking=tuple(rows),
+        pairs=_pairs([row.name for row in rows], metric, board),
+        test=test,
+        adjustment=options.adjust,
+        quantile=board.quantile,
+        n_draws=0 if all(isnan(row.p_best) for row in rows) else N_BOOTSTRAP,
+    )
+    signature = options.signature(
+        "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, "bayesian-bootstrap"
+    )
+    return replace(
+        ranking, notes=tuple(notes), summary=ranking_summary(ranking), signature=signature
+    )
+
+
+def _remarks(
+    metric: str, board: Leaderboard, evidence: Evidence, options: RankOptions
+) -> list[str]:
+    """What must be said about how the pairs were judged."""
+    said = []
+    n_pairs = len(evidence.estimates) * (len(evidence.estimates) - 1) // 2
+    if metric.startswith("macro_") and n_pairs:
+        fewest, most = (f"{number:,}" for number in evidence.draws)
+        drawn = fewest if fewest == most else f"{fewest} to {most}"
+        said.append(
+            f"macro average: the tests are sampled ({drawn} exchanges each), intervals are "
+            f"approximations"
+        )
+        if n_pairs / (most_exchanges(n_pairs) + 1) > 1 - options.level:
+            said.append(
+                f"{n_pairs:,} pairs are too many for sampled tests: none can be decided at this "
+                f"level; expected fewer systems"
+            )
+    elif evidence.sampled:
+        said.append(
+            f"{evidence.sampled:,} of {n_pairs:,} tests are sampled, because the exact ones would "
+            f"not fit into memory"
+        )
+    if evidence.unclear:
+        said.append(
+            f"of {evidence.unclear:,} of {n_pairs:,} pairs it is not clear what all exchanges "
+            f"would decide: the leaderboard goes by those drawn"
+        )
+    if evidence.lopsided:
+        said.append(
+            f"{evidence.lopsided:,} of {n_pairs:,} pairs differ on few units, most of them on one "
+            f"side: their limits may be too narrow"
+        )
+    upper = np.triu_indices(len(board.order), 1)
+    apart = ((board.low > 0) | (board.high < 0))[upper]
+    decided = board.decided[upper]
+    for number, what in (
+        (np.count_nonzero(apart & ~decided), "not decided, but the limits leave out 0"),
+        (np.count_nonzero(decided & ~apart), "decided, but the limits include 0"),
+    ):
+        if number:
+            said.append(
+                f"interval and test disagree on {number:,} of {n_pairs:,} pairs: {what}; the "
+                f"leaderboard goes by the test"
+            )
+    return said
+
+
+def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPair, ...]:
+    """Every pair, in the order of the leaderboard; b stands above a."""
+    columns: list[NDArray[Any]] = [
+        board.difference,
+        board.low,
+        board.high,
+        board.pvalue,
+        board.p_adjusted,
+        board.decided,
+        board.identical,
+        board.p_ahead,
+    ]
+    upper = np.triu_indices(len(names), 1)
+    values = zip(*(column[upper].tolist() for column in columns), strict=True)
+    places = zip(*(side.tolist() for side in upper), strict=True)
+    return tuple(
+        RankedPair(names[below], names[above], metric, *row)
+        for (above, below), row in zip(places, values, strict=True)
+    )
