@@ -36,6 +36,7 @@ from probative.runs.counting import (
 from probative.runs.hints import hints_of_runs
 from probative.scoring.basis import (
     AVERAGES,
+    OF_ALL_CLASSES,
     by_name,
     compared_metrics,
     facts_of_reading,
@@ -44,7 +45,12 @@ from probative.scoring.basis import (
     unit_of,
     unit_of_runs,
 )
-from probative.standings.evidence import WITHOUT_POSITIVES, evidence_of_means, unit_table
+from probative.standings.evidence import (
+    WITHOUT_POSITIVES,
+    evidence_of_classes,
+    evidence_of_means,
+    unit_table,
+)
 from probative.standings.result import make_ranking
 from probative.wording.verdict import verdict
 from probative.workers import check_jobs, in_processes
@@ -55,8 +61,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from probative._types import RNG, Input, Systems
-    from probative.inference.macro_leaderboard import KnownLimits
     from probative.inference.pair_tests import KnownTests
+    from probative.inference.sampled_evidence import KnownLimits
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
     from probative.results import Comparison, Comparisons, RankedPair, Ranking, Scores, SystemScores
@@ -195,7 +201,7 @@ class Known:
     tests
         As for `pair_tests`; what is new is added.
     limits
-        As for `evidence_of_labels`, of macro averages; what is new is added.
+        As for `limits_of_pairs`, of scores of which nothing is exact; what is new is added.
     """
 
     scores: Mapping[int, SystemScores] = field(default_factory=dict)
@@ -221,7 +227,7 @@ def rank_matched(
     """
     known = Known() if known is None else known
     unit = unit_of_runs(matched, options.by) if matched.runs else unit_of(matched, options.by)
-    (metric,) = compared_metrics(matched, options.metric, options.average)
+    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
     generator = random_generator(options.rng)
     how = {**how, "beta": options.beta, "seed": _seed(generator), "tested": known.tests}
     how |= {"level": options.level, "adjust": options.adjust}
@@ -231,6 +237,9 @@ def rank_matched(
         how["limited"] = known.limits
         evidence = evidence_of_means(matched, unit, metric, how)
         metric = f"macro_{metric}"
+    elif matched.all_classes and metric in OF_ALL_CLASSES:
+        how["limited"] = known.limits
+        evidence = evidence_of_classes(matched, unit, metric, how)
     else:
         findable = bool(matched.items.answer.any()) or metric in WITHOUT_POSITIVES
         evidence = evidence_of_units(
@@ -323,7 +332,7 @@ def ranked_scores(
     known
         What systems score, by their numbers, where that is known already.
     """
-    (metric,) = compared_metrics(matched, options.metric, options.average)
+    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
     also = f"macro_{metric}" if options.average == "macro" else metric
     by = options.by if matched.runs else unit_of(matched, options.by)
     usual = ScoreOptions(level=options.level, by=by, beta=options.beta)

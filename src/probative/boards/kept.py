@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from probative.inference.macro_leaderboard import KnownLimits
     from probative.inference.pair_tests import KnownTests
+    from probative.inference.sampled_evidence import KnownLimits
 
 __all__ = ["Kept"]
 

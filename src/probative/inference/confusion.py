@@ -14,20 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from probative._confusion import OF_TABLES, score_of_margins, score_of_table, slopes_of_table
-from probative._validation import one_of, open_probability, random_generator
+from probative._confusion import OF_TABLES, score_of_table, slopes_of_table
+from probative._validation import one_of, open_probability
 from probative.errors import InputError
 from probative.inference.clusters import ONE_UNIT, student_quantile
 from probative.inference.differences import mover
 from probative.inference.proportions import normal_quantile
-from probative.inference.sequential_pvalue import levels_at, sequential_pvalue
 from probative.inference.student_posterior import StudentPosterior
-from probative.results import Difference, Interval, RandomizationTest
+from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from probative._types import RNG
 
     Array = NDArray[np.float64]
     Codes = NDArray[np.intp]
@@ -37,12 +34,10 @@ __all__ = [
     "confusion_difference",
     "confusion_interval",
     "confusion_posterior",
-    "confusion_test",
 ]
 
 METHOD = "logit"
 _ADDED = 1.0  # items that are added, as chance would share them out
-_NUMBERS_AT_ONCE = 2**20
 _TIE = 1e-12
 _UNDEFINED = "undefined: everything is of one class"
 
@@ -76,6 +71,17 @@ class ConfusedItems:
         k = self.n_classes
         flat = np.bincount(self.answer * k + self.said, minlength=k * k)
         return flat.reshape(k, k).astype(np.float64)
+
+    @property
+    def n_units(self) -> int:
+        """How many units there are: items, where these are independent."""
+        return len(self.answer) if self.units is None else int(self.units.max(initial=-1)) + 1
+
+    @property
+    def sums(self) -> Array:
+        """How many items are right, and how often each class is said."""
+        table = self.table
+        return np.concatenate([[np.trace(table)], table.sum(axis=0)])
 
     def moves(self, metric: str) -> Array:
         """How far every item moves the score."""
@@ -265,106 +271,3 @@ def _correlation(a: Array, b: Array, divisor: float) -> float:
     aa, ab, bb = (float(x @ y) for x, y in ((a, a), (a, b), (b, b)))
     bottom = np.sqrt((aa + extra) * (bb + extra))
     return ab / float(bottom) if bottom > 0 else 0.0
-
-
-def confusion_test(
-    a: ConfusedItems,
-    b: ConfusedItems,
-    metric: str = "kappa",
-    *,
-    level: float = 0.95,
-    rng: RNG | None = None,
-) -> RandomizationTest:
-    """The randomisation test by sampled exchanges of items, or of units; two-sided.
-
-    Parameters
-    ----------
-    a, b, metric, level
-        As for `confusion_difference`; drawing stops when it is clear whether the p-value is below
-        0.05, 0.01 and 1 - level.
-    rng
-        A seed or generator.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.confusion import ConfusedItems, confusion_test
-    >>> answer = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5)
-    >>> a = ConfusedItems(answer, np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 0] * 5), 3)
-    >>> b = ConfusedItems(answer, np.array([0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5), 3)
-    >>> confusion_test(a, b, rng=0).pvalue < 0.01
-    True
-    """
-    one_of("metric", metric, OF_TABLES)
-    walk = _Exchange.of(a, b, metric)
-    observed = walk.observed
-    unit = "item" if a.units is None else "unit"
-    number = len(a.answer) if a.units is None else int(a.units.max(initial=-1)) + 1
-
-    def extreme(generator: np.random.Generator, draws: int) -> int:
-        gaps = walk.gaps(generator, draws)
-        return int(np.count_nonzero(np.abs(gaps) >= abs(observed) - _TIE))
-
-    found = sequential_pvalue(extreme, levels=levels_at(level), rng=random_generator(rng))
-    return RandomizationTest(
-        metric=metric,
-        alternative="two-sided",
-        by=unit,
-        statistic=observed,
-        n_units=number,
-        method="sampled",
-        pvalue=1.0 if abs(observed) <= _TIE else found.pvalue,
-        n_resamples=found.draws,
-        standard_error=found.standard_error,
-        note=None if found.clear else str(found),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Exchange:
-    """Random exchanges of what differs: how many are right, and how often each class is said."""
-
-    steps: Array
-    times: NDArray[np.int64]
-    base: Array
-    total: Array
-    answer: Array
-    metric: str
-
-    @classmethod
-    def of(cls, a: ConfusedItems, b: ConfusedItems, metric: str) -> _Exchange:
-        k = a.n_classes
-        sums = [np.concatenate([[np.trace(s.table)], s.table.sum(axis=0)]) for s in (a, b)]
-        differ = np.flatnonzero(a.said != b.said)
-        unit = differ if a.units is None else a.units[differ]
-        unit, place = np.unique(unit, return_inverse=True)
-        steps = np.zeros((len(unit), k + 1))
-        for side, sign in ((a, 1.0), (b, -1.0)):
-            said = side.said[differ]
-            right = sign * (said == side.answer[differ])
-            steps[:, 0] += np.bincount(place, right, minlength=len(unit))
-            np.add.at(steps, (place, said + 1), sign)
-        steps, times = np.unique(steps, axis=0, return_counts=True)
-        return cls(steps, times, sums[1], sums[0] + sums[1], a.table.sum(axis=1), metric)
-
-    @property
-    def observed(self) -> float:
-        """B minus A; an undefined score counts as 0."""
-        return float(self._gap((self.base + self.times @ self.steps)[None, :])[0])
-
-    def gaps(self, generator: np.random.Generator, draws: int) -> Array:
-        """Differences after so many exchanges."""
-        at_once = max(1, _NUMBERS_AT_ONCE // max(1, len(self.times)))
-        parts = []
-        for start in range(0, draws, at_once):
-            size = (min(at_once, draws - start), len(self.times))
-            taken = generator.binomial(self.times, 0.5, size)
-            parts.append(self._gap(self.base + taken @ self.steps))
-        return np.concatenate(parts)
-
-    def _gap(self, own: Array) -> Array:
-        a, b = (
-            np.nan_to_num(score_of_margins(side[:, 0], side[:, 1:], self.answer, self.metric))
-            for side in (own, self.total - own)
-        )
-        return np.asarray(b - a)

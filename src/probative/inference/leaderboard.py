@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Limits = tuple[Array, Array]
 
-__all__ = ["ADJUSTMENTS", "Evidence", "Leaderboard", "evidence_of_units", "leaderboard"]
+__all__ = ["ADJUSTMENTS", "LOPSIDED", "Evidence", "Leaderboard", "evidence_of_units", "leaderboard"]
 
 ADJUSTMENTS = ("holm", "shaffer")
+_NO_SPREAD = 1e-12  # standard errors that rounding makes of none
 # The skewness from which on the limits of a difference may be too narrow: that of four units in
 # dispute, all on one side. What a fifth one would have been worth is not to be seen.
-_NO_SPREAD = 1e-12  # standard errors that rounding makes of none
-_LOPSIDED = 0.5
+LOPSIDED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +88,8 @@ class Evidence:
         Of how many pairs the units in dispute are few and most of them on one side.
     most
         By how much two scores can differ.
+    approximate
+        What the scores are, where nothing about them is exact.
     """
 
     estimates: Array
@@ -103,6 +105,7 @@ class Evidence:
     unclear: int = 0
     draws: tuple[int, int] = (0, 0)
     most: float = 1.0
+    approximate: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +311,7 @@ def evidence_of_units(
         limits=limits,
         scores=scores,
         number=number,
-        lopsided=int(np.count_nonzero(np.triu(skewness >= _LOPSIDED))),
+        lopsided=int(np.count_nonzero(np.triu(skewness >= LOPSIDED))),
         most=span(metric),
     )
 

@@ -7,11 +7,10 @@ from the posterior that `macro_difference` has for two systems.
 from __future__ import annotations
 
 from functools import partial
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse, special
+from scipy import sparse
 
 from probative.inference.label_dependence import kinds_of_items
 from probative.inference.leaderboard import Evidence
@@ -19,36 +18,27 @@ from probative.inference.macro import macro_evidence, shifts
 from probative.inference.macro_difference import macro_difference
 from probative.inference.macro_pair_tests import macro_pair_tests
 from probative.inference.ranks import covariance_of_moves
-from probative.inference.sequential_pvalue import MOST
+from probative.inference.sampled_evidence import kinds_of, limits_of_pairs, sample_pairs
 from probative.metrics import ratio
-from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from probative.inference.macro import MacroEvidence
     from probative.inference.pair_tests import KnownTests
+    from probative.inference.sampled_evidence import KnownLimits
     from probative.label_counts import LabelCounts
 
     Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]
     System = tuple[LabelCounts, Mask, MacroEvidence]
-    KnownLimits = MutableMapping[tuple[int, int], tuple[float, float, float]]
 
-__all__ = ["evidence_of_labels", "most_exchanges"]
+__all__ = ["evidence_of_labels"]
 
-_ALWAYS = 100_000  # exchanges that may be drawn, however many pairs there are
-_OF_ALL_PAIRS = 3 * 10**8
 _DENSE = 0.04  # the share of cells with a count from which on a full table is faster
 _LARGE = 1 << 26  # numbers that are too many for a full table
-_ENOUGH = 20  # pairs from which on other processes are worth their start
-
-
-def most_exchanges(n_pairs: int) -> int:
-    """How many exchanges may be drawn for one of so many pairs."""
-    return min(MOST, max(_ALWAYS, _OF_ALL_PAIRS // max(1, n_pairs)))
 
 
 def evidence_of_labels(
@@ -86,41 +76,28 @@ def evidence_of_labels(
     seed, n_jobs, report, tested
         As for `probative.inference.pair_tests.pair_tests`.
     limited
-        Limits that are known already, by the numbers of the two systems, the lower first: how many
-        standard errors they reach, and the limits. What is new is added.
+        As for `probative.inference.sampled_evidence.limits_of_pairs`.
     """
     averages = [
         macro_evidence(own.only(mask), metric, beta=beta)
         for own, mask in zip(cells, labels, strict=True)
     ]
-    k = len(cells)
     judged = np.array([one.posterior is not None for one in averages])
     kind = _kinds(cells)
-    tested = {} if tested is None else tested
-    pairs = list(combinations(range(k), 2))
-    same = {pair: (1.0, 0) for pair in pairs if kind[pair[0]] == kind[pair[1]]}
-    jobs = n_jobs if len(pairs) - len(same) >= _ENOUGH else 1
-    found = macro_pair_tests(
+    find = partial(
+        macro_pair_tests,
         cells,
-        pairs,
-        metric,
+        metric=metric,
         labels=answered,
         own_labels=own_labels,
         beta=beta,
         level=level,
         adjust=adjust,
-        known={**tested, **same},
-        most=most_exchanges(len(pairs)),
         seed=seed,
         n_jobs=n_jobs,
         report=report,
     )
-    pvalues, draws = np.ones((k, k)), [own.draws for own in found if own.draws]
-    for (i, j), own in zip(pairs, found, strict=True):
-        pvalues[i, j] = pvalues[j, i] = own.pvalue
-        if (i, j) not in same:
-            tested[i, j] = own.pvalue, own.draws
-
+    tests = sample_pairs(find, kind, tested)
     there: list[int] = np.flatnonzero(judged).tolist()
     moves = [_moves(cells[i], labels[i], metric, beta) for i in there]
     n_units = cells[0].n_units
@@ -130,26 +107,6 @@ def evidence_of_labels(
         np.reshape(moves, (len(there), n_units))[:, busy], number[busy]
     )
     sums: Any = _sums([cells[i] for i in there], metric, beta) if there else None
-
-    def limits(quantile: float) -> tuple[Array, Array]:
-        reach = float(special.erf(quantile / np.sqrt(2)))
-        known = {} if limited is None else limited
-        wanted = list(combinations(there, 2))
-        unknown = [pair for pair in wanted if known.get(pair, (None,))[0] != quantile]
-        find = partial(_limits, metric, reach, beta)
-        systems = list(zip(cells, labels, averages, strict=True))
-        # a process is sent the two systems of its pair alone
-        parts = [(systems[i], systems[j]) for i, j in unknown]
-        for pair, (_, own) in zip(unknown, in_processes(find, parts, jobs), strict=True):
-            known[pair] = quantile, *own
-        place = {i: at for at, i in enumerate(there)}
-        low, high = np.zeros((len(there), len(there))), np.zeros((len(there), len(there)))
-        for i, j in wanted:
-            # of the row minus the column
-            a, b = place[i], place[j]
-            _, least, most = known[i, j]
-            low[b, a], high[b, a], low[a, b], high[a, b] = least, most, -most, -least
-        return low, high
 
     def scores(weights: Array) -> Array:
         parts = np.asarray(weights @ sums).reshape(len(weights), len(there), 2, -1)
@@ -162,26 +119,28 @@ def evidence_of_labels(
         estimates=np.array([one.estimate for one in averages]),
         judged=judged,
         identical=kind[:, None] == kind,
-        pvalues=pvalues,
-        sampled=k * (k - 1) // 2,
-        unclear=sum(not own.clear for own in found),
-        draws=(min(draws, default=0), max(draws, default=0)),
+        **tests,
         covariance=covariance,
-        limits=limits,
+        limits=limits_of_pairs(
+            partial(_limits, metric, beta),
+            list(zip(cells, labels, averages, strict=True)),
+            there,
+            limited,
+            n_jobs=n_jobs,
+        ),
         scores=scores,
         number=number,
+        approximate="macro average",
     )
 
 
 def _kinds(cells: Sequence[LabelCounts]) -> NDArray[np.intp]:
     """The kind of every system: copies are of one kind."""
-    kinds: dict[bytes, int] = {}
-    keys = (np.stack([c.counts.tp, c.counts.fp]).tobytes() for c in cells)
-    return np.array([kinds.setdefault(key, len(kinds)) for key in keys], dtype=np.intp)
+    return kinds_of(np.stack([c.counts.tp, c.counts.fp]).tobytes() for c in cells)
 
 
 def _limits(
-    metric: str, level: float, beta: float, pair: tuple[System, System]
+    metric: str, beta: float, level: float, pair: tuple[System, System]
 ) -> tuple[float, float]:
     (a, mask_a, known_a), (b, mask_b, known_b) = pair
     labels, known = (mask_a, mask_b), (known_a, known_b)

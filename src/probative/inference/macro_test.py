@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from probative._validation import one_of, random_generator, whole_number
+from probative.inference._pair_exchanges import TIE
 from probative.inference._unit_flips import UnitFlips
 from probative.inference.macro import as_cells
 from probative.inference.macro_difference import check_same_cells
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TIE", "MacroExchange", "contributions", "macro_test", "macro_tests"]
 
-TIE = 1e-12  # a tie that rounding would break is still a tie
 _BINS_A_SIDE, _REACH = 20, 4.0  # of the histogram of the null distribution, in deviations
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from probative.inference.confusion import (
     confusion_difference,
     confusion_posterior,
-    confusion_test,
 )
+from probative.inference.confusion_test import confusion_test
 from probative.metrics import label_metric
 from probative.pairs.macro import compare_macro, macro_sides, tests_of_sides
 from probative.pairs.pooled import PairChoices, differences_by_label, numbers_of_pair
 from probative.results import Comparison
-from probative.scoring.classes import confused_items
+from probative.scoring.classes import confused_items, over_answered
 
 if TYPE_CHECKING:
     from probative.matching.matched import Matched
@@ -27,7 +27,7 @@ def compare_classes(
 ) -> Comparison:
     """The same for a score of the whole table of all classes."""
     if metric == "balanced_accuracy":  # the mean recall of the classes
-        pairs = [(i, j)]
+        matched, pairs = over_answered(matched), [(i, j)]
         sides = macro_sides(matched, pairs, "recall", choices)
         tests = tests_of_sides(matched, pairs, "recall", choices, sides)
         mean = compare_macro(matched, i, j, "recall", choices, sides=sides, tests=tests)

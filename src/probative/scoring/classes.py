@@ -10,6 +10,7 @@ from probative.errors import InputError
 from probative.inference.confusion import ConfusedItems, confusion_interval
 from probative.inference.macro import macro_interval
 from probative.matching.items import union
+from probative.matching.labels import averaged_labels
 from probative.reading.annotations import LabelSets
 from probative.scoring.basis import unit_of
 from probative.scoring.intervals import Choices, cells_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from probative.options import ScoreOptions
     from probative.results import Interval
 
-__all__ = ["confused_items", "interval_of_classes", "table_interval"]
+__all__ = ["confused_items", "interval_of_classes", "over_answered", "table_interval"]
 
 
 def table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
@@ -53,6 +54,15 @@ def interval_of_classes(
         return replace(recall, metric=metric, signature="")
     items = confused_items(matched, i, choices.unit)
     return confusion_interval(items, metric, level=choices.level)
+
+
+def over_answered(matched: Matched) -> Matched:
+    """The same, with means over the classes of the answer alone, whatever labels were asked for.
+
+    The mean of their recalls is balanced accuracy.
+    """
+    averaged = averaged_labels(matched.items, None)
+    return replace(matched, averaged=averaged, own_labels=False)
 
 
 def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:

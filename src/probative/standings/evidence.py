@@ -9,17 +9,19 @@ import numpy as np
 
 from probative.counts import Counts
 from probative.errors import InputError
+from probative.inference.confusion_leaderboard import evidence_of_tables
 from probative.inference.macro_leaderboard import evidence_of_labels
 from probative.inference.unit_table import UnitTable
 from probative.matching.pooled import counts_of_runs
 from probative.runs.counting import pooled_counts
+from probative.scoring.classes import confused_items, over_answered
 from probative.scoring.intervals import cells_of
 
 if TYPE_CHECKING:
     from probative.inference.leaderboard import Evidence
     from probative.matching.matched import Matched
 
-__all__ = ["WITHOUT_POSITIVES", "evidence_of_means", "unit_table"]
+__all__ = ["WITHOUT_POSITIVES", "evidence_of_classes", "evidence_of_means", "unit_table"]
 
 _WRITTEN_OUT = 10_000_000  # units that are drawn one by one at most
 WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
@@ -42,6 +44,14 @@ def evidence_of_means(matched: Matched, unit: str, metric: str, how: dict[str, A
         own_labels=matched.own_labels,
         **how,
     )
+
+
+def evidence_of_classes(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
+    """What is known of scores of the whole table of all classes."""
+    if metric == "balanced_accuracy":  # the mean recall of the classes
+        return evidence_of_means(over_answered(matched), unit, "recall", how)
+    systems = [confused_items(matched, i, unit) for i in range(len(matched.names))]
+    return evidence_of_tables(systems, metric, **{k: v for k, v in how.items() if k != "beta"})
 
 
 def unit_table(matched: Matched, unit: str) -> UnitTable:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.inference.macro_leaderboard import most_exchanges
 from probative.inference.ranks import N_BOOTSTRAP
+from probative.inference.sampled_evidence import most_exchanges
 from probative.results import RankedPair, RankedSystem, Ranking, Scores
 from probative.wording.ranking import ranking_summary
 
@@ -52,7 +52,7 @@ def make_ranking(
             )
         )
     test = "sampled" if evidence.sampled else "exact"
-    notes = (*scores.notes, *_remarks(metric, board, evidence, options))
+    notes = (*scores.notes, *_remarks(board, evidence, options))
     ranking = Ranking(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         metric=metric,
@@ -71,18 +71,16 @@ def make_ranking(
     )
 
 
-def _remarks(
-    metric: str, board: Leaderboard, evidence: Evidence, options: RankOptions
-) -> list[str]:
+def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> list[str]:
     """What must be said about how the pairs were judged."""
     said = []
     n_pairs = len(evidence.estimates) * (len(evidence.estimates) - 1) // 2
-    if metric.startswith("macro_") and n_pairs:
+    if evidence.approximate and n_pairs:
         fewest, most = (f"{number:,}" for number in evidence.draws)
         drawn = fewest if fewest == most else f"{fewest} to {most}"
         said.append(
-            f"macro average: the tests are sampled ({drawn} exchanges each), intervals are "
-            f"approximations"
+            f"{evidence.approximate}: the tests are sampled ({drawn} exchanges each), intervals "
+            f"are approximations"
         )
         if n_pairs / (most_exchanges(n_pairs) + 1) > 1 - options.level:
             said.append(
