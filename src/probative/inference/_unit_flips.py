@@ -24,7 +24,10 @@ __all__ = ["UnitFlips"]
 _MANY = 256  # units from which on a binomial variate is quicker than bits
 _BYTES_AT_ONCE = 1 << 22
 _EXACT = 1 << 24  # whole numbers up to this are exact in single precision
-_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)
+# masks of every other bit, pair and four of a word
+_ODD_BITS, _ODD_PAIRS, _ODD_FOURS = (
+    np.uint64(int.from_bytes(bytes([byte] * 8))) for byte in (0x55, 0x33, 0x0F)
+)
 
 
 class UnitFlips:
@@ -71,6 +74,19 @@ class UnitFlips:
         """How many units of every byte are flipped."""
         size = len(self._mask) * times
         words = generator.integers(2**64, size=-(-size // 8), dtype=np.uint64, endpoint=False)
-        raw = words.astype("<u8", copy=False).view(np.uint8)[:size].reshape(len(self._mask), times)
-        ones: NDArray[np.uint8] = _ONES.take(raw & self._mask[:, None])
-        return ones
+        words = words.astype("<u8", copy=False)
+        raw = words.view(np.uint8)[:size].reshape(len(self._mask), times)
+        raw &= self._mask[:, None]
+        _count_ones(words)
+        return raw
+
+
+def _count_ones(words: NDArray[np.uint64]) -> None:
+    """Replace every byte by the number of its ones, eight bytes at a time: pairs, fours, eights."""
+    words -= (words >> 1) & _ODD_BITS
+    fours = words & _ODD_PAIRS
+    words >>= 2
+    words &= _ODD_PAIRS
+    words += fours
+    words += words >> 4
+    words &= _ODD_FOURS

@@ -168,7 +168,8 @@ class MacroExchange:
         check_same_cells(a, b)
         always = np.ones(a.n_labels, dtype=bool) if labels is None else labels
         self._average = _Average(always, own_labels=own_labels)
-        parts = [contributions(cells, metric, beta) for cells in (a, b)]
+        # which labels are returned matters to those alone that count only where they are
+        parts = [contributions(cells, metric, beta)[: 2 + own_labels] for cells in (a, b)]
         self._totals = [np.stack([a.sum_by_label(column) for column in part]) for part in parts]
         self._flips = UnitFlips(*_distinct_moves(a, parts[0] - parts[1]))
         self.n_units = int(a.repeats.sum())
@@ -194,19 +195,19 @@ class MacroExchange:
 
 
 class _Average:
-    """The macro averages of arrays of totals: rows of x, y and items returned, by label."""
+    """The macro averages of arrays of totals: rows of x, y and, for own labels, items returned."""
 
     def __init__(self, always: Mask, *, own_labels: bool):
         self.always, self.own_labels = always, own_labels
 
     def __call__(self, totals: Array) -> Array:
-        top, bottom, returned = totals[..., 0, :], totals[..., 1, :], totals[..., 2, :]
+        top, bottom = totals[..., 0, :], totals[..., 1, :]
         with np.errstate(invalid="ignore", divide="ignore"):
             # sums of fractions come back as 0 only up to rounding
             scores = np.where(bottom > TIE, top / bottom, 0.0)
         counts = self.always
         if self.own_labels:
-            counts = counts | (returned > TIE)
+            counts = counts | (totals[..., 2, :] > TIE)
         number = np.maximum(1, np.sum(np.broadcast_to(counts, scores.shape), axis=-1))
         return np.asarray(np.sum(scores * counts, axis=-1) / number)
 
@@ -222,10 +223,10 @@ def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.i
 
     A row per part and label, a column per kind of unit.
     """
-    columns = np.arange(3)[:, None] * cells.n_labels + cells.label
+    columns = np.arange(len(parts))[:, None] * cells.n_labels + cells.label
     there = parts != 0
     rows = np.broadcast_to(cells.unit, columns.shape)[there]
-    shape = (cells.n_units, 3 * cells.n_labels)
+    shape = (cells.n_units, len(parts) * cells.n_labels)
     table = sparse.coo_array((parts[there], (rows, columns[there])), shape=shape).tocsr()
     table.sum_duplicates()
     table.eliminate_zeros()
