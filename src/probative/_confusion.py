@@ -19,10 +19,11 @@ OF_TABLES = ("mcc", "kappa")  # metrics of a whole table, whatever the number of
 
 
 def score_of_table(table: Array, metric: str) -> Any:
-    """Gorodkin's R_K ("mcc") or Cohen's kappa of tables, whose last two axes are the classes.
+    """Gorodkin's R_K ("mcc"), Cohen's kappa or balanced accuracy of tables of classes by classes.
 
-    NaN where it is undefined: of kappa where everything is one class for both, of R_K where
-    everything is one class for either.
+    The classes are the last two axes. NaN where it is undefined: of kappa where everything is one
+    class for both, of R_K where everything is one class for either. Balanced accuracy is the mean
+    recall of the classes that the answer has.
 
     Examples
     --------
@@ -32,6 +33,11 @@ def score_of_table(table: Array, metric: str) -> Any:
     >>> [round(float(score_of_table(table, metric)), 4) for metric in ("kappa", "mcc")]
     [0.6947, 0.6974]
     """
+    if metric == "balanced_accuracy":
+        right, answer = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1)
+        there = answer > 0
+        recall = np.divide(right, answer, out=np.zeros(right.shape), where=there)
+        return recall.sum(axis=-1) / there.sum(axis=-1)
     right = np.trace(table, axis1=-2, axis2=-1)
     return score_of_margins(right, table.sum(axis=-2), table.sum(axis=-1), metric)
 
@@ -57,6 +63,11 @@ def slopes_of_table(table: Array, metric: str) -> Array:
     """The derivatives of the score in every cell of one table."""
     n, said, answer = table.sum(), table.sum(axis=0), table.sum(axis=1)
     score = float(score_of_table(table, metric))
+    if metric == "balanced_accuracy":
+        there = answer > 0
+        share = np.divide(1, answer, out=np.zeros(len(table)), where=there) / there.sum()
+        recall = np.diagonal(table) * share * there.sum()
+        return np.asarray((np.eye(len(table)) - recall[:, None]) * share[:, None])
     by_cell = said[:, None] + answer[None, :]
     top = np.trace(table) + n * np.eye(len(table)) - by_cell
     if metric == "kappa":

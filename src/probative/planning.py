@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from probative._validation import positive
 from probative.counts import PairedCounts
 from probative.errors import InputError
+from probative.inference.confusion_planning import confusion_plan
 from probative.inference.planning import plan as plan_from_cases
 from probative.matching.cases import cases_of_pair
 from probative.matching.matched import match_inputs
 from probative.matching.pooled import unpooled
 from probative.options import PlanOptions
 from probative.runs.planning import plan_counts, plan_groups
-from probative.scoring.basis import by_name, compared_metrics, facts_of_reading, scored_as, unit_of
+from probative.scoring.basis import (
+    OF_ALL_CLASSES,
+    by_name,
+    compared_metrics,
+    facts_of_reading,
+    scored_as,
+    unit_of,
+)
+from probative.scoring.classes import confused_items
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,16 +251,14 @@ def plan_from_files(
     if len(matched.names) != 2:
         raise InputError(f"systems: {len(matched.names)} of them; expected two")
     unit = unit_of(matched, by)
-    (name,) = compared_metrics(matched, metric, "micro")
-    result = plan_from_cases(
-        cases_of_pair(matched, 0, 1, unit),
-        scored_as(matched, name),
-        difference=difference,
-        power=power,
-        units=units,
-        level=level,
-        beta=beta,
-    )
+    (name,) = compared_metrics(matched, metric, "micro", tables=True)
+    wanted: dict[str, Any] = {"difference": difference, "power": power, "units": units}
+    if matched.all_classes and name in OF_ALL_CLASSES:
+        one, other = (confused_items(matched, i, unit) for i in range(2))
+        result = confusion_plan(one, other, name, level=level, **wanted)
+    else:
+        cases, scored = cases_of_pair(matched, 0, 1, unit), scored_as(matched, name)
+        result = plan_from_cases(cases, scored, level=level, beta=beta, **wanted)
     signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
     a, b = matched.names
     return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature, a=a, b=b)

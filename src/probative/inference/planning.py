@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -36,12 +36,14 @@ from probative.results.plans import Plan
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["plan"]
+    from numpy.typing import NDArray
+
+__all__ = ["UNDEFINED", "Pilot", "plan", "plan_from_pilot"]
 
 _MOST = 10**15  # units; nobody will ever have more
 _BLIND = "the systems never differ in the pilot, which says nothing about how they would"
 _ALONE = "the pilot is one unit, which says nothing about how others would come out"
-_UNDEFINED = "the denominator of a score is 0 in the pilot"
+UNDEFINED = "the denominator of a score is 0 in the pilot"
 _CANNOT = "with so few units the exact test cannot reject, whatever it sees"
 
 
@@ -70,17 +72,52 @@ def plan(
     one_of("metric", metric, METRICS)
     level = open_probability("level", level)
     beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
+    table = paired.total()
+    observed = score(table.b, metric, beta=beta) - score(table.a, metric, beta=beta)
+    return plan_from_pilot(
+        Pilot.of(paired, metric, beta),
+        metric,
+        float(observed),
+        difference=difference,
+        power=power,
+        units=units,
+        level=level,
+    )
+
+
+def plan_from_pilot(
+    pilot: Pilot,
+    metric: str,
+    observed: float,
+    *,
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+) -> Plan:
+    """The same from what a pilot knows of units, whatever the score is made of.
+
+    Parameters
+    ----------
+    pilot
+        How units vary.
+    metric
+        The score.
+    observed
+        The difference in the pilot.
+    difference, power, units, level
+        As for `probative.plan`.
+    """
     if difference is not None and power is not None and units is not None:
         raise InputError("units: difference, power and units are all given; nothing is left to do")
     if power is not None:
         power = open_probability("power", power)
     if units is not None:
         units = whole_number("units", units)
-    pilot = _Pilot.of(paired, metric, beta)
     if units is not None and power is not None:
         smallest, note = pilot.smallest_difference(power, units, level, span(metric))
         return Plan(metric, smallest, power, level, units, int(pilot.units), note)
-    wanted = _wanted_difference(paired, metric, difference, beta)
+    wanted = abs(observed) if difference is None else _wanted_difference(difference, metric)
     if units is not None:
         reached, note = pilot.power_of(wanted, units, level)
         return Plan(metric, wanted, reached, level, units, int(pilot.units), note)
@@ -89,26 +126,20 @@ def plan(
     return Plan(metric, wanted, power, level, needed, int(pilot.units), note)
 
 
-def _wanted_difference(
-    paired: PairedCounts, metric: str, difference: float | None, beta: float
-) -> float:
-    if difference is not None:
-        wanted = positive("difference", abs(one_number("difference", difference)), zero=True)
-        most = span(metric)
-        if wanted > most:
-            size = " in size" if difference < 0 else ""
-            raise InputError(
-                f"difference: {difference!r} is more than {most:g}{size}; expected a fraction of "
-                f"1: {ONE_POINT}"
-            )
-        return wanted
-    table = paired.total()
-    observed = score(table.b, metric, beta=beta) - score(table.a, metric, beta=beta)
-    return abs(float(observed))
+def _wanted_difference(difference: float, metric: str) -> float:
+    wanted = positive("difference", abs(one_number("difference", difference)), zero=True)
+    most = span(metric)
+    if wanted > most:
+        size = " in size" if difference < 0 else ""
+        raise InputError(
+            f"difference: {difference!r} is more than {most:g}{size}; expected a fraction of "
+            f"1: {ONE_POINT}"
+        )
+    return wanted
 
 
 @dataclass(frozen=True)
-class _Pilot:
+class Pilot:
     """What a pilot knows: how one unit varies, and how often there is something to exchange.
 
     Attributes
@@ -130,20 +161,39 @@ class _Pilot:
     trouble: str | None
 
     @classmethod
-    def of(cls, paired: PairedCounts, metric: str, beta: float) -> _Pilot:
+    def of(cls, paired: PairedCounts, metric: str, beta: float) -> Pilot:
+        """From the cases of two systems."""
         (a, b), number = contributions(paired, metric, beta=beta, pooled=True)
         units = float(paired.n_units if paired.has_units else paired.cases.sum())
         (x_a, y_a), (x_b, y_b) = ((number @ x, number @ y) for x, y in (a, b))
-        unknown = (math.nan, math.nan, math.nan)
         if not (y_a > 0 and y_b > 0):
-            return cls(units, unknown, math.nan, _UNDEFINED)
+            return cls.without_any(units, UNDEFINED)
         dx, dy = b[0] - a[0], b[1] - a[1]
         informative = float(number[(dx != 0) | (dy != 0)].sum())
+        added = units * (dx - (x_a + x_b) / (y_a + y_b) * dy) / ((y_a + y_b) / 2)
+        return cls.of_units(added, number, units, informative)
+
+    @classmethod
+    def of_units(
+        cls,
+        added: NDArray[np.float64],
+        number: NDArray[Any],
+        units: float,
+        informative: float,
+    ) -> Pilot:
+        """From what the units of each kind add to the difference, times the number of all units.
+
+        Parameters
+        ----------
+        added, number
+            What a unit of each kind adds, and how many there are of it.
+        units, informative
+            How many units there are in all, and in how many exchanging A and B changes anything.
+        """
         trouble = _BLIND if not informative > 0 else _ALONE if number.sum() < 2 else None
         if trouble:
-            return cls(units, unknown, math.nan, trouble)
+            return cls.without_any(units, trouble)
         # empty units add nothing, and are there all the same: others will have to be collected
-        added = units * (dx - (x_a + x_b) / (y_a + y_b) * dy) / ((y_a + y_b) / 2)
         added, number = np.append(added, 0.0), np.append(number, units - number.sum())
         mean = number @ added / units
         second, third, fourth = (float(number @ (added - mean) ** k) / units for k in (2, 3, 4))
@@ -151,12 +201,17 @@ class _Pilot:
         second *= units / (units - 1)
         return cls(units, (second, third, fourth), informative / units, None)
 
+    @classmethod
+    def without_any(cls, units: float, trouble: str) -> Pilot:
+        """A pilot that nothing can be planned with, and why."""
+        return cls(units, (math.nan, math.nan, math.nan), math.nan, trouble)
+
     def power_of(
         self, difference: float, units: int, level: float
     ) -> tuple[float | None, str | None]:
         """The probability that the exchange test rejects, and what must be said of it."""
         if self.trouble or math.isnan(difference):
-            return None, self.trouble or _UNDEFINED
+            return None, self.trouble or UNDEFINED
         note = _CANNOT if units < _fewest(level) else None
         return min(self._normal_power(difference, units, level), self._possible(units, level)), note
 
@@ -165,7 +220,7 @@ class _Pilot:
     ) -> tuple[int | None, str | None]:
         """The least number of units that have the power."""
         if self.trouble or math.isnan(difference):
-            return None, self.trouble or _UNDEFINED
+            return None, self.trouble or UNDEFINED
         if difference == 0:
             return None, None
 

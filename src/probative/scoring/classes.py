@@ -7,8 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from probative.errors import InputError
-from probative.inference.confusion import ConfusedItems, confusion_interval
+from probative.inference.confusion import (
+    ConfusedItems,
+    confusion_difference,
+    confusion_interval,
+)
+from probative.inference.confusion_test import confusion_test
 from probative.inference.macro import macro_interval
+from probative.inference.macro_difference import macro_difference
+from probative.inference.macro_test import macro_test
+from probative.inference.sequential_pvalue import levels_at
 from probative.matching.items import union
 from probative.matching.labels import averaged_labels
 from probative.reading.annotations import LabelSets
@@ -21,9 +29,15 @@ if TYPE_CHECKING:
     from probative.label_counts import LabelCounts
     from probative.matching.matched import Matched
     from probative.options import ScoreOptions
-    from probative.results import Interval
+    from probative.results import Difference, Interval, RandomizationTest
 
-__all__ = ["confused_items", "interval_of_classes", "over_answered", "table_interval"]
+__all__ = [
+    "confused_items",
+    "gap_of_classes",
+    "interval_of_classes",
+    "over_answered",
+    "table_interval",
+]
 
 
 def table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
@@ -54,6 +68,29 @@ def interval_of_classes(
         return replace(recall, metric=metric, signature="")
     items = confused_items(matched, i, choices.unit)
     return confusion_interval(items, metric, level=choices.level)
+
+
+def gap_of_classes(
+    matched: Matched, i: int, j: int, options: ScoreOptions
+) -> tuple[Difference, RandomizationTest]:
+    """The difference of two systems, the second minus the first, and its test.
+
+    Parameters
+    ----------
+    matched, i, j
+        What has been gathered, and the numbers of the systems.
+    options
+        The choices, with one metric of all classes.
+    """
+    metric, level, unit = str(options.metric), options.level, unit_of(matched, options.by)
+    if metric != "balanced_accuracy":
+        a, b = (confused_items(matched, k, unit) for k in (i, j))
+        gap = confusion_difference(a, b, metric, level=level)
+        return gap, confusion_test(a, b, metric, level=level, rng=0)
+    by, labels = cells_of(matched, unit), matched.items.uses()
+    one, other = (matched.items.by_unit_and_label(k, by=by).only(labels) for k in (i, j))
+    gap, _ = macro_difference(one, other, "recall", level=level)
+    return gap, macro_test(one, other, "recall", by=unit, levels=levels_at(level), rng=0)
 
 
 def over_answered(matched: Matched) -> Matched:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
@@ -10,12 +11,16 @@ from probative.inference.randomization import randomization_test
 from probative.matching.cases import cases_of_pair
 from probative.matching.matched import Matched, match_inputs
 from probative.options import ScoreOptions
+from probative.reading.inputs import is_path
 from probative.results import Ceiling
-from probative.scoring.basis import compared_metrics, match_of, scored_as, unit_of
+from probative.scoring.basis import OF_ALL_CLASSES, compared_metrics, match_of, scored_as, unit_of
+from probative.scoring.classes import gap_of_classes, table_interval
 from probative.scoring.intervals import intervals_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from probative.results import Difference, RandomizationTest
 
 __all__ = ["ceilings_of", "match_beside"]
 
@@ -43,6 +48,8 @@ def match_beside(
         raise InputError("second_gold: the systems stand in one file; expected files of their own")
     named = None if names is None else [*names, SECOND]
     everyone = match_inputs(gold, [*systems, second], names=named, reading=options, **how)
+    if names is None and not is_path(second):  # a file gives its name
+        everyone = replace(everyone, names=(*everyone.names[:-1], SECOND))
     if everyone.runs:
         raise InputError(
             "second_gold: means nothing for several runs; expected one run of a system"
@@ -63,17 +70,15 @@ def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | 
     if matched is None:
         return None
     unit = unit_of(matched, options.by)
-    metric = compared_metrics(matched, options.metric, "micro")[0]
-    scored, level, beta = scored_as(matched, metric), options.level, options.beta
-    usual = ScoreOptions(metric=metric, by=unit, level=level, beta=beta)
-    *_, score = intervals_of(matched, usual)
+    metric = compared_metrics(matched, options.metric, "micro", tables=True)[0]
+    usual = ScoreOptions(metric=metric, by=unit, level=options.level, beta=options.beta)
     last = len(matched.names) - 1
+    of_classes = matched.all_classes and metric in OF_ALL_CLASSES
+    score = table_interval(matched, last, usual) if of_classes else intervals_of(matched, usual)[-1]
+    find = gap_of_classes if of_classes else _gap_of_items
     found = []
     for i in range(last):
-        paired = cases_of_pair(matched, last, i, unit).grouped()
-        gap = difference(paired, scored, level=level, beta=beta)
-        by = "unit" if paired.has_units else "item"
-        test = randomization_test(paired, scored, by=by, beta=beta, rng=0)
+        gap, test = find(matched, last, i, usual)
         found.append(
             Ceiling(
                 matched.names[i],
@@ -89,9 +94,20 @@ def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | 
                 test.pvalue,
                 test.method,
                 unit,
-                level,
+                options.level,
                 match_of(matched),
                 "; ".join(note for note in (gap.note, test.note) if note) or None,
             )
         )
     return tuple(found)
+
+
+def _gap_of_items(
+    matched: Matched, i: int, j: int, options: ScoreOptions
+) -> tuple[Difference, RandomizationTest]:
+    """The difference of two systems in a score of the pooled items, and its test."""
+    scored, beta = scored_as(matched, str(options.metric)), options.beta
+    paired = cases_of_pair(matched, i, j, str(options.by)).grouped()
+    by = "unit" if paired.has_units else "item"
+    test = randomization_test(paired, scored, by=by, beta=beta, rng=0)
+    return difference(paired, scored, level=options.level, beta=beta), test

@@ -1,0 +1,111 @@
+"""Exchanges of what two systems say move the scores of whole confusion tables."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from sklearn import metrics as reference
+
+from probative.inference import confusion_leaderboard as board
+from probative.inference.confusion import ConfusedItems
+from probative.inference.confusion_leaderboard import confusion_pair_tests, evidence_of_tables
+from probative.inference.confusion_test import TableExchange, confusion_test
+
+SCORES = {"mcc": reference.matthews_corrcoef, "kappa": reference.cohen_kappa_score}
+
+
+def said_of(n, k, *, seed=0, systems=2):
+    rng = np.random.default_rng(seed)
+    answer = rng.integers(0, k, n)
+    own = [np.where(rng.random(n) < 0.5, answer, rng.integers(0, k, n)) for _ in range(systems)]
+    return answer, own
+
+
+def sides(answer, own, k, units=None):
+    return [ConfusedItems(answer, said, k, units) for said in own]
+
+
+def brute_force(answer, a, b, metric, units=None):
+    """The share of all exchanges that make the difference at least as large."""
+    units = np.arange(len(answer)) if units is None else units
+    places = np.unique(units[a != b])
+    score = SCORES[metric]
+
+    def gap(taken):
+        swap = np.isin(units, places[np.array(taken, dtype=bool)])
+        return score(answer, np.where(swap, a, b)) - score(answer, np.where(swap, b, a))
+
+    observed = abs(gap([0] * len(places)))
+    gaps = [abs(gap(taken)) for taken in product([0, 1], repeat=len(places))]
+    return np.mean(np.array(gaps) >= observed - 1e-9)
+
+
+@pytest.mark.parametrize("metric", SCORES)
+@pytest.mark.parametrize(("n", "k", "units"), [(12, 3, None), (14, 10, None), (30, 4, 8)])
+def test_the_exchanges_are_all_exchanges(metric, n, k, units):
+    answer, own = said_of(n, k, seed=n)
+    if units:
+        units = np.arange(n) % units
+    exact = brute_force(answer, *own, metric, units)
+    exchange = TableExchange(*sides(answer, own, k, units), metric)
+    draws = 40_000
+    share = exchange.extreme(np.random.default_rng(1), draws) / draws
+    assert share == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / draws) + 1e-9)
+    assert exchange.observed == pytest.approx(
+        np.subtract(*(SCORES[metric](answer, s) for s in own[::-1]))
+    )
+
+
+@pytest.mark.parametrize("metric", SCORES)
+def test_the_pairs_share_exchanges_that_are_those_of_each(metric, monkeypatch):
+    k, n = 3, 12
+    answer, own = said_of(n, k, seed=5, systems=4)
+    own[3] = own[1]
+    pairs = list(combinations(range(4), 2))
+    everyone, draws = sides(answer, own, k), 20_000
+    how = {"n_resamples": draws, "seed": 2}
+    monkeypatch.setattr(board, "_KINDS", 1e9)  # no pair by itself, but the last
+    found = confusion_pair_tests(everyone, pairs, metric, **how)
+    for (i, j), p in zip(pairs, found, strict=True):
+        exact = brute_force(answer, own[i], own[j], metric)
+        error = 4 * np.sqrt(exact * (1 - exact) / draws) + 1 / draws
+        assert p.pvalue == pytest.approx(exact, abs=error), (i, j)
+    assert found[pairs.index((1, 3))].pvalue == 1
+
+
+def test_a_class_that_one_system_alone_uses_is_exchanged_with_it():
+    answer = np.array([0, 0, 0, 1, 1, 1, 0, 1])
+    a, b = answer.copy(), answer.copy()
+    a[[0, 3, 4]] = 2
+    b[[1]] = 1
+    exact = brute_force(answer, a, b, "mcc")
+    found = confusion_test(*sides(answer, [a, b], 3), "mcc", rng=0)
+    assert found.pvalue == pytest.approx(exact, abs=0.03)
+
+
+def test_units_move_the_scores_of_a_leaderboard_as_leaving_them_out_does():
+    k, n = 4, 400
+    answer, own = said_of(n, k, seed=8, systems=3)
+    units = np.arange(n) % 40
+    evidence = evidence_of_tables(sides(answer, own, k, units), "kappa", n_jobs=1)
+    left_out = np.array(
+        [[SCORES["kappa"](answer[units != u], said[units != u]) for u in range(40)] for said in own]
+    )
+    jackknife = np.cov(left_out) * 39 * 39 / 40
+    np.testing.assert_allclose(evidence.covariance, jackknife, rtol=0.05, atol=2e-6)
+
+
+def test_weights_of_units_are_those_of_their_items():
+    k, n = 3, 60
+    answer, own = said_of(n, k, seed=4, systems=2)
+    for units in (None, np.arange(n) % 12):
+        evidence = evidence_of_tables(sides(answer, own, k, units), "mcc", n_jobs=1)
+        every = evidence.number[None].astype(float)
+        expected = [SCORES["mcc"](answer, said) for said in own]
+        np.testing.assert_allclose(evidence.scores(every)[0], expected)
+    weights = np.random.default_rng(0).exponential(size=(1, 12))
+    of_items = weights[0][np.arange(n) % 12]
+    expected = [SCORES["mcc"](answer, said, sample_weight=of_items) for said in own]
+    np.testing.assert_allclose(evidence.scores(weights)[0], expected)
