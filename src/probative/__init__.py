@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from probative.inference.posteriors import posterior
     from probative.inference.randomization import randomization_test
     from probative.inference.sequential import sequential
+    from probative.ledger import read_ledger
     from probative.matching.check import check
     from probative.planning import plan
     from probative.ranking import rank
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         FileCheck,
         GateVerdict,
         Interval,
+        Ledger,
         Look,
         Looks,
         ModelComparison,
@@ -92,6 +94,7 @@ _HOMES = {
     "inference.posteriors": ("posterior",),
     "inference.randomization": ("randomization_test",),
     "inference.sequential": ("sequential",),
+    "ledger": ("read_ledger",),
     "matching.check": ("check",),
     "planning": ("plan",),
     "ranking": ("rank",),
@@ -108,6 +111,7 @@ _HOMES = {
         "FileCheck",
         "GateVerdict",
         "Interval",
+        "Ledger",
         "Look",
         "Looks",
         "ModelComparison",
@@ -140,6 +144,7 @@ __all__ = [
     "GateVerdict",
     "InputError",
     "Interval",
+    "Ledger",
     "Look",
     "Looks",
     "ModelComparison",
@@ -176,6 +181,7 @@ __all__ = [
     "posterior",
     "randomization_test",
     "rank",
+    "read_ledger",
     "results",
     "score",
     "segmentation_sweep",

@@ -27,6 +27,7 @@ COMMANDS = (
     "interval",
     "plan",
     "agreement",
+    "ledger",
     "sweep",
     "check",
     "demo",

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     )
     from probative.results.gates import GateVerdict
     from probative.results.groups import Group, GroupSummary, GroupWeight, Heterogeneity
+    from probative.results.ledger import Fingerprints, GateUse, Ledger, TestSet, TestSetUse
     from probative.results.plans import Plan
     from probative.results.posteriors import DifferencePosterior, ScorePosterior
     from probative.results.ranking import RankedPair, RankedSystem, Ranking
@@ -100,7 +101,9 @@ __all__ = [
     "DifferencePosterior",
     "Example",
     "FileCheck",
+    "Fingerprints",
     "FoldCounts",
+    "GateUse",
     "GateVerdict",
     "Group",
     "GroupSummary",
@@ -110,6 +113,7 @@ __all__ = [
     "LabelDifference",
     "LabelExample",
     "LabelScores",
+    "Ledger",
     "Look",
     "Looks",
     "MeanDifference",
@@ -141,6 +145,8 @@ __all__ = [
     "Submission",
     "SystemScore",
     "SystemScores",
+    "TestSet",
+    "TestSetUse",
     "VarianceParts",
     "jsonable",
 ]
@@ -174,6 +180,7 @@ __getattr__, __dir__ = names_on_demand(
         "datasets": ("Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"),
         "gates": ("GateVerdict",),
         "groups": ("Group", "GroupSummary", "GroupWeight", "Heterogeneity"),
+        "ledger": ("Fingerprints", "GateUse", "Ledger", "TestSet", "TestSetUse"),
         "plans": ("Plan",),
         "posteriors": ("DifferencePosterior", "ScorePosterior"),
         "ranking": ("RankedPair", "RankedSystem", "Ranking"),
