@@ -159,7 +159,8 @@ def _by_ledger(
 
 
 def _hide(verdict: GateVerdict) -> GateVerdict:
-    return replace(verdict, probability=nan, hidden=True)
+    # why there is no evidence tells more than that there is none
+    return replace(verdict, probability=nan, reason=None, hidden=True)
 
 
 def _that_count(comparisons: Sequence[Comparison]) -> list[Comparison]:

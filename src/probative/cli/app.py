@@ -50,6 +50,7 @@ STUDIES = (
     "runs",
     "repeats",
     "looks",
+    "ledger",
     "datasets",
     "curves",
 )

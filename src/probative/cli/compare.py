@@ -218,6 +218,7 @@ def compare(
             "--compact": compact,
             "--probabilities": probabilities,
             "--ledger": ledger,
+            "--hide-scores": hide_scores,
         }
         for name, value in beside.items():
             if value:
@@ -273,7 +274,7 @@ def _tell(verdicts: Sequence[GateVerdict]) -> int:
     """Say what the gates say, and what they have used of a test set; return the exit status."""
     for verdict in verdicts:
         remark(f"--{verdict}")
-        if verdict.use is not None:
+        if verdict.use is not None and not verdict.hidden:  # else the results tell it
             remark(f"--ledger: {verdict.use}")
     for note in dict.fromkeys(v.use.note for v in verdicts if v.use is not None and v.use.note):
         remark(note)
