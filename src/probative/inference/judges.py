@@ -2,8 +2,8 @@
 
 In every stratum the labelled units tell how far the truth follows the judge: a regression slope.
 The total over the pool is that of the labelled units plus the slope times what the judge knows of
-the others. An opinion that has nothing to do with the truth has a slope near 0 and changes nothing; a
-biased one cancels, since only how the judge differs between units is used (prediction-powered
+the others. An opinion that has nothing to do with the truth has a slope near 0 and changes nothing;
+a biased one cancels, since only how the judge differs between units is used (prediction-powered
 inference with a tuned slope; the regression estimator of survey sampling).
 """
 

@@ -100,7 +100,7 @@ class Draw:
     @property
     def lonely(self) -> NDArray[np.bool_]:
         """Of which strata a single unit of several is labelled."""
-        return np.logical_and(self.drawn == 1, self.sizes > 1)
+        return np.asarray((self.drawn == 1) & (self.sizes > 1))
 
     @property
     def pool(self) -> float:
