@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from probative.options import ReadingOptions
 from probative.reading.annotations import Labels, Segmented
 from probative.reading.inputs import annotations_of, is_path, is_series, settled, task_of
 from probative.reading.logs import Samples
+from probative.reading.parts import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +85,8 @@ class Pool:
     ----------
     matched
         The outputs, matched to each other: the first one stands for an answer, which is not known.
+    sides
+        The outputs as they were read.
     unit
         What is drawn: ``sentence``, ``document``, ``unit`` or ``item``.
     reading
@@ -98,6 +101,7 @@ class Pool:
     """
 
     matched: Matched
+    sides: tuple[Annotations, ...]
     unit: str
     reading: ReadingOptions
     probability: Floats | None = None
@@ -144,6 +148,21 @@ class Pool:
         if self.unit != "document" or items.document is None:
             return np.arange(items.n_units)
         return items.document.astype(np.intp)
+
+    def parts_of(self, units: NDArray[Any]) -> NDArray[np.intp]:
+        """The sentences (units that were read) of some units, unit after unit."""
+        if self.unit != "document":
+            return np.asarray(units, dtype=np.intp)
+        place = np.full(self.n_units, -1, dtype=np.intp)
+        place[units] = np.arange(len(units))
+        rank = place[self.unit_of_part]
+        kept = np.flatnonzero(rank >= 0)
+        return kept[np.argsort(rank[kept], kind="stable")]
+
+    def outputs_of(self, units: NDArray[Any]) -> list[Any]:
+        """What the systems return in some units, in this order: annotations of their own."""
+        parts = self.parts_of(units)
+        return [part_of(side, parts) for side in cast("tuple[Any, ...]", self.sides)]
 
     def number_where(self, items: NDArray[np.bool_]) -> Floats:
         """How many of these items every unit holds."""
@@ -214,7 +233,7 @@ def read_pool(
     choices = replace(choices, task=task_of(systems[0]), positive=_positive(systems, choices))
     called = name_systems(names, [_usual_name(given, i) for i, given in enumerate(outputs)])
     matched = _match(systems[0], systems, called, choices)
-    pool = Pool(matched, _unit(matched, by), choices)
+    pool = Pool(matched, tuple(systems), _unit(matched, by), choices)
     if scores is not None:
         pool = _with_confidence(pool, _confidence(scores, outputs, systems, options))
     if judge is not None:
