@@ -94,8 +94,7 @@ class Judge:
 
     def explain(
         self,
-        values: Sequence[Array],
-        scores: Sequence[float],
+        scores: Sequence[tuple[float, Array]],
         totals: Sequence[Counts],
         draw: Draw,
         metric: str,
@@ -105,21 +104,22 @@ class Judge:
 
         Parameters
         ----------
-        values
-            Of every system, what every labelled unit moves its score by.
-        scores, totals
-            The scores and the counts of the pool without the judge.
+        scores
+            Of every system its score, and what every labelled unit moves it by.
+        totals
+            The counts of the pool without the judge.
         draw
             The strata of the labelled units.
         metric, beta
             The score.
         """
         opinions = []
-        for own, score, total in zip(self.counts, scores, totals, strict=True):
+        for own, (score, _), total in zip(self.counts, scores, totals, strict=True):
             x, y = contributions(own, metric, at=total, beta=beta)
-            _, weight = contributions(total, metric, at=total, beta=beta)
-            opinions.append((x - score * y) / weight)
-        return self._regress(np.stack(values, axis=1), np.stack(opinions, axis=1), draw)
+            _, bottom = contributions(total, metric, at=total, beta=beta)
+            opinions.append((x - score * y) / bottom)
+        values = np.stack([moves for _, moves in scores], axis=1)
+        return self._regress(values, np.stack(opinions, axis=1), draw)
 
     def _regress(self, values: Array, opinions: Array, draw: Draw) -> list[Judged]:
         residuals, shift = values.copy(), np.zeros(values.shape[1])

@@ -41,7 +41,7 @@ class Draw:
 
     Examples
     --------
-    >>> from probative.inference.stratified import Draw
+    >>> from probative.inference.strata import Draw
     >>> draw = Draw.of([0, 0, 1, 1, 1], [10, 3])
     >>> draw.total([1, 0, 2, 2, 3])
     12.0
@@ -167,6 +167,7 @@ def spread_of(
     *,
     finite: bool = True,
     judged: Judged | None = None,
+    least: Array | None = None,
 ) -> Spread:
     """How far the total of `values` over the pool (`finite`) or beyond it is known.
 
@@ -181,10 +182,12 @@ def spread_of(
         itself, which adds N times the variance of its units.
     judged
         What a judge leaves of the values; by default all of it.
+    least
+        By stratum, the least variance that its units are taken to have; by default none.
 
     Examples
     --------
-    >>> from probative.inference.stratified import Draw, spread_of
+    >>> from probative.inference.strata import Draw, spread_of
     >>> spread = spread_of([1, 0, 2, 2, 3], Draw.of([0, 0, 1, 1, 1], [10, 3]))
     >>> spread.variance, spread.degrees_of_freedom
     (20.0, 1.0)
@@ -192,12 +195,14 @@ def spread_of(
     own = np.asarray(values, dtype=np.float64)
     left = own if judged is None else judged.residuals
     n, size = draw.drawn, draw.sizes
-    unit, freedom = _variances(left, draw, None if judged is None else judged.lost)
+    unit, freedom = _variances(left, draw, None if judged is None else judged.lost, least)
     chance = np.divide(size**2 * unit, n, out=np.zeros_like(n), where=n > 0)
     parts = chance * draw.rest * (1.0 if judged is None else judged.stretch)
-    alone, _ = _variances(own, draw)
+    alone, _ = _variances(own, draw, None, least)
     within = float(np.maximum(size - 1, 0) @ alone) / max(draw.pool - 1, 1)
-    all_units = max(unit_variance(own, draw), within)  # strata never differ less than not at all
+    all_units = max(
+        unit_variance(own, draw, least), within
+    )  # strata never differ less than not at all
     variance = float(parts.sum()) + (0.0 if finite else draw.pool * all_units)
     squared = (parts if finite else chance) ** 2
     doubt = float(np.divide(squared, freedom, out=np.zeros_like(n), where=freedom > 0).sum())
@@ -205,7 +210,7 @@ def spread_of(
     return Spread(variance, known, all_units, parts)
 
 
-def unit_variance(values: ArrayLike, draw: Draw) -> float:
+def unit_variance(values: ArrayLike, draw: Draw, least: Array | None = None) -> float:
     """The variance of all units of the pool, without bias: within strata and between them.
 
     The squared distance of a stratum's mean from that of all is too large by what both vary.
@@ -216,18 +221,22 @@ def unit_variance(values: ArrayLike, draw: Draw) -> float:
         One per labelled unit.
     draw
         Their strata.
+    least
+        As for `spread_of`; without it there is no bias.
     """
     own, size, pool = np.asarray(values, dtype=np.float64), draw.sizes, draw.pool
     if pool <= 1:
         return 0.0
-    unit, _ = _variances(own, draw)
+    unit, _ = _variances(own, draw, None, least)
     error = np.divide(unit * draw.rest, draw.drawn, out=np.zeros_like(unit), where=draw.drawn > 0)
     apart = draw.means(own) - draw.total(own) / pool
     between = float(size @ (apart**2 - error)) + float(size**2 @ error) / pool
     return (float(np.maximum(size - 1, 0) @ unit) + between) / (pool - 1)
 
 
-def _variances(values: Array, draw: Draw, lost: Array | None = None) -> tuple[Array, Array]:
+def _variances(
+    values: Array, draw: Draw, lost: Array | None = None, least: Array | None = None
+) -> tuple[Array, Array]:
     """The variance of the units of every stratum, and its degrees of freedom.
 
     Where one unit of several is labelled, they are taken to vary as all labelled units do,
@@ -241,7 +250,7 @@ def _variances(values: Array, draw: Draw, lost: Array | None = None) -> tuple[Ar
         together = Draw(np.zeros(draw.labelled, np.intp), np.array([float(draw.labelled)]))
         unit[lonely] = float(_squares(values, together)[0]) / (draw.labelled - 1)
         freedom[lonely] = 1.0
-    return unit, freedom
+    return (unit if least is None else np.maximum(unit, least)), freedom
 
 
 def _squares(values: Array, draw: Draw) -> Array:

@@ -14,7 +14,7 @@ their ratio less uncertain than either, and a score stays between 0 and 1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,15 +22,15 @@ import numpy as np
 from probative._validation import flag, one_of, open_probability
 from probative.counts import Counts, counts_of
 from probative.errors import InputError
-from probative.inference.clusters import student_quantile
-from probative.inference.proportions import wilson
-from probative.inference.strata import Draw, Spread, spread_of, unit_variance
+from probative.inference.projections import JudgeEffect, Projection
+from probative.inference.strata import Draw, Spread, spread_of
+from probative.inference.stratified_limits import difference_limits, find_doubts, score_limits
 from probative.metrics import METRICS, bounds, contributions, span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from probative.inference.judges import Judge, Judged
 
@@ -38,13 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Draw",
-    "Projection",
-    "Spread",
+    "PoolScores",
     "influences",
     "project_difference",
     "project_score",
-    "spread_of",
-    "unit_variance",
 ]
 
 
@@ -67,9 +64,8 @@ def influences(
     score, moves
         NaN and zeros where the score is undefined.
     """
-    total = _projected(counts, draw)
-    x, y = contributions(counts, metric, at=total, beta=beta)
-    return _moves(x, y, draw)
+    target = _target(counts, _projected(counts, draw), draw, metric, beta)
+    return target.value, target.moves
 
 
 def _projected(counts: Counts, draw: Draw) -> Counts:
@@ -77,71 +73,51 @@ def _projected(counts: Counts, draw: Draw) -> Counts:
     return (counts * draw.weights).sum()
 
 
-def _moves(x: Any, y: Any, draw: Draw) -> tuple[float, Array]:
-    top, bottom = draw.total(x), draw.total(y)
-    if not bottom > 0:
-        return math.nan, np.zeros(draw.labelled)
-    value = top / bottom
-    return value, np.asarray((x - value * y) / bottom)
-
-
-@dataclass(frozen=True)
-class JudgeEffect:
-    """What a judge has changed.
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """A score, or a difference of two: what is known of a total over the pool.
 
     Attributes
     ----------
-    moved
-        The estimate, less that of the labels alone.
-    width
-        The standard error, over that of the labels alone.
-    strata
-        In how many strata the judge was listened to: elsewhere too few units are labelled, or the
-        judge says the same of all of them.
+    value, moves
+        The estimate, and what every labelled unit moves it by.
+    reach
+        How far every labelled unit could have moved it at most; None where that is not known.
+    empty
+        In which labelled units nothing counts.
+    miss
+        What an item moves it by that nobody has returned.
+    judged
+        What a judge leaves of the moves; None without one.
     """
 
-    moved: float
-    width: float
-    strata: int
-
-
-@dataclass(frozen=True)
-class Projection:
-    """A score of a pool, or a difference of two, as labelled units tell it.
-
-    Attributes
-    ----------
-    estimate, low, high
-        The estimate and its limits.
-    standard_error, degrees_of_freedom
-        How far it is known, and how well that is; no degrees of freedom without evidence.
-    design_effect
-        The variance, over that of as many units drawn simply at random from the pool.
-    worth
-        How many units drawn simply at random would tell it as well, analysed in the usual way.
-    by_stratum
-        What each stratum adds to the variance.
-    judge
-        What a judge has changed; None without one.
-    notes
-        Why the limits may be too narrow; empty where nothing speaks against them.
-    """
-
-    estimate: float
-    low: float
-    high: float
-    standard_error: float
-    degrees_of_freedom: float
-    design_effect: float
-    worth: float
-    by_stratum: Array
-    judge: JudgeEffect | None = None
-    notes: tuple[str, ...] = ()
+    value: float
+    moves: Array
+    reach: Array | None
+    empty: NDArray[np.bool_]
+    miss: float
+    judged: Judged | None = None
 
     @property
-    def no_evidence(self) -> bool:
-        """Whether nothing tells how far the estimate may be off."""
-        return not self.degrees_of_freedom > 0 and self.low < self.high
+    def shifted(self) -> float:
+        """The estimate, with what the judge adds to it."""
+        return self.value + (0.0 if self.judged is None else self.judged.shift)
+
+    def spread(self, draw: Draw, *, finite: bool) -> Spread:
+        """How far the estimate is known."""
+        return spread_of(
+            self.moves, draw, finite=finite, judged=self.judged, least=self._least(draw)
+        )
+
+    def _least(self, draw: Draw) -> Array | None:
+        """The least variance of the units of every stratum: as if half a unit more had gone wrong.
+
+        Units that all came out alike do not say that all others would.
+        """
+        if self.reach is None:
+            return None
+        share = 0.5 / (draw.drawn + 1)
+        return draw.means(self.reach**2) * share * (1 - share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,29 +126,24 @@ class PoolScores:
 
     Attributes
     ----------
-    systems
-        The counts of each system, one row per labelled unit.
     draw
-        The strata of the units.
-    metric, beta, level
+        The strata of the labelled units.
+    metric, level
         The score, and the nominal coverage of limits.
     finite
         Whether the pool is all that matters; else it is taken for a random sample of what does.
-    values, moves
-        Of each system its score, and what every labelled unit moves it by.
-    judged
-        What a judge leaves of the moves of each system; empty without one.
+    disputed
+        How many items of every labelled unit some systems have returned and others have not; None
+        where that is not known.
     """
 
-    systems: tuple[Counts, ...]
     draw: Draw
     metric: str
-    beta: float
     level: float
     finite: bool
-    values: tuple[float, ...]
-    moves: tuple[Array, ...]
-    judged: tuple[Judged, ...]
+    disputed: Array | None
+    _targets: tuple[_Target, ...]
+    _item_moves: tuple[Array, ...]
 
     @classmethod
     def of(
@@ -185,6 +156,7 @@ class PoolScores:
         beta: float = 1.0,
         finite: bool = True,
         judge: Judge | None = None,
+        disputed: ArrayLike | None = None,
     ) -> PoolScores:
         """Project the counts of labelled units to their pool.
 
@@ -202,6 +174,10 @@ class PoolScores:
             Whether the pool is all that matters; else it is taken for a random sample of what does.
         judge
             Somebody's opinion on all units of the pool.
+        disputed
+            How many items of every labelled unit some systems have returned and others have not,
+            where that is known: differences are then taken to vary as if half a unit more of
+            every stratum had gone the other way.
         """
         one_of("metric", metric, METRICS)
         level, finite = open_probability("level", level), flag("finite", finite)
@@ -211,78 +187,111 @@ class PoolScores:
                     f"systems[{number}]: counts of shape {counts.shape}; expected one row for each "
                     f"of the {draw.labelled:,} labelled units"
                 )
-        values, moves = zip(
-            *(influences(counts, draw, metric, beta=beta) for counts in systems), strict=True
-        )
-        judged: Sequence[Judged] = ()
-        if judge is not None and not any(map(math.isnan, values)):
-            totals = [_projected(counts, draw) for counts in systems]
-            judged = judge.explain(moves, values, totals, draw, metric, beta)
-        return cls(tuple(systems), draw, metric, beta, level, finite, values, moves, tuple(judged))
+        totals = [_projected(counts, draw) for counts in systems]
+        items = [_item_moves(total, metric, beta) for total in totals]
+        targets = [
+            _target(counts, total, draw, metric, beta, float(own[2]))
+            for counts, total, own in zip(systems, totals, items, strict=True)
+        ]
+        if judge is not None and not any(math.isnan(target.value) for target in targets):
+            opinions = judge.explain(
+                [(t.value, t.moves) for t in targets], totals, draw, metric, beta
+            )
+            targets = [replace(t, judged=own) for t, own in zip(targets, opinions, strict=True)]
+        apart = None if disputed is None else np.asarray(disputed, dtype=np.float64)
+        return cls(draw, metric, level, finite, apart, tuple(targets), tuple(items))
 
     def score(self, system: int = 0) -> Projection:
         """The score of a system."""
-        judged = self.judged[system] if self.judged else None
-        low, high = bounds(self.metric)
-        value, spread = self.values[system], self._spread(self.moves[system], judged)
-        shifted = float(np.clip(value + (judged.shift if judged else 0.0), low, high))
-        limits = score_limits(
-            shifted, spread, self._even_units(system), self.level, between=(low, high)
-        )
-        return self._projection(value, shifted, limits, self.moves[system], spread, judged)
+        target, between = self._targets[system], bounds(self.metric)
+        spread = target.spread(self.draw, finite=self.finite)
+        value = float(np.clip(target.shifted, *between))
+        limits = score_limits(value, spread, self._even_units(target), self.level, between=between)
+        return self._projection(target, value, limits, spread)
 
     def difference(self, a: int = 0, b: int = 1) -> Projection:
         """The score of system `b` minus that of system `a`."""
-        judged = self.judged[b] - self.judged[a] if self.judged else None
-        most = span(self.metric)
-        value, moves = self.values[b] - self.values[a], self.moves[b] - self.moves[a]
-        spread = self._spread(moves, judged)
-        shifted = float(np.clip(value + (judged.shift if judged else 0.0), -most, most))
-        limits = difference_limits(shifted, spread, self.draw, self.level, most)
-        return self._projection(value, shifted, limits, moves, spread, judged)
+        target, most = self._difference(a, b), span(self.metric)
+        spread = target.spread(self.draw, finite=self.finite)
+        value = float(np.clip(target.shifted, -most, most))
+        limits = difference_limits(value, spread, self.draw, self.level, most)
+        return self._projection(target, value, limits, spread)
 
-    def _spread(self, moves: Array, judged: Judged | None) -> Spread:
-        return spread_of(moves, self.draw, finite=self.finite, judged=judged)
+    def _difference(self, a: int, b: int) -> _Target:
+        first, second = self._targets[a], self._targets[b]
+        (_, _, missed, left_alone), (right, wrong, _, _) = self._item_moves[a], self._item_moves[b]
+        # what an item that only B has returned moves the difference by, if it is right
+        swing = abs(float((right - wrong) - (missed - left_alone)))
+        judged = None
+        if first.judged is not None and second.judged is not None:
+            judged = second.judged - first.judged
+        return _Target(
+            second.value - first.value,
+            second.moves - first.moves,
+            None if self.disputed is None else swing * self.disputed,
+            first.empty & second.empty,
+            second.miss - first.miss,
+            judged,
+        )
 
-    def _even_units(self, system: int) -> float:
+    def _even_units(self, target: _Target) -> float:
         """How many units of equal weight the labelled ones are worth (Kish).
 
         Units that stand for nothing beyond themselves, since all of their stratum are labelled,
         leave nothing open.
         """
-        total = _projected(self.systems[system], self.draw)
-        _, y = contributions(self.systems[system], self.metric, at=total, beta=self.beta)
-        weight = self.draw.weights * y
+        weight = self.draw.weights * (0.0 if target.reach is None else target.reach)
         left = self.draw.rest[self.draw.stratum] if self.finite else np.ones_like(weight)
         open_ = float(left @ weight**2)
         return float(weight.sum()) ** 2 / open_ if open_ > 0 else math.inf
 
     def _projection(
-        self,
-        alone: float,
-        estimate: float,
-        limits: tuple[float, float],
-        moves: Array,
-        spread: Spread,
-        judged: Judged | None,
+        self, target: _Target, value: float, limits: tuple[float, float], spread: Spread
     ) -> Projection:
         draw, finite = self.draw, self.finite
+        low, high = limits
         effect = None
-        if judged is not None:
-            plain = self._spread(moves, None)
+        if target.judged is not None:
+            plain = replace(target, judged=None).spread(draw, finite=finite)
             width = math.sqrt(spread.variance / plain.variance) if plain.variance > 0 else math.nan
-            effect = JudgeEffect(estimate - alone, width, int(np.count_nonzero(judged.lost)))
+            strata = int(np.count_nonzero(target.judged.lost))
+            effect = JudgeEffect(value - target.value, width, strata)
+        reach = max(value - low, high - value)
+        doubts = find_doubts(target.moves, target.empty, target.miss, spread, draw, reach)
         return Projection(
-            estimate,
-            *limits,
+            value,
+            low,
+            high,
             math.sqrt(spread.variance),
             spread.degrees_of_freedom,
             spread.design_effect(draw, finite=finite),
             spread.worth(draw, finite=finite),
             spread.by_stratum,
             effect,
-            (),
+            () if math.isnan(value) else tuple(doubts),
         )
+
+
+def _target(
+    counts: Counts, total: Counts, draw: Draw, metric: str, beta: float, miss: float = 0.0
+) -> _Target:
+    """The score of a system; NaN where it is undefined."""
+    x, y = contributions(counts, metric, at=total, beta=beta)
+    bottom, empty = draw.total(y), np.asarray(y == 0)
+    if not bottom > 0:
+        nothing = np.zeros(draw.labelled)
+        return _Target(math.nan, nothing, nothing, empty, 0.0)
+    value = draw.total(x) / bottom
+    return _Target(value, np.asarray((x - value * y) / bottom), np.asarray(y / bottom), empty, miss)
+
+
+def _item_moves(total: Counts, metric: str, beta: float) -> Array:
+    """What one item moves a score by: a true positive, a false one, a missed one, none."""
+    kinds = np.eye(4)
+    rows = Counts(kinds[0], kinds[1], kinds[2], None if total.tn is None else kinds[3])
+    x, y = contributions(rows, metric, at=total, beta=beta)
+    top, bottom = contributions(total, metric, at=total, beta=beta)
+    return np.asarray((x - top / bottom * y) / bottom) if bottom > 0 else np.zeros(4)
 
 
 def project_score(counts: Counts, draw: Draw, metric: str = "f1", **how: Any) -> Projection:
@@ -306,7 +315,7 @@ def project_score(counts: Counts, draw: Draw, metric: str = "f1", **how: Any) ->
     >>> counts = pv.Counts(tp=[2, 1, 1, 0, 3, 2], fp=[0, 1, 0, 2, 0, 1], fn=[0, 0, 1, 1, 0, 1])
     >>> found = project_score(counts, Draw.of([0, 0, 0, 1, 1, 1], [40, 10]))
     >>> print(f"{found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]")
-    0.764 [0.408, 0.938]
+    0.764 [0.246, 0.970]
     """
     return PoolScores.of([counts], draw, metric, **how).score()
 
@@ -338,67 +347,3 @@ def project_difference(
     +0.118 [-0.177, +0.412]
     """
     return PoolScores.of([a, b], draw, metric, **how).difference()
-
-
-def score_limits(
-    value: float,
-    spread: Spread,
-    even_units: float,
-    level: float,
-    *,
-    between: tuple[float, float] = (0.0, 1.0),
-) -> tuple[float, float]:
-    """Wilson's limits of a share that so many independent items would tell as well.
-
-    Parameters
-    ----------
-    value, spread
-        The score, and how far it is known.
-    even_units
-        How many units of equal weight tell it: the items, where all units are alike.
-    level
-        The nominal coverage.
-    between
-        The least and the most that the score can be.
-    """
-    low, high = between
-    if math.isnan(value):
-        return low, high
-    if math.isinf(even_units):
-        return value, value
-    share = (value - low) / (high - low)
-    items, freedom = even_units, even_units - 1
-    if spread.variance > 0:
-        freedom = spread.degrees_of_freedom
-        if 0 < share < 1:
-            items = share * (1 - share) * (high - low) ** 2 / spread.variance
-    if not freedom > 0:
-        return low, high
-    ends = wilson(share * items, items, float(student_quantile(level, freedom)))
-    return tuple(low + (high - low) * float(end) for end in ends)  # type: ignore[return-value]
-
-
-def difference_limits(
-    value: float, spread: Spread, draw: Draw, level: float, most: float = 1.0
-) -> tuple[float, float]:
-    """Student's limits of a difference; all that it can be where nothing tells how far it varies.
-
-    Parameters
-    ----------
-    value, spread
-        The difference, and how far it is known.
-    draw
-        The strata of the labelled units.
-    level
-        The nominal coverage.
-    most
-        By how much two scores can differ.
-    """
-    if math.isnan(value):
-        return -most, most
-    if not spread.variance > 0 and not np.any(draw.rest > 0):
-        return value, value
-    if not spread.degrees_of_freedom > 0:
-        return -most, most
-    reach = float(student_quantile(level, spread.degrees_of_freedom)) * math.sqrt(spread.variance)
-    return max(-most, value - reach), min(most, value + reach)
