@@ -257,7 +257,9 @@ class PoolScores:
             strata = int(np.count_nonzero(target.judged.lost))
             effect = JudgeEffect(value - target.value, width, strata)
         reach = max(value - low, high - value)
-        doubts = find_doubts(target.moves, target.empty, target.miss, spread, draw, reach)
+        told = np.zeros(draw.labelled) if target.reach is None else target.reach
+        parts = draw.sizes * draw.means(told)
+        doubts = find_doubts(target.moves, parts, target.empty, target.miss, spread, draw, reach)
         return Projection(
             value,
             low,
