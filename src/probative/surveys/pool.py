@@ -96,8 +96,8 @@ class Pool:
         the systems' numbers.
     doubt
         The sum of p(1 - p) over the rows (tokens, items) of every unit; None without confidences.
-    judge
-        The counts as a judge sees them; None without one.
+    judge, judged
+        The counts as a judge sees them, and the outputs matched to what it says; None without one.
     """
 
     matched: Matched
@@ -107,6 +107,7 @@ class Pool:
     probability: Floats | None = None
     doubt: Floats | None = None
     judge: JudgeCounts | None = None
+    judged: Matched | None = None
 
     @property
     def task(self) -> str:
@@ -237,8 +238,8 @@ def read_pool(
     if scores is not None:
         pool = _with_confidence(pool, _confidence(scores, outputs, systems, options))
     if judge is not None:
-        counts = _judge_counts(pool, _match(sides[-1], systems, called, choices))
-        pool = replace(pool, judge=counts)
+        judged = _match(sides[-1], systems, called, choices)
+        pool = replace(pool, judge=_judge_counts(pool, judged), judged=judged)
     return pool
 
 
