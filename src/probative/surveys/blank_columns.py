@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,13 +66,18 @@ class ColumnBlanks:
         return "\n".join(lines) + "\n"
 
     def _tokens(self, part: int, between: str) -> list[str]:
-        table, data = self.shape.table, self.shape.table.source.data
+        data = self.shape.table.source.data
         low, high = self.text.first[part : part + 2].tolist()
-        fields = [table.column(column, self.shape.rows) for column in self.columns]
         rows = (
-            [data[start[i] : end[i]].decode() for start, end in fields] for i in range(low, high)
+            [data[start[i] : end[i]].decode() for start, end in self._fields]
+            for i in range(low, high)
         )
         return [between.join([*row, BLANK]) for row in rows]
+
+    @cached_property
+    def _fields(self) -> list[Any]:
+        """The bytes of every field that is written, column by column."""
+        return [self.shape.table.column(column, self.shape.rows) for column in self.columns]
 
     def _comments(self, part: int) -> list[str]:
         """What tells the sentence, of a file whose comments are known to be some."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -11,39 +10,29 @@ import numpy as np
 
 from probative._validation import names_of, one_of, open_probability, shown, whole_number
 from probative.errors import InputError
-from probative.files import check_target, create_whole, write_whole
-from probative.inference.allocation import sampling_variance, worth_in_random_units
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
-from probative.results import Sampled, SampledStratum
 from probative.surveys.blanks import open_blanks
-from probative.surveys.design import (
-    GOALS,
-    Design,
-    PoolSource,
-    Stratum,
-    SystemSource,
-    as_text,
-    read_design,
-)
+from probative.surveys.design import GOALS, Design, PoolSource, Stratum, SystemSource
 from probative.surveys.expectations import expect
+from probative.surveys.extending import extend
 from probative.surveys.pilot import evidence_of_judge, evidence_of_pilot
-from probative.surveys.pool import fingerprint, read_again, read_pool, reading_keywords
+from probative.surveys.pool import fingerprint, read_pool, reading_keywords
 from probative.surveys.strata import draw_numbers, layers_of
+from probative.surveys.telling import Opinions, reason_of, targets_of, tell, write_both
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from probative._types import Input, Systems
     from probative.options import ReadingKeywords
+    from probative.results import Sampled
     from probative.surveys.blanks import Blanks
-    from probative.surveys.expectations import Expected
     from probative.surveys.pool import Pool
 
 __all__ = ["sample"]
 
 _FEWEST = 2  # units from which anything can be said
-_DESIGN = ".design.json"
 
 
 def sample(
@@ -59,7 +48,7 @@ def sample(
     scores: Any = None,
     judge: Input | None = None,
     keep: Sequence[int | str] = (),
-    output: Path | str | None = None,
+    to: Path | str | None = None,
     level: float = 0.95,
     rng: int = 0,
     **reading: Unpack[ReadingKeywords],
@@ -106,7 +95,7 @@ def sample(
     keep
         Further columns of the pool that annotators may see. Only tokens, texts, ids and documents
         are written else: anything more could be what a system says.
-    output
+    to
         The file to write the units to; the design is written beside it, as
         ``NAME.design.json``. No file that is there is written over.
     level
@@ -144,26 +133,17 @@ def sample(
             "rng": whole_number("rng", rng, least=0, most=2**32 - 1),
             **reading,
         },
-        beside=("names", "pilot", "scores", "judge", "output"),
+        beside=("names", "pilot", "scores", "judge", "to"),
     )
     given, names = _by_name([s for s in (systems, *more) if s is not None], names)
-    third = _Third(pilot, scores, judge)
+    third = Opinions(pilot, scores, judge)
     if add is not None:
-        return _extend(pool, given, options, third, names, output)
+        return extend(pool, given, options, third, names, to)
     if isinstance(pool, Design):
         raise InputError("add: missing; expected how many units to add to the design")
     if not given:
         raise InputError("systems: missing; expected the output of at least one")
-    return _draw(pool, given, options, third, names, output)
-
-
-@dataclass(frozen=True, eq=False)
-class _Third:
-    """What else is said of the units of the pool."""
-
-    pilot: Any
-    scores: Any
-    judge: Any
+    return _draw(pool, given, options, third, names, to)
 
 
 def _by_name(systems: list[Any], names: Any) -> tuple[list[Any], tuple[str, ...] | None]:
@@ -182,15 +162,15 @@ def _draw(
     corpus: Any,
     outputs: list[Any],
     options: SampleOptions,
-    third: _Third,
+    third: Opinions,
     names: Sequence[str] | None,
-    output: Path | str | None,
+    to: Path | str | None,
 ) -> Sampled:
     size = whole_number("size", options.size, least=_FEWEST) if options.size is not None else None
     if size is None:
         raise InputError("size: missing; expected how many units to annotate")
     goal = _goal(options.goal, len(outputs))
-    files = None if output is None else _targets(output)
+    files = None if to is None else targets_of(to)
     pool = read_pool(
         outputs,
         reading=options,
@@ -203,7 +183,7 @@ def _draw(
         raise InputError(
             f"size: {size}, but the pool has {pool.n_units:,} {pool.unit}s; expected at most that"
         )
-    blanks = _open_corpus(corpus, pool, outputs, options.keep, output)
+    blanks = _open_corpus(corpus, pool, outputs, options.keep, to)
     notes: list[str] = []
     evidence = evidence_of_judge(pool)
     if third.pilot is not None:
@@ -213,7 +193,7 @@ def _draw(
     sizes, spreads = [len(own.units) for own in layers], [expected.spread(o.units) for o in layers]
     drawn, least = draw_numbers([own.key for own in layers], sizes, spreads, size)
     strata = tuple(
-        Stratum(own.name, own.key, n, int(k), _why(n, int(k), int(low), expected.why), s)
+        Stratum(own.name, own.key, n, int(k), reason_of(n, int(k), int(low), expected.why), s)
         for own, n, k, low, s in zip(layers, sizes, drawn, least, spreads, strict=True)
     )
     folder = Path.cwd() if files is None else files["sample"].parent
@@ -237,9 +217,9 @@ def _draw(
         batches=(tuple(map(int, drawn)),),
         written={} if blanks is None else {**blanks.written, "keep": list(options.keep)},
     )
-    told = _told(design, expected, options, files, [*_own_notes(pool, blanks), *notes])
+    told = tell(design, expected, options, files, [*_own_notes(pool, blanks), *notes])
     if files is not None and blanks is not None:
-        _write_both(blanks.write(pool.parts_of(told.units)), design, files)
+        write_both(blanks.write(pool.parts_of(told.units)), design, files)
     return told
 
 
@@ -252,13 +232,13 @@ def _goal(goal: str | None, n_systems: int) -> str:
 
 
 def _open_corpus(
-    corpus: Any, pool: Pool, outputs: list[Any], keep: Sequence[int | str], output: Any
+    corpus: Any, pool: Pool, outputs: list[Any], keep: Sequence[int | str], to: Any
 ) -> Blanks | None:
     """The text of the pool, from which units are written; None for what came from Python."""
     if is_path(corpus):
         return open_blanks(corpus, pool, outputs, keep)
-    if output is not None:
-        raise InputError("output: the pool came from Python; expected the path of a file for it")
+    if to is not None:
+        raise InputError("to: the pool came from Python; expected the path of a file for it")
     if keep:
         raise InputError("keep: the pool came from Python; expected it left out")
     if corpus is not None:
@@ -295,193 +275,8 @@ def _shuffled(units: Any, seed: int, stratum: int) -> Any:
     return np.random.default_rng([seed, stratum]).permutation(units).astype(np.int64)
 
 
-def _why(size: int, drawn: int, least: int, why: str) -> str:
-    if drawn == size:
-        return "all"
-    return "least" if drawn == least else why
-
-
 def _own_notes(pool: Pool, blanks: Blanks | None) -> list[str]:
     """What is to be said of the reading; that an output is the answer itself is not true here."""
     told = [note for note in pool.matched.notes if "is the answer itself" not in note]
     kept = getattr(blanks, "notes", ())
     return [*dict.fromkeys(told), *kept]
-
-
-# --- more units for a sample ------------------------------------------------------------------
-
-
-def _extend(
-    given: Any,
-    outputs: list[Any],
-    options: SampleOptions,
-    third: _Third,
-    names: Sequence[str] | None,
-    output: Path | str | None,
-) -> Sampled:
-    _refuse_with_add(options, names)
-    add = whole_number("add", options.add)
-    if not (isinstance(given, Design) or is_path(given)):
-        raise InputError(f"add: {shown(given)} is no design; expected the file of one")
-    path = None if isinstance(given, Design) else Path(given)
-    old = given if isinstance(given, Design) else read_design(given)
-    if path is not None and output is None:
-        raise InputError("output: missing; expected a file for the new units")
-    folder = Path.cwd() if path is None else path.parent
-    left = old.pool.units - old.size
-    if add > left:
-        raise InputError(
-            f"add: {add}, but {left:,} of the {old.pool.units:,} {old.unit}s are left; expected at "
-            f"most that"
-        )
-    files = None if output is None else _targets(output, path)
-    pool = read_again(old, folder, outputs=outputs or None, judge=third.judge, scores=third.scores)
-    notes: list[str] = []
-    evidence = evidence_of_judge(pool)
-    if third.pilot is not None:
-        evidence, notes = evidence_of_pilot(pool, third.pilot, old.units.number)
-    expected = expect(pool, old.goal, evidence)
-    new = _extended(old, expected, add)
-    blanks = None
-    if files is not None:
-        blanks = _same_corpus(old, pool, folder, outputs)
-    told = _told(new, expected, replace(options, rng=old.seed), files, notes)
-    if files is not None and blanks is not None:
-        _write_both(blanks.write(pool.parts_of(told.units)), new, files)
-    return told
-
-
-def _refuse_with_add(options: SampleOptions, names: Sequence[str] | None) -> None:
-    """The choices that a design has made already cannot be made again."""
-    usual = SampleOptions(add=options.add, level=options.level)
-    chosen = [name for name, value in vars(options).items() if value != getattr(usual, name)]
-    chosen += ["names"] if names is not None else []
-    if chosen:
-        raise InputError(
-            f"{chosen[0]}: the design has settled it; expected it left out beside add="
-        )
-
-
-def _extended(old: Design, expected: Expected, add: int) -> Design:
-    """The design with so many more units, placed as well as what is drawn already allows."""
-    sizes = [stratum.size for stratum in old.strata]
-    before = [stratum.drawn for stratum in old.strata]
-    spreads = [expected.spread(units) for units in old.order]
-    keys = [stratum.key for stratum in old.strata]
-    drawn, least = draw_numbers(keys, sizes, spreads, old.size + add, before)
-    looked_at = [
-        replace(
-            own,
-            spread=spread,
-            why=own.why if k == n0 else _why(own.size, int(k), int(low), expected.why),
-        )
-        for own, spread, k, n0, low in zip(old.strata, spreads, drawn, before, least, strict=True)
-    ]
-    return old.extended(drawn - np.array(before), looked_at)
-
-
-def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> Blanks:
-    """The text of the pool of a design, if it is still what it was."""
-    if old.pool.path is None:
-        raise InputError("output: the pool came from Python; expected it left out")
-    path = folder / old.pool.path
-    if fingerprint(path) != old.pool.fingerprint:
-        raise InputError(
-            "is not what it was when the sample was drawn; expected the same pool, or a new sample",
-            path,
-        )
-    of_design = [None if own.path is None else folder / own.path for own in old.outputs]
-    return open_blanks(path, pool, outputs or of_design, old.written.get("keep", ()))
-
-
-# --- files, and what is told ------------------------------------------------------------------
-
-
-def _targets(output: Path | str, design: Path | None = None) -> dict[str, Path]:
-    """The files that will be written, none of which is there yet, but a design to be extended."""
-    path = Path(output)
-    beside = path.with_name(path.stem + _DESIGN) if design is None else design
-    for target in (path, *(() if design is not None else (beside,))):
-        check_target(target)
-        if target.exists():
-            raise InputError(
-                "is there already, and may be annotated; expected another file for the sample",
-                target,
-            )
-    if design is not None:
-        check_target(design)
-    return {"sample": path, "design": beside}
-
-
-def _write_both(content: str, design: Design, files: Mapping[str, Path]) -> None:
-    """Write the units and then the design; without the one the other is not left, either."""
-    sample_file, design_file = files["sample"], files["design"]
-    if not create_whole(sample_file, content):
-        raise InputError(
-            "is there already, and may be annotated; expected another file for the sample",
-            sample_file,
-        )
-    try:
-        if len(design.batches) > 1:
-            write_whole(design_file, as_text(design))
-        elif not create_whole(design_file, as_text(design)):
-            raise InputError("is there already; expected another file", design_file)
-    except BaseException:
-        sample_file.unlink(missing_ok=True)
-        raise
-
-
-def _told(
-    design: Design,
-    expected: Expected,
-    options: SampleOptions,
-    files: Mapping[str, Path] | None,
-    notes: Sequence[str],
-) -> Sampled:
-    sizes = [own.size for own in design.strata]
-    spreads = [own.spread for own in design.strata]
-    numbers = [own.drawn for own in design.strata]
-    weight = np.array(sizes) * np.array(spreads)
-    share = weight / weight.sum() if weight.sum() > 0 else np.array(sizes) / sum(sizes)
-    variance = sampling_variance(sizes, spreads, numbers)
-    at_random = sampling_variance([sum(sizes)], [expected.overall], [design.size])
-    reach = 2 * _normal_quantile(options.level) / expected.scale
-    units = design.units
-    last = len(design.batches) - 1
-    signature = options.signature(
-        "sample",
-        design.task,
-        f"by-{design.unit}",
-        f"for-{design.goal}",
-        f"size:{design.size}",
-        expected.why,
-    )
-    return Sampled(
-        task=design.task,
-        unit=design.unit,
-        goal=design.goal,
-        systems=design.systems,
-        pool=design.pool.units,
-        labelled=design.size,
-        new=sum(design.batches[-1]),
-        strata=tuple(
-            SampledStratum(own.name, own.size, own.drawn, new, own.spread, float(part), own.why)
-            for own, new, part in zip(design.strata, design.batches[-1], share, strict=True)
-        ),
-        width=reach * float(np.sqrt(variance)),
-        random_width=reach * float(np.sqrt(at_random)),
-        worth=worth_in_random_units(variance, expected.overall, design.pool.units),
-        level=options.level,
-        seed=design.seed,
-        units=units.number[units.batch == last],
-        files={} if files is None else {name: str(path) for name, path in files.items()},
-        notes=tuple(notes),
-        signature=signature,
-        design=design,
-    )
-
-
-def _normal_quantile(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + level / 2))

@@ -14,11 +14,11 @@ __all__ = ["WHY", "sample_summary"]
 
 WHY = {
     "all": "all of them: nothing is left to chance",
-    "least": "the least that a stratum gets",
-    "guess": "by how much they may differ, guessed from what the systems return",
-    "scores": "by how much they may differ, from the confidences",
-    "pilot": "by how much they differ in the pilot",
-    "judge": "by how much they differ in the judge's eyes",
+    "least": "as few as a stratum may have",
+    "guess": "by their spread, guessed from the outputs",
+    "scores": "by their spread, guessed from the confidences",
+    "pilot": "by their spread in what is annotated",
+    "judge": "by their spread as the judge sees it",
 }
 
 
