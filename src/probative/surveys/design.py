@@ -31,6 +31,7 @@ __all__ = [
     "PoolSource",
     "Stratum",
     "SystemSource",
+    "as_text",
     "read_design",
     "write_design",
 ]
@@ -259,11 +260,11 @@ def write_design(design: Design, path: Path | str) -> None:
     path
         The file, such as ``sample.design.json``; one that is there is replaced.
     """
-    write_whole(path, _as_text(design))
+    write_whole(path, as_text(design))
 
 
-def _as_text(design: Design) -> str:
-    """One line per entry, so that people can read the file beside the long lists in it."""
+def as_text(design: Design) -> str:
+    """The file of a design: one line per entry, so that people can read it, long lists and all."""
     content = design.to_dict()
     strata, order = content.pop("strata"), content.pop("order")
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
