@@ -259,7 +259,8 @@ class PoolScores:
         reach = max(value - low, high - value)
         told = np.zeros(draw.labelled) if target.reach is None else target.reach
         parts = draw.sizes * draw.means(told)
-        doubts = find_doubts(target.moves, parts, target.empty, target.miss, spread, draw, reach)
+        left = target.moves if target.judged is None else target.judged.residuals
+        doubts = find_doubts(left, parts, target.empty, target.miss, spread, draw, reach)
         return Projection(
             value,
             low,
