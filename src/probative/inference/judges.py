@@ -31,6 +31,7 @@ __all__ = ["Judge", "Judged"]
 
 # Labelled units of a stratum below which its slopes are not trusted: so many per slope
 _PER_SLOPE = 10
+_ALL_BUT_EQUAL = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,10 +127,9 @@ class Judge:
             mine = draw.stratum == h
             known = opinions[self.labelled[mine]]
             x, y = known - known.mean(axis=0), values[mine] - values[mine].mean(axis=0)
-            rank = _rank(x)
+            inverse, rank = _inverse_of_squares(x)
             if not rank or len(x) < _PER_SLOPE * rank:
                 continue
-            inverse = np.linalg.pinv(x.T @ x, hermitian=True)
             slopes = inverse @ x.T @ y
             off = opinions[self.stratum == h].mean(axis=0) - known.mean(axis=0)
             shift += draw.sizes[h] * off @ slopes
@@ -138,9 +138,12 @@ class Judge:
         return [Judged(residuals[:, k], float(shift[k]), lost) for k in range(len(shift))]
 
 
-def _rank(x: Array) -> int:
-    """How many slopes there are to be found."""
-    return int(np.linalg.matrix_rank(x)) if np.any(x != 0) else 0
+def _inverse_of_squares(x: Array) -> tuple[Array, int]:
+    """The inverse of x'x, and how many slopes there are: opinions that are all but equal are one."""
+    _, lengths, axes = np.linalg.svd(x, full_matrices=False)
+    kept = lengths > _ALL_BUT_EQUAL * max(lengths[0], 1e-300)
+    along = axes[kept] / lengths[kept, None]
+    return along.T @ along, int(kept.sum())
 
 
 def _counted_without(x: Array, inverse: Array, off: Array) -> Array:
