@@ -58,11 +58,14 @@ if TYPE_CHECKING:
         Plan,
         RandomizationTest,
         Ranking,
+        Sampled,
         Scores,
         SegmentationSweep,
         SignificanceTest,
         SystemScores,
     )
+    from probative.surveys.design import read_design
+    from probative.surveys.sampling import sample
     from probative.sweep import segmentation_sweep
     from probative.tables.tallying import tally
 
@@ -118,11 +121,14 @@ _HOMES = {
         "Plan",
         "RandomizationTest",
         "Ranking",
+        "Sampled",
         "Scores",
         "SegmentationSweep",
         "SignificanceTest",
         "SystemScores",
     ),
+    "surveys.design": ("read_design",),
+    "surveys.sampling": ("sample",),
     "sweep": ("segmentation_sweep",),
     "tables": ("tally",),
 }
@@ -152,6 +158,7 @@ __all__ = [
     "Plan",
     "RandomizationTest",
     "Ranking",
+    "Sampled",
     "Scores",
     "SegmentationSweep",
     "SignificanceTest",
@@ -182,7 +189,9 @@ __all__ = [
     "randomization_test",
     "rank",
     "read_ledger",
+    "read_design",
     "results",
+    "sample",
     "score",
     "segmentation_sweep",
     "seqeval",
