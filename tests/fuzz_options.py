@@ -118,6 +118,7 @@ SIZES = {
     "sampled",
     "jobs",
     "streams",
+    "sequences",
     "item_streams",
     "batch",
 }
@@ -133,6 +134,7 @@ SMALL = {
     "study training": {"--replicates": "2", "--n": "40"},
     "study curves": {"--replicates": "1", "--positives": "5", "--share": "0.5", "--distance": "1"},
     "study looks": {"--streams": "1", "--item-streams": "10", "--units": "20"},
+    "study ledger": {"--sequences": "1", "--looks": "2"},
     "crossval": {"--m": "1"},
 }
 # these take longer

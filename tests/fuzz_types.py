@@ -161,8 +161,9 @@ CALLS = {
     "rank counts": (pv.rank, ({"a": pv.Counts([1, 2], [0, 1], [1, 0])},), {"metric": "f1"}),
     "gate": (
         pv.gate, (pv.compare(TAGS, TAGS, TAGS), "require-better"),
-        {"margin": 0.01, "confidence": 0.9},
+        {"margin": 0.01, "confidence": 0.9, "candidates": "adaptive", "hide_scores": False},
     ),
+    "read_ledger": (pv.read_ledger, (BOARD / "gates.jsonl",), {}),
     "plan inputs": (
         pv.plan, (TAGS, TAGS, TAGS),
         {"metric": "f1", "by": "sentence", "difference": 0.1, "level": 0.9, "task": "entities"},

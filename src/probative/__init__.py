@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from probative.inference.posteriors import posterior
     from probative.inference.randomization import randomization_test
     from probative.inference.sequential import sequential
+    from probative.ledger import read_ledger
     from probative.matching.check import check
     from probative.planning import plan
     from probative.ranking import rank
@@ -50,17 +51,21 @@ if TYPE_CHECKING:
         FileCheck,
         GateVerdict,
         Interval,
+        Ledger,
         Look,
         Looks,
         ModelComparison,
         Plan,
         RandomizationTest,
         Ranking,
+        Sampled,
         Scores,
         SegmentationSweep,
         SignificanceTest,
         SystemScores,
     )
+    from probative.surveys.design import read_design
+    from probative.surveys.sampling import sample
     from probative.sweep import segmentation_sweep
     from probative.tables.tallying import tally
 
@@ -92,6 +97,7 @@ _HOMES = {
     "inference.posteriors": ("posterior",),
     "inference.randomization": ("randomization_test",),
     "inference.sequential": ("sequential",),
+    "ledger": ("read_ledger",),
     "matching.check": ("check",),
     "planning": ("plan",),
     "ranking": ("rank",),
@@ -108,17 +114,21 @@ _HOMES = {
         "FileCheck",
         "GateVerdict",
         "Interval",
+        "Ledger",
         "Look",
         "Looks",
         "ModelComparison",
         "Plan",
         "RandomizationTest",
         "Ranking",
+        "Sampled",
         "Scores",
         "SegmentationSweep",
         "SignificanceTest",
         "SystemScores",
     ),
+    "surveys.design": ("read_design",),
+    "surveys.sampling": ("sample",),
     "sweep": ("segmentation_sweep",),
     "tables": ("tally",),
 }
@@ -140,6 +150,7 @@ __all__ = [
     "GateVerdict",
     "InputError",
     "Interval",
+    "Ledger",
     "Look",
     "Looks",
     "ModelComparison",
@@ -147,6 +158,7 @@ __all__ = [
     "Plan",
     "RandomizationTest",
     "Ranking",
+    "Sampled",
     "Scores",
     "SegmentationSweep",
     "SignificanceTest",
@@ -176,7 +188,10 @@ __all__ = [
     "posterior",
     "randomization_test",
     "rank",
+    "read_ledger",
+    "read_design",
     "results",
+    "sample",
     "score",
     "segmentation_sweep",
     "seqeval",

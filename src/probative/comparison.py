@@ -14,6 +14,7 @@ from probative.errors import InputError
 from probative.evaluation import scores_of
 from probative.groups.adjusting import with_groups
 from probative.inference.multiplicity import adjust_pvalues
+from probative.matching.fingerprints import fingerprints_of
 from probative.matching.groups import crossing_units, part_by_group
 from probative.matching.pooled import unpooled
 from probative.options import CompareOptions, ScoreOptions
@@ -82,6 +83,7 @@ def compare(
     examples: bool = True,
     figures: bool = False,
     buckets: bool = False,
+    fingerprints: bool = False,
     report: Callable[[int, int], None] | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Comparisons:
@@ -141,6 +143,9 @@ def compare(
         Whether to score items of different kinds apart: by their length, that of their sentence,
         how frequent their label is, and whether they were seen in training. `train` asks for them,
         too.
+    fingerprints
+        Whether to keep what tells this test set and these outputs from others: a gate with a ledger
+        needs it.
     report
         Is told how many of the comparisons are done, and how many there are.
     **reading
@@ -178,12 +183,14 @@ def compare(
             "rng": rng,
             **reading,
         },
-        beside=("names", "examples", "figures", "buckets", "report"),
+        beside=("names", "examples", "figures", "buckets", "fingerprints", "report"),
     )
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     given = [system for system in (a, b, *more) if system is not None]
     if not given and isinstance(gold, Mapping) and not are_files(gold):
+        if fingerprints:
+            raise InputError("fingerprints: counts tell no test set; expected the answer, outputs")
         return compare_counts(gold, options, figures=figures)
     refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names)
@@ -195,7 +202,8 @@ def compare(
     compared = compare_matched(
         matched, options, examples=examples, figures=figures, buckets=buckets, report=report
     )
-    return replace(compared, ceilings=ceilings_of(second, options))
+    found = fingerprints_of(matched, compared.unit, compared.units) if fingerprints else None
+    return replace(compared, ceilings=ceilings_of(second, options), fingerprints=found)
 
 
 def compare_matched(

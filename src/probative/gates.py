@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
-from probative._validation import fraction, one_of, open_probability, shown
+from probative._validation import flag, fraction, one_of, open_probability, shown
 from probative.errors import InputError
+from probative.inference.allowance import CANDIDATES
+from probative.ledger import Question, check_ledger, record
 from probative.results import Comparison, Comparisons, DatasetComparisons, GateVerdict
 from probative.wording.verdict import no_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from os import PathLike
 
     from probative.results import DifferencePosterior
 
-__all__ = ["GATES", "check_gate", "gate"]
+__all__ = ["GATES", "check_gate", "check_ledger_options", "gate"]
 
 GATES = ("fail-if-worse", "require-not-worse", "require-better")
 
@@ -37,6 +41,9 @@ def gate(
     *,
     margin: float = 0.0,
     confidence: float = 0.95,
+    ledger: str | PathLike[str] | None = None,
+    candidates: str = "adaptive",
+    hide_scores: bool = False,
 ) -> tuple[GateVerdict, ...]:
     """Judge every challenger by a gate for releases.
 
@@ -54,6 +61,15 @@ def gate(
         P(B - A > -margin) must reach it. "require-better": P(B - A > margin) must reach it.
     margin, confidence
         A fraction of 1, and a probability.
+    ledger
+        A file that every use of a test set is written to, with the verdict. The confidence then
+        holds for all uses together: with every look, a gate asks for more.
+    candidates
+        With a ledger: "adaptive" if a candidate may depend on the verdicts on those before it,
+        "independent" if candidates depend on nothing that was seen of this test set.
+    hide_scores
+        Whether nothing but the verdict is told, here and to whoever makes the next candidate: the
+        probability is left out. The ledger has it written down.
 
     Returns
     -------
@@ -71,12 +87,80 @@ def gate(
     True
     """
     kind, margin, confidence = check_gate(kind, margin, confidence)
+    check_ledger_options(kind, ledger, candidates)
     if isinstance(comparisons, DatasetComparisons):
-        return (_judge_mean(comparisons, kind, margin, confidence),)
-    wanted = _listed(comparisons)
-    baseline, metric = wanted[0].a, wanted[0].metric
-    first = [c for c in wanted if (c.a, c.metric) == (baseline, metric)]
-    return tuple(_judge(c, kind, margin, confidence) for c in _that_count(first))
+        if ledger is not None:
+            raise InputError("ledger: counts the looks at one test set; expected no data sets")
+        verdicts: tuple[GateVerdict, ...] = (_judge_mean(comparisons, kind, margin, confidence),)
+    else:
+        wanted = _listed(comparisons)
+        baseline, metric = wanted[0].a, wanted[0].metric
+        first = [c for c in wanted if (c.a, c.metric) == (baseline, metric)]
+        counting = _that_count(first)
+        verdicts = tuple(_judge(c, kind, margin, confidence) for c in counting)
+        if ledger is not None:
+            doubts = [
+                nan if verdict.reason else _doubt(c, kind, margin)
+                for c, verdict in zip(counting, verdicts, strict=True)
+            ]
+            shown = not flag("hide_scores", hide_scores)
+            verdicts = _by_ledger(verdicts, doubts, comparisons, ledger, candidates, shown=shown)
+    return tuple(map(_hide, verdicts)) if flag("hide_scores", hide_scores) else verdicts
+
+
+def check_ledger_options(kind: str, ledger: object, candidates: str = CANDIDATES[0]) -> None:
+    """Check what a gate with a ledger is told, before anything is computed."""
+    one_of("candidates", candidates, CANDIDATES)
+    if ledger is None:
+        if candidates != CANDIDATES[0]:
+            raise InputError("candidates: means nothing without a ledger; expected ledger=")
+        return
+    if kind == "fail-if-worse":
+        raise InputError(
+            "ledger: bounds how often what is no better passes, and fail-if-worse lets pass "
+            "without evidence; expected require-better or require-not-worse"
+        )
+    check_ledger(ledger)
+
+
+def _by_ledger(
+    verdicts: Sequence[GateVerdict],
+    doubts: Sequence[float],
+    comparisons: object,
+    ledger: str | PathLike[str],
+    candidates: str,
+    *,
+    shown: bool,
+) -> tuple[GateVerdict, ...]:
+    """The same gates at the confidence that is left to their test set."""
+    found = comparisons.fingerprints if isinstance(comparisons, Comparisons) else None
+    if not isinstance(comparisons, Comparisons) or found is None:
+        raise InputError(
+            "ledger: the comparison does not know its test set; expected what "
+            "compare(..., fingerprints=True) returns"
+        )
+    choices = comparisons.signature.partition("|")[2]
+    questions = [
+        Question(
+            found,
+            *(v.a, v.b, v.metric, v.kind, v.margin, v.confidence),
+            f"{choices}|{v.question or 'models'}",
+            candidates,
+            doubt,
+            shown,
+        )
+        for v, doubt in zip(verdicts, doubts, strict=True)
+    ]
+    passed, uses = record(ledger, questions)
+    return tuple(
+        replace(v, confidence=1 - use.threshold, passed=holds, use=use)
+        for v, holds, use in zip(verdicts, passed, uses, strict=True)
+    )
+
+
+def _hide(verdict: GateVerdict) -> GateVerdict:
+    # why there is no evidence tells more than that there is none
+    return replace(verdict, probability=nan, reason=None, hidden=True)
 
 
 def _that_count(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -151,6 +235,13 @@ def _probability(c: Comparison, kind: str, margin: float) -> float:
     if c.identical:
         return float(kind == "require-not-worse")
     return _tail(c.posterior, kind, margin)
+
+
+def _doubt(c: Comparison, kind: str, margin: float) -> float:
+    """1 - P of what a gate requires, without loss of digits where that is small."""
+    if c.identical:
+        return float(kind != "require-not-worse")
+    return float(c.posterior.cdf(margin if kind == "require-better" else -margin))
 
 
 def _tail(posterior: DifferencePosterior, kind: str, margin: float) -> float:

@@ -6,17 +6,19 @@ it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative._validation import fraction
+from probative._validation import flag, fraction
 from probative.comparison import compare
 from probative.errors import InputError
 from probative.evaluation import score
-from probative.gates import check_gate, gate
+from probative.gates import check_gate, check_ledger_options, gate
 from probative.matching.outputs import short_name
 from probative.reading.inputs import is_path
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from probative._types import Input
     from probative.results import Comparisons, Interval
 
@@ -30,8 +32,11 @@ def assert_not_worse(
     *,
     margin: float = 0.0,
     confidence: float = 0.95,
+    ledger: str | PathLike[str] | None = None,
+    candidates: str = "adaptive",
+    hide_scores: bool = False,
     **how: Any,
-) -> Comparisons:
+) -> Comparisons | None:
     """Fail unless it is shown that a system loses no more than a margin.
 
     Parameters
@@ -42,13 +47,18 @@ def assert_not_worse(
     margin, confidence
         P(new - old > -margin) must reach the confidence; the margin is a fraction of 1. With a
         margin of 0 only something better passes, or something identical.
+    ledger, candidates
+        A file in which the uses of test sets are counted, and how candidates come about, as for
+        `probative.gate`: then the confidence holds for all uses of this test set together.
+    hide_scores
+        Whether to tell the verdict and nothing else: no score is in the text, none is returned.
     **how
         Further keywords of `probative.compare`.
 
     Returns
     -------
     Comparisons
-        What the comparison says, where it holds.
+        What the comparison says, where it holds; None with `hide_scores`.
 
     Raises
     ------
@@ -65,7 +75,8 @@ def assert_not_worse(
     new scores 10.9 points higher than old (F1 90.9 against 80.0; ...
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    return _assert_gate("require-not-worse", gold, old, new, margin, confidence, how)
+    asked = _Gate("require-not-worse", margin, confidence, ledger, candidates, hide_scores)
+    return _assert_gate(asked, gold, old, new, how)
 
 
 def assert_better(
@@ -75,13 +86,16 @@ def assert_better(
     *,
     margin: float = 0.0,
     confidence: float = 0.95,
+    ledger: str | PathLike[str] | None = None,
+    candidates: str = "adaptive",
+    hide_scores: bool = False,
     **how: Any,
-) -> Comparisons:
+) -> Comparisons | None:
     """Fail unless it is shown that a system is better, by more than a margin.
 
     Parameters
     ----------
-    gold, old, new, **how
+    gold, old, new, ledger, candidates, hide_scores, **how
         As for `assert_not_worse`.
     margin, confidence
         P(new - old > margin) must reach the confidence.
@@ -97,7 +111,8 @@ def assert_better(
     AssertionError: old and new gave identical outputs: ...
     """
     __tracebackhide__ = True
-    return _assert_gate("require-better", gold, old, new, margin, confidence, how)
+    asked = _Gate("require-better", margin, confidence, ledger, candidates, hide_scores)
+    return _assert_gate(asked, gold, old, new, how)
 
 
 def assert_score_at_least(
@@ -155,17 +170,33 @@ def assert_score_at_least(
     return found
 
 
+class _Gate(NamedTuple):
+    """What `probative.gate` is told."""
+
+    kind: str
+    margin: float
+    confidence: float
+    ledger: str | PathLike[str] | None
+    candidates: str
+    hide_scores: bool
+
+
 def _assert_gate(
-    kind: str, gold: Any, old: Any, new: Any, margin: float, confidence: float, how: dict[str, Any]
-) -> Comparisons:
+    asked: _Gate, gold: Any, old: Any, new: Any, how: dict[str, Any]
+) -> Comparisons | None:
     __tracebackhide__ = True
-    check_gate(kind, margin, confidence)
+    check_gate(asked.kind, asked.margin, asked.confidence)
+    check_ledger_options(asked.kind, asked.ledger, asked.candidates)
+    hidden = flag("hide_scores", asked.hide_scores)
     names = how.pop("names", None) or _names(old, new)
-    found = compare(gold, old, new, names=names, **{"examples": False, **how})
-    (verdict,) = gate(found, kind, margin=margin, confidence=confidence)
+    usual = {"examples": False, "fingerprints": asked.ledger is not None}
+    found = compare(gold, old, new, names=names, **(usual | how))
+    (verdict,) = gate(found, **asked._asdict())
     if not verdict.passed:
-        raise AssertionError(f"{found.verdicts[0]} {verdict}")
-    return found
+        said = [] if hidden else [found.verdicts[0]]
+        said += [str(verdict), *([] if verdict.use is None else [f"({verdict.use})"])]
+        raise AssertionError(" ".join(said))
+    return None if hidden else found
 
 
 def _names(old: Any, new: Any) -> list[str]:

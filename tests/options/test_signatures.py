@@ -49,6 +49,10 @@ WITHOUT_EFFECT = {
     "require_better": "likewise",
     "margin": "of the gate",
     "confidence": "of the gate",
+    "ledger": "the confidence that it leaves to a gate is told with the gate",
+    "candidates": "likewise",
+    "hide_scores": "shows less",
+    "uses": "lists more of what JSON has anyway",
     "memory_limit": "the same counts in less memory",
 }
 # what is read is no choice: other data give other numbers
@@ -486,7 +490,8 @@ def test_equal_signatures_mean_equal_numbers(answer, call):
 OTHER = {int: 7, float: 0.625, str: "other", bool: True, tuple: ("7",), type(None): "other"}
 
 
-@pytest.mark.parametrize("words", [*(c for c in COMMANDS if c != "study"), *WORDS])
+# `ledger` shows a file, and has no choices
+@pytest.mark.parametrize("words", [*(c for c in COMMANDS if c not in ("study", "ledger")), *WORDS])
 def test_a_changed_choice_changes_the_signature(words):
     kind, group = declared(words)
     assert issubclass(kind, Options)
@@ -515,6 +520,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study runs", "runs.runs_study"),
         ("study repeats", "runs.repeats_study"),
         ("study looks", "looks.look_study"),
+        ("study ledger", "ledger.ledger_study"),
         ("study tests", "tests.size_and_power"),
         ("study chunking", "chunking.chunking_study"),
     ],

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import tempfile
 from dataclasses import fields, replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -138,6 +140,13 @@ def looks():
 
 
 @cache
+def ledger():
+    place = Path(tempfile.mkdtemp()) / "gates.jsonl"
+    pv.gate(compared(fingerprints=True), "require-better", ledger=place)
+    return pv.read_ledger(place)
+
+
+@cache
 def agreement():
     return pv.agreement(["x", "y", "x", "x", "y"], ["x", "y", "y", "x", "y"])
 
@@ -169,6 +178,16 @@ RESULTS = {
     "Difference": lambda: pv.difference(UNITS),
     "FileCheck": lambda: results.FileCheck("a", "columns", "entities", {"x": 3}, {"A": 3}, ()),
     "FoldCounts": lambda: models().folds[0],
+    "GateUse": lambda: (
+        pv.gate(
+            compared(fingerprints=True),
+            "require-better",
+            ledger=Path(tempfile.mkdtemp()) / "gates.jsonl",
+        )[0].use
+    ),
+    "Ledger": ledger,
+    "TestSet": lambda: ledger().sets[0],
+    "TestSetUse": lambda: ledger().uses[0],
     "GateVerdict": lambda: pv.gate(compared(), "require-better")[0],
     "Group": lambda: groups().groups[0],
     "GroupSummary": lambda: groups().group_summaries[0],
@@ -268,6 +287,7 @@ SIGNED = {
     "DatasetComparisons": "datasets:2|counts|f1|mover|exact-by-item|level:0.95",
     "Difference": "difference|f1|mover|level:0.95",
     "Ranking": "rank|entities|iob2|conlleval|f1|exact-by-sentence|holm|bayesian-bootstrap|",
+    "Ledger": "ledger",
     "Interval": "interval|f1|wilson-indirect|level:0.95",
     "ModelComparison": "labels|recall|2x2-block-regularised|seed:0|",
     "Plan": "plan|f1|by-item|level:0.95",

@@ -26,7 +26,9 @@ COMMANDS = (
     "split",
     "interval",
     "plan",
+    "sample",
     "agreement",
+    "ledger",
     "sweep",
     "check",
     "demo",
@@ -49,6 +51,7 @@ STUDIES = (
     "runs",
     "repeats",
     "looks",
+    "ledger",
     "datasets",
     "curves",
 )

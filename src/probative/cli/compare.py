@@ -14,6 +14,8 @@ from probative.options import CompareOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative.results import GateVerdict
+
 __all__ = ["compare"]
 
 
@@ -140,6 +142,27 @@ def compare(
             metavar="P", parser=options.number, help="The confidence of the gate; by default 0.95."
         ),
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="Write each use of this test set by a gate into a file, and share the doubt out "
+            "among them: the confidence then holds for all of them together.",
+        ),
+    ] = None,
+    candidates: Annotated[
+        str | None,
+        Option(
+            metavar="HOW",
+            help="With --ledger: adaptive, if a candidate may depend on the verdicts before it; "
+            "independent, if it depends on nothing that was seen of this test set. By default "
+            "adaptive.",
+        ),
+    ] = None,
+    hide_scores: Annotated[
+        bool,
+        Option("--hide-scores", help="Show the verdict of the gate, and nothing else."),
+    ] = False,
     out: options.RandomDrawn,
 ) -> int:
     """Is B really better than A? Scores, differences, exact tests, posteriors and a verdict.
@@ -165,7 +188,24 @@ def compare(
         "require-not-worse": require_not_worse,
         "require-better": require_better,
     }
-    gate = _check_gate_options([name for name, on in gates.items() if on], margin, confidence)
+    told = {"ledger": ledger, "candidates": candidates, "hide_scores": hide_scores or None}
+    gate = _check_gate_options(
+        [name for name, on in gates.items() if on],
+        {"margin": margin, "confidence": confidence, **told},
+    )
+    if hide_scores:
+        showing = {
+            "--by-label": by_label,
+            "--buckets": buckets,
+            "--group": given.group,
+            "--train": given.train,
+            "--digits": digits is not None,
+            "--compact": compact,
+            "--figure": out.figure,
+        }
+        for name, value in showing.items():
+            if value:
+                raise InputError(f"{name}: shows scores; expected it left out with --hide-scores")
     words = words_by_option({"gold": gold, "a": baseline, "b": challenger}, files)
     if dataset or datasets is not None:
         beside = {
@@ -177,11 +217,15 @@ def compare(
             "--digits": digits is not None,
             "--compact": compact,
             "--probabilities": probabilities,
+            "--ledger": ledger,
+            "--hide-scores": hide_scores,
         }
         for name, value in beside.items():
             if value:
                 raise InputError(f"{name}: cannot be combined with data sets; expected these alone")
         return compare_several(dataset, datasets, names, given, gate, out)
+    if counts and ledger:
+        raise InputError("--ledger: counts tell no test set; expected the answer and outputs")
     inputs, called, remarks = inputs_of(words, runs, names, counts=counts)
     if probabilities:
         from probative.cli.probabilities import print_curve_comparison
@@ -191,7 +235,7 @@ def compare(
         refused |= {f"--{name}": on for name, on in gates.items()}
         print_curve_comparison(inputs, called, given, out, remarks, refused)
         return 0
-    page = out.html is not None  # it alone shows examples, and draws the tests
+    page = out.html is not None and not hide_scores  # it alone shows examples, and draws the tests
     with reading_progress("comparing", quiet=out.quiet) as report:
         comparisons = find_comparison(
             *inputs,
@@ -199,9 +243,16 @@ def compare(
             examples=page,
             figures=page,
             buckets=buckets or page,
+            fingerprints=ledger is not None,
             report=report,
             **vars(given),
         )
+    if hide_scores:
+        from probative.reporting.ledger_report import verdict_document
+
+        verdicts = judge(comparisons, **(gate or {}))
+        out.emit(verdict_document(verdicts, comparisons.signature))
+        return _tell(verdicts)
     out.remark(*remarks, *comparisons.notes)
     if (buckets or given.train is not None) and not comparisons.buckets:
         out.remark("no buckets: neither lengths nor labels part these items into groups")
@@ -216,25 +267,36 @@ def compare(
     )
     draw = comparison_figure if comparisons.groups is None else group_figure
     out.emit(document, lambda: draw(comparisons))
-    for line in verdicts:
-        remark(f"--{line}")
+    return _tell(verdicts)
+
+
+def _tell(verdicts: Sequence[GateVerdict]) -> int:
+    """Say what the gates say, and what they have used of a test set; return the exit status."""
+    for verdict in verdicts:
+        remark(f"--{verdict}")
+        if verdict.use is not None and not verdict.hidden:  # else the results tell it
+            remark(f"--ledger: {verdict.use}")
+    for note in dict.fromkeys(v.use.note for v in verdicts if v.use is not None and v.use.note):
+        remark(note)
     return 0 if all(verdict.passed for verdict in verdicts) else 1
 
 
-def _check_gate_options(
-    gates: Sequence[str], margin: float | None, confidence: float | None
-) -> dict[str, Any] | None:
+def _check_gate_options(gates: Sequence[str], numbers: dict[str, Any]) -> dict[str, Any] | None:
     """The gate that was asked for and its numbers, checked before anything is computed."""
-    from probative.gates import GATES, check_gate
+    from probative.gates import GATES, check_gate, check_ledger_options
 
     if len(gates) > 1:
         raise InputError(f"--{gates[1]}: cannot be combined with --{gates[0]}; expected one gate")
-    numbers = {"margin": margin, "confidence": confidence}
     given = {name: value for name, value in numbers.items() if value is not None}
     if not gates:
         for name in given:
             listed = ", ".join(f"--{gate}" for gate in GATES)
-            raise InputError(f"--{name}: belongs to a gate; expected one of {listed}")
+            raise InputError(
+                f"--{name.replace('_', '-')}: belongs to a gate; expected one of {listed}"
+            )
         return None
-    check_gate(gates[0], **given)
+    asked = {name: given[name] for name in ("margin", "confidence") if name in given}
+    check_gate(gates[0], **asked)
+    told = {name: given[name] for name in ("candidates",) if name in given}
+    check_ledger_options(gates[0], given.get("ledger"), **told)
     return {"kind": gates[0], **given}

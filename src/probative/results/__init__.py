@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     )
     from probative.results.gates import GateVerdict
     from probative.results.groups import Group, GroupSummary, GroupWeight, Heterogeneity
+    from probative.results.ledger import Fingerprints, GateUse, Ledger, TestSet, TestSetUse
     from probative.results.plans import Plan
     from probative.results.posteriors import DifferencePosterior, ScorePosterior
     from probative.results.ranking import RankedPair, RankedSystem, Ranking
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         RunsPlan,
         VarianceParts,
     )
+    from probative.results.sampled import Sampled, SampledStratum
     from probative.results.scores import FileCheck, LabelScores, RunScores, Scores, SystemScores
     from probative.results.segmentation import (
         BestCut,
@@ -100,7 +102,9 @@ __all__ = [
     "DifferencePosterior",
     "Example",
     "FileCheck",
+    "Fingerprints",
     "FoldCounts",
+    "GateUse",
     "GateVerdict",
     "Group",
     "GroupSummary",
@@ -110,6 +114,7 @@ __all__ = [
     "LabelDifference",
     "LabelExample",
     "LabelScores",
+    "Ledger",
     "Look",
     "Looks",
     "MeanDifference",
@@ -130,6 +135,8 @@ __all__ = [
     "RunScores",
     "RunsDifference",
     "RunsPlan",
+    "Sampled",
+    "SampledStratum",
     "ScorePosterior",
     "ScorePosteriors",
     "Scores",
@@ -141,6 +148,8 @@ __all__ = [
     "Submission",
     "SystemScore",
     "SystemScores",
+    "TestSet",
+    "TestSetUse",
     "VarianceParts",
     "jsonable",
 ]
@@ -174,6 +183,7 @@ __getattr__, __dir__ = names_on_demand(
         "datasets": ("Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"),
         "gates": ("GateVerdict",),
         "groups": ("Group", "GroupSummary", "GroupWeight", "Heterogeneity"),
+        "ledger": ("Fingerprints", "GateUse", "Ledger", "TestSet", "TestSetUse"),
         "plans": ("Plan",),
         "posteriors": ("DifferencePosterior", "ScorePosterior"),
         "ranking": ("RankedPair", "RankedSystem", "Ranking"),
@@ -186,6 +196,7 @@ __getattr__, __dir__ = names_on_demand(
             "RunsPlan",
             "VarianceParts",
         ),
+        "sampled": ("Sampled", "SampledStratum"),
         "scores": ("FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"),
         "segmentation": (
             "BestCut",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
     from probative.results.groups import GroupSummary
+    from probative.results.ledger import Fingerprints
     from probative.results.posteriors import DifferencePosterior
     from probative.results.runs import RunScoreTests, VarianceParts
     from probative.results.tests import NullDistribution
@@ -352,6 +353,8 @@ class Comparisons(Scores):
     group_summaries
         Where groups were asked for: a `GroupSummary` for each pair and metric. What every group
         says stands in `groups`.
+    fingerprints
+        Where they were asked for: what tells the test set and the outputs from others.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -361,6 +364,7 @@ class Comparisons(Scores):
     buckets: tuple[Bucket, ...] | None = None
     adjustment: str = field(default="holm", repr=False)
     group_summaries: tuple[GroupSummary, ...] | None = None
+    fingerprints: Fingerprints | None = field(default=None, repr=False)
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         yield from super()._metrics()

@@ -19,6 +19,7 @@ __all__ = [
     "CoverageOptions",
     "CurveStudyOptions",
     "GateOptions",
+    "LedgerStudyOptions",
     "LookOptions",
     "MacroOptions",
     "PairingOptions",
@@ -132,6 +133,17 @@ class LookOptions(Options):
     batch: int = field(default=5, metadata=ALWAYS)
     streams: int = field(default=1000, metadata=ALWAYS)
     item_streams: int = field(default=10_000, metadata=ALWAYS)
+    rng: int = field(default=0, metadata=_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerStudyOptions(Options):
+    """Of `probative.studies.ledger.ledger_study`."""
+
+    sequences: int = field(default=2000, metadata=ALWAYS)
+    looks: int = field(default=20, metadata=ALWAYS)
+    items: int = field(default=300, metadata=ALWAYS)
+    confidence: float = field(default=0.95, metadata=ALWAYS)
     rng: int = field(default=0, metadata=_SEED)
 
 
