@@ -1,33 +1,44 @@
 """Scores of a pool of single items from a stratified sample, however rare the positive ones.
 
 All items of a stratum have the same answer of every system (returned or not), so every score is a
-function of how many items of each stratum are positive. These numbers are unknown but for the
-items labelled. Each has a posterior whose prior looks at the confidence of the stratum's items.
+function of how many items of each stratum are positive. There are two ways to its limits:
+
+* by the labels alone: every stratum's share has limits of its own (Jeffreys' as modified by Brown,
+  Cai and DasGupta, 2001: down to 0 where none or one was found), and the strata are joined as MOVER
+  joins them: the limits of the score are its extremes over all totals whose deviations, each
+  measured by its stratum's limit on that side, have a sum of squares of at most 1;
+* by confidences recalibrated by the labels (`recalibration`), where there are any: quantiles over
+  draws from the posterior of the strata's totals. Where confidences do not go with the labels, the
+  labels alone are asked.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative._validation import open_probability
+from probative._validation import flag, open_probability, whole_number
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.metrics import score
+from probative.inference.joined_limits import Totals
+from probative.inference.recalibration import Recalibration, recalibrate
+from probative.metrics import bounds, score, span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from probative._types import Array
 
 __all__ = ["ItemStrata", "RareInterval", "rare_difference", "rare_score"]
 
-_DRAWS = 20_000
-_STRENGTH = 2.0  # items that the prior is worth
+DRAWS = 20_000
+_HALVINGS = 24  # of the level at which a limit of a difference is 0
+_MOSTLY = 1.5  # times the width: from here on the limits owe much to the confidences
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +55,19 @@ class ItemStrata:
     confidence
         Of every stratum, the probabilities that somebody gives its items of being positive: those
         of all items, or a few that stand for them; None where there are none.
+    finite
+        Whether the pool is all that matters; else it is taken for a random sample of what does.
+    draws
+        How many draws from the posterior the limits are taken from.
     """
 
     sizes: Array
     labelled: Array
     positive: Array
-    returned: Array
+    returned: NDArray[np.bool_]
     confidence: tuple[Array, ...] | None = None
+    finite: bool = True
+    draws: int = field(default=DRAWS, kw_only=True)
 
     @classmethod
     def of(
@@ -60,25 +77,78 @@ class ItemStrata:
         positive: ArrayLike,
         returned: ArrayLike,
         confidence: Sequence[ArrayLike] | None = None,
+        *,
+        finite: bool = True,
+        draws: int = DRAWS,
     ) -> ItemStrata:
-        """Check what is given: 0 <= positive <= labelled <= sizes, the same number of strata."""
+        """Check what is given: 0 <= positive <= labelled <= sizes, something labelled everywhere.
+
+        Parameters
+        ----------
+        sizes, labelled, positive, returned, confidence, finite, draws
+            The attributes; `returned` may have one column less axis for one system.
+        """
         numbers = [np.asarray(x, np.float64) for x in (sizes, labelled, positive)]
         flags = np.asarray(returned, bool)
         flags = flags[:, None] if flags.ndim == 1 else flags
-        number = len(numbers[0])
-        if any(x.shape != (number,) for x in numbers) or len(flags) != number:
-            shapes = [x.shape for x in (*numbers, flags)]
-            raise InputError(f"sizes: strata of {shapes}; expected the same number of each")
-        if np.any(numbers[2] < 0) or np.any(np.diff(numbers[::-1], axis=0) < 0):
+        strata = len(flags)
+        if any(x.shape != (strata,) for x in numbers):
             raise InputError(
-                "positive: expected 0 <= positive <= labelled <= sizes in each stratum"
+                f"sizes: shapes {[x.shape for x in numbers]} of sizes, labelled and positive; "
+                f"expected {strata} strata, as returned has"
             )
-        values = None
-        if confidence is not None:
-            values = tuple(np.atleast_1d(np.asarray(x, np.float64)) for x in confidence)
-            if len(values) != number or any(np.any((x < 0) | (x > 1)) for x in values):
-                raise InputError("confidence: expected probabilities for each stratum")
-        return cls(*numbers, flags, values)
+        all_, known, found = numbers
+        if np.any(found < 0) or np.any(found > known) or np.any(known > all_):
+            raise InputError("positive: expected 0 <= positive <= labelled <= sizes in all strata")
+        if np.any(known < 1):
+            raise InputError(
+                f"labelled: {np.count_nonzero(known < 1)} strata have no labelled item; expected "
+                f"at least one in each"
+            )
+        values = None if confidence is None else _probabilities(confidence, strata)
+        draws = whole_number("draws", draws, least=100)
+        finite = flag("finite", finite)
+        return cls(all_, known, found, flags, values, finite, draws=draws)
+
+    @cached_property
+    def recalibration(self) -> Recalibration | None:
+        """The posterior of the strata's shares; None without confidences."""
+        if self.confidence is None:
+            return None
+        return recalibrate(self.labelled, self.positive, self.confidence)
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the confidences do not go with the labels, more likely than not."""
+        return self.recalibration is not None and self.recalibration.far > 0.5
+
+    @cached_property
+    def drawn(self) -> Array:
+        """Totals of positive items from the posterior: one row per draw, one column per stratum."""
+        if (nodes := self.recalibration) is None:
+            raise InputError("confidence: none; expected those of every stratum")
+        rng = np.random.default_rng(0)
+        # each node is drawn as often as its weight says, to within one
+        ends = np.searchsorted(np.cumsum(nodes.weight), (np.arange(self.draws) + 0.5) / self.draws)
+        node = np.minimum(ends, len(nodes.weight) - 1)
+        share = rng.beta(nodes.a[node], nodes.b[node])
+        if not self.finite:
+            return np.asarray(self.sizes * share)
+        return self.positive + rng.binomial((self.sizes - self.labelled).astype(np.int64), share)
+
+
+def _probabilities(confidence: Sequence[ArrayLike], strata: int) -> tuple[Array, ...]:
+    values = tuple(np.atleast_1d(np.asarray(x, np.float64)) for x in confidence)
+    if len(values) != strata or any(not x.size for x in values):
+        raise InputError(
+            f"confidence: {sum(bool(x.size) for x in values)} strata with confidences; expected "
+            f"{strata}"
+        )
+    for x in values:
+        if not np.all((x >= 0) & (x <= 1)):
+            wrong = x[~((x >= 0) & (x <= 1))][0]
+            raise InputError(f"confidence: {wrong}; expected probabilities between 0 and 1")
+    return values
 
 
 @dataclass(frozen=True)
@@ -88,16 +158,20 @@ class RareInterval:
     Attributes
     ----------
     estimate, low, high
-        The estimate, which weighs each stratum by its size, and the limits.
+        The estimate and its limits.
+    alone
+        The limits by the labels alone, whatever the confidences are.
     p_better
         The probability of a difference above 0; None of a single score.
     notes
-        Why the limits may not hold; empty where nothing speaks against them.
+        What the limits rest on beyond the labels, or why they do not; empty where they are those
+        of the labels alone because there is nothing else.
     """
 
     estimate: float
     low: float
     high: float
+    alone: tuple[float, float]
     p_better: float | None
     notes: tuple[str, ...]
 
@@ -109,23 +183,36 @@ def rare_score(
     system: int = 0,
     level: float = 0.95,
     beta: float = 1.0,
-    finite: bool = True,
 ) -> RareInterval:
-    """The score of one system in the pool (`finite`), or where the pool comes from.
+    """The score of one system in the pool.
+
+    Parameters
+    ----------
+    items
+        What is known of the pool.
+    metric, beta
+        The score.
+    system
+        Its number.
+    level
+        The nominal coverage of the limits.
 
     Examples
     --------
     >>> from probative.inference.rare_positives import ItemStrata, rare_score
-    >>> items = ItemStrata.of([200, 9800], [100, 100], [70, 1], [True, False], [[0.7], [0.01]])
-    >>> found = rare_score(items)
-    >>> found.low < found.estimate < found.high
-    True
+    >>> pool = [200, 9800], [100, 100], [70, 0], [True, False]
+    >>> trusting = rare_score(ItemStrata.of(*pool, confidence=[[0.7], [0.002]]))
+    >>> print(f"{trusting.low:.2f} to {trusting.high:.2f}")
+    0.62 to 0.86
+    >>> alone = rare_score(ItemStrata.of(*pool))
+    >>> print(f"{alone.low:.2f} to {alone.high:.2f}")
+    0.40 to 0.86
     """
-    level = open_probability("level", level)
-    estimate = _score(items, items.sizes * _shares(items), metric, system, beta)
-    draws = _score(items, _draw(items, finite=finite), metric, system, beta)
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return RareInterval(float(estimate), float(low), float(high), None, ())
+
+    def value(totals: Array) -> Array:
+        return _score(items, totals, metric, system, beta)
+
+    return _interval(items, value, open_probability("level", level), bounds(metric))
 
 
 def rare_difference(
@@ -136,42 +223,95 @@ def rare_difference(
     b: int = 1,
     level: float = 0.95,
     beta: float = 1.0,
-    finite: bool = True,
 ) -> RareInterval:
-    """The score of system `b` minus that of system `a`, as `rare_score`."""
-    level = open_probability("level", level)
-    ends = []
-    for totals in (items.sizes * _shares(items), _draw(items, finite=finite)):
+    """The score of system `b` minus that of system `a`.
+
+    Parameters
+    ----------
+    items
+        What is known of the pool.
+    metric, beta
+        The score.
+    a, b
+        The numbers of the systems.
+    level
+        The nominal coverage of the limits.
+    """
+
+    def value(totals: Array) -> Array:
         first, second = (_score(items, totals, metric, system, beta) for system in (a, b))
-        ends.append(second - first)
-    low, high = np.quantile(ends[1], [(1 - level) / 2, (1 + level) / 2])
-    better = float(np.mean(ends[1] > 0) + np.mean(ends[1] == 0) / 2)
-    return RareInterval(float(ends[0]), float(low), float(high), better, ())
+        return np.asarray(second - first)
 
-
-def _shares(items: ItemStrata) -> Array:
-    return items.positive / np.maximum(items.labelled, 1)
+    most = span(metric)
+    return _interval(items, value, open_probability("level", level), (-most, most), paired=True)
 
 
 def _score(items: ItemStrata, totals: Array, metric: str, system: int, beta: float) -> Array:
     """The score, given how many positive items each stratum has (the last axis)."""
     returned = items.returned[:, system]
-    tp = totals @ returned
-    fn = totals @ ~returned
+    tp, fn = totals @ returned, totals @ ~returned
     fp, tn = items.sizes @ returned - tp, items.sizes @ ~returned - fn
-    return np.asarray(score(Counts(tp, fp, fn, tn), metric, beta=beta))
+    cells = (np.maximum(cell, 0.0) for cell in (tp, fp, fn, tn))  # rounding may leave -1e-13
+    return np.asarray(score(Counts(*cells), metric, beta=beta))
 
 
-def _draw(items: ItemStrata, *, finite: bool) -> Array:
-    rng = np.random.default_rng(0)
-    centre = np.array([x.mean() for x in items.confidence]) if items.confidence else _shares(items)
-    centre = np.clip(centre, 1e-6, 1 - 1e-6)
-    share = rng.beta(
-        items.positive + _STRENGTH * centre,
-        items.labelled - items.positive + _STRENGTH * (1 - centre),
-        (_DRAWS, len(centre)),
+def _interval(
+    items: ItemStrata,
+    value: Callable[[Array], Array],
+    level: float,
+    between: tuple[float, float],
+    *,
+    paired: bool = False,
+) -> RareInterval:
+    alone = _alone(items, value, level, between)
+    if items.recalibration is None or items.contradicted:
+        estimate = float(value(items.sizes * items.positive / items.labelled))
+        better = _level_of_zero(items, value, estimate, between) if paired else None
+        notes = (_CONTRADICTED,) if items.contradicted else ()
+        return RareInterval(estimate, *alone, alone, better, notes)
+    draws = value(items.drawn)
+    draws = np.where(np.isnan(draws), between[0], draws)
+    low, estimate, high = (
+        float(x) for x in np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
     )
-    if not finite:
-        return items.sizes * share
-    rest = (items.sizes - items.labelled).astype(np.int64)
-    return items.positive + rng.binomial(rest, share)
+    better = float(np.mean(draws > 0) + np.mean(draws == 0) / 2) if paired else None
+    trusting = alone[1] - alone[0] > _MOSTLY * (high - low)
+    notes = (_TRUSTING.format(*alone),) if trusting else ()
+    return RareInterval(estimate, low, high, alone, better, notes)
+
+
+_CONTRADICTED = (
+    "the confidences do not go with the labels, however they are recalibrated: limits by the "
+    "labels alone"
+)
+_TRUSTING = "the limits owe much to the confidences: labels alone would give {:.4f} to {:.4f}"
+
+
+def _alone(
+    items: ItemStrata, value: Callable[[Array], Array], level: float, between: tuple[float, float]
+) -> tuple[float, float]:
+    """The limits by the labels alone."""
+    totals = Totals.of(items.sizes, items.labelled, items.positive, level, finite=items.finite)
+    return totals.extremes(value, between)
+
+
+def _level_of_zero(
+    items: ItemStrata,
+    value: Callable[[Array], Array],
+    estimate: float,
+    between: tuple[float, float],
+) -> float:
+    """The confidence in a difference above 0: that of the one-sided limit which is 0."""
+    if np.isnan(estimate) or estimate == 0:
+        return 0.5
+    side = 0 if estimate > 0 else 1
+    least, most = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        level = (least + most) / 2
+        limit = _alone(items, value, level, between)[side]
+        if limit * estimate > 0:
+            least = level
+        else:
+            most = level
+    sure = (1 + least) / 2
+    return sure if estimate > 0 else 1 - sure
