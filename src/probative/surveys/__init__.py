@@ -1,0 +1,1 @@
+"""A pool of which a part gets annotated: which part, and what that tells of the whole."""

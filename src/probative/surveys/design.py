@@ -1,0 +1,358 @@
+"""Which units of a pool are annotated, and why these: the design of a sample, kept in a file.
+
+The units of a pool are parted into strata by what is known before anything is annotated. Each
+stratum is put into a random order once; the sample is the beginning of every stratum's order. So a
+design can be extended, and nothing that was annotated is lost.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from probative._version import __version__
+from probative.errors import InputError
+from probative.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "GOALS",
+    "Design",
+    "DrawnUnits",
+    "PoolSource",
+    "Stratum",
+    "SystemSource",
+    "read_design",
+    "write_design",
+]
+
+GOALS = ("score", "difference")
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Units that are drawn alike.
+
+    Attributes
+    ----------
+    name
+        What its units have in common, in words.
+    key
+        The same, without telling systems apart: strata that are mirror images of each other (A
+        says yes and B no, B yes and A no) share it.
+    size
+        How many units of the pool it holds.
+    drawn
+        How many of them are to be annotated.
+    why
+        On what the number rests: "all", "least", "guess", "pilot", "scores" or "judge".
+    spread
+        How much the units were taken to differ from each other, in items.
+    """
+
+    name: str
+    key: str
+    size: int
+    drawn: int
+    why: str
+    spread: float
+
+    @property
+    def is_census(self) -> bool:
+        """Whether all units are drawn, so that nothing is left to chance."""
+        return self.drawn == self.size
+
+
+@dataclass(frozen=True)
+class SystemSource:
+    """Where the output of a system came from.
+
+    Attributes
+    ----------
+    name
+        What the system is called.
+    path
+        The file, as seen from the folder of the design; None for what came from Python.
+    fingerprint
+        A text that tells whether it is still the same.
+    """
+
+    name: str
+    path: str | None
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class PoolSource:
+    """Where the text of the pool came from.
+
+    Attributes
+    ----------
+    name
+        What the pool is called.
+    path, fingerprint
+        As `SystemSource` has them.
+    units
+        How many units there are.
+    """
+
+    name: str
+    path: str | None
+    fingerprint: str
+    units: int
+
+
+class DrawnUnits(NamedTuple):
+    """The units that are drawn, in the order in which they are written.
+
+    That is batch after batch, and in each batch as they stand in the pool.
+
+    Attributes
+    ----------
+    number
+        The number of every unit in the pool, from 0.
+    stratum
+        The number of its stratum.
+    batch
+        The number of the draw that it came with, from 0.
+    """
+
+    number: NDArray[np.int64]
+    stratum: NDArray[np.int64]
+    batch: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A sample of a pool: its strata, who was drawn, and from what.
+
+    Attributes
+    ----------
+    task
+        ``entities`` or ``labels``.
+    unit
+        What is drawn: ``sentence``, ``document``, ``unit`` or ``item``.
+    goal
+        What the sample is best for: the ``score`` of a system, or the ``difference`` of two.
+    seed
+        That of the orders.
+    pool, outputs
+        What was drawn from, and what the systems returned.
+    judge
+        A third opinion on every unit, read as the outputs are; None without one.
+    reading
+        How the outputs are read: the keywords of `ReadingOptions` that are not the usual ones.
+    scores
+        The column of confidences, by name or number; None without.
+    strata
+        The strata.
+    order
+        Of each stratum all units, by their numbers in the pool, in their random order.
+    batches
+        Of each draw, how many units of each stratum it added.
+    written
+        How the units are written: ``format`` (as `input_format` names it) and the column or key
+        for the answer; empty if nothing was.
+    """
+
+    task: str
+    unit: str
+    goal: str
+    seed: int
+    pool: PoolSource
+    outputs: tuple[SystemSource, ...]
+    judge: SystemSource | None
+    reading: Mapping[str, Any]
+    scores: int | str | None
+    strata: tuple[Stratum, ...]
+    order: tuple[NDArray[np.int64], ...] = field(repr=False)
+    batches: tuple[tuple[int, ...], ...]
+    written: Mapping[str, Any]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """What the systems are called."""
+        return tuple(output.name for output in self.outputs)
+
+    @property
+    def size(self) -> int:
+        """How many units are drawn."""
+        return sum(stratum.drawn for stratum in self.strata)
+
+    @cached_property
+    def stratum_of(self) -> NDArray[np.int64]:
+        """The number of the stratum of every unit of the pool."""
+        found = np.empty(self.pool.units, dtype=np.int64)
+        for number, units in enumerate(self.order):
+            found[units] = number
+        return found
+
+    @cached_property
+    def units(self) -> DrawnUnits:
+        """Every drawn unit: its number in the pool, its stratum and its batch."""
+        parts = []
+        before = np.zeros(len(self.strata), dtype=np.int64)
+        for batch, more in enumerate(self.batches):
+            after = before + more
+            drawn = [
+                order[low:high] for order, low, high in zip(self.order, before, after, strict=True)
+            ]
+            numbers = np.sort(np.concatenate(drawn)) if drawn else np.zeros(0, dtype=np.int64)
+            parts.append((numbers, np.full(len(numbers), batch)))
+            before = after
+        numbers, batches = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return DrawnUnits(numbers, self.stratum_of[numbers], batches)
+
+    def extended(self, more: Sequence[int], strata: Sequence[Stratum] | None = None) -> Design:
+        """The same design with a further draw.
+
+        Parameters
+        ----------
+        more
+            How many units each stratum gives besides.
+        strata
+            The strata as they were looked at for it; by default as they are.
+        """
+        looked_at = self.strata if strata is None else strata
+        drawn = tuple(
+            replace(new, drawn=old.drawn + int(own))
+            for new, old, own in zip(looked_at, self.strata, more, strict=True)
+        )
+        return replace(self, strata=drawn, batches=(*self.batches, tuple(map(int, more))))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as the file of the design holds it."""
+        content = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {
+            "format": FORMAT,
+            "command": "sample",
+            "version": __version__,
+            **content,
+            "pool": asdict(self.pool),
+            "outputs": [asdict(output) for output in self.outputs],
+            "judge": None if self.judge is None else asdict(self.judge),
+            "reading": dict(self.reading),
+            "written": dict(self.written),
+            "strata": [asdict(stratum) for stratum in self.strata],
+            "order": [units.tolist() for units in self.order],
+            "batches": [list(batch) for batch in self.batches],
+        }
+
+
+def write_design(design: Design, path: Path | str) -> None:
+    """Write the file of a design, whole or not at all.
+
+    Parameters
+    ----------
+    design
+        The design.
+    path
+        The file, such as ``sample.design.json``; one that is there is replaced.
+    """
+    write_whole(path, _as_text(design))
+
+
+def _as_text(design: Design) -> str:
+    """One line per entry, so that people can read the file beside the long lists in it."""
+    content = design.to_dict()
+    strata, order = content.pop("strata"), content.pop("order")
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
+    for key, rows in (("strata", strata), ("order", order)):
+        listed = ",\n  ".join(json.dumps(row) for row in rows)
+        lines.append(f"{json.dumps(key)}: [\n  {listed}\n ]")
+    return "{\n " + ",\n ".join(lines) + "\n}\n"
+
+
+def read_design(path: Path | str) -> Design:
+    """Read the file of a design.
+
+    Parameters
+    ----------
+    path
+        What `sample` has written: ``sample.design.json``.
+
+    Returns
+    -------
+    Design
+        The design; the paths in it are seen from the folder of the file.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError("there is no such file; expected a design", path) from None
+    except UnicodeDecodeError:
+        raise InputError("is no text; expected the file of a design", path) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read: {reason.lower()}", path) from None
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError(
+            "is not JSON, or was cut off; expected the file of a design, whole", path
+        ) from None
+    return _from_dict(content, path)
+
+
+def _from_dict(content: Any, path: Path | str) -> Design:
+    """The design that an object of JSON tells."""
+    if (
+        not isinstance(content, dict)
+        or content.get("command") != "sample"
+        or "order" not in content
+    ):
+        raise InputError("is no design; expected what `sample` has written", path)
+    if content.get("format") != FORMAT:
+        raise InputError(
+            f"is a design of format {content.get('format')!r}; expected {FORMAT}", path
+        )
+    try:
+        judge = content["judge"]
+        design = Design(
+            **{key: content[key] for key in ("task", "unit", "goal", "seed", "scores")},
+            pool=PoolSource(**content["pool"]),
+            outputs=tuple(SystemSource(**output) for output in content["outputs"]),
+            judge=None if judge is None else SystemSource(**judge),
+            reading=dict(content["reading"]),
+            written=dict(content["written"]),
+            strata=tuple(Stratum(**stratum) for stratum in content["strata"]),
+            order=tuple(np.array(units, dtype=np.int64) for units in content["order"]),
+            batches=tuple(tuple(map(int, batch)) for batch in content["batches"]),
+        )
+        problem = _inconsistency(design)
+    except KeyError as error:
+        raise InputError(f"is a design without {error}; expected it whole", path) from None
+    except (TypeError, ValueError, OverflowError, AttributeError):
+        raise InputError("is a damaged design; expected what `sample` has written", path) from None
+    if problem is not None:
+        raise InputError(f"is a damaged design: {problem}", path)
+    return design
+
+
+def _inconsistency(design: Design) -> str | None:
+    """What in a design contradicts itself; None where nothing does."""
+    if design.goal not in GOALS:
+        return f"its goal is {design.goal!r}; expected one of {', '.join(GOALS)}"
+    sizes = [stratum.size for stratum in design.strata]
+    if [len(units) for units in design.order] != sizes:
+        return "its strata are not as large as its orders; expected as many units"
+    units = np.concatenate(design.order) if design.order else np.zeros(0, dtype=np.int64)
+    if not np.array_equal(np.sort(units), np.arange(design.pool.units)):
+        return f"its orders are not of {design.pool.units} units; expected each unit once"
+    drawn = np.array([stratum.drawn for stratum in design.strata])
+    batches = np.array(design.batches).reshape(len(design.batches), -1)
+    if batches.shape[1] != len(sizes) or not design.batches or (batches < 0).any():
+        return "its batches do not fit its strata; expected a number for each"
+    if not np.array_equal(batches.sum(axis=0), drawn) or (drawn > sizes).any():
+        return "its batches do not add up to what is drawn; expected the same numbers"
+    return None
