@@ -1,0 +1,349 @@
+"""Scores of a pool of units from a sample that was drawn at random within strata.
+
+A score is a ratio F = X/Y of sums over the units; what a unit moves it by is z = (x - F·y)/Y, and
+the variance of the score is that of a total of these z over the pool.
+
+    project_score(counts, draw, metric) -> Projection
+    project_difference(a, b, draw, metric) -> Projection
+
+`counts` hold one row per labelled unit. What a system has returned is projected together with what
+is right, although its number is known for all units: both vary alike from unit to unit, which makes
+their ratio less uncertain than either, and a score stays between 0 and 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import flag, one_of, open_probability
+from probative.counts import Counts, counts_of
+from probative.errors import InputError
+from probative.inference.projections import JudgeEffect, Projection
+from probative.inference.strata import Draw, Spread, spread_of
+from probative.inference.stratified_limits import difference_limits, find_doubts, score_limits
+from probative.metrics import METRICS, bounds, contributions, span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from probative.inference.judges import Judge, Judged
+
+    Array = NDArray[np.float64]
+
+__all__ = [
+    "Draw",
+    "PoolScores",
+    "influences",
+    "project_difference",
+    "project_score",
+]
+
+
+def influences(
+    counts: Counts, draw: Draw, metric: str = "f1", *, beta: float = 1.0
+) -> tuple[float, Array]:
+    """The score of the pool, and what every labelled unit moves it by: (x - F·y)/Y.
+
+    Parameters
+    ----------
+    counts
+        One row per labelled unit.
+    draw
+        Their strata.
+    metric, beta
+        The score.
+
+    Returns
+    -------
+    score, moves
+        NaN and zeros where the score is undefined.
+    """
+    target = _target(counts, _projected(counts, draw), draw, metric, beta)
+    return target.value, target.moves
+
+
+def _projected(counts: Counts, draw: Draw) -> Counts:
+    """The counts of the pool."""
+    return (counts * draw.weights).sum()
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """A score, or a difference of two: what is known of a total over the pool.
+
+    Attributes
+    ----------
+    value, moves
+        The estimate, and what every labelled unit moves it by.
+    reach
+        How far every labelled unit could have moved it at most; None where that is not known.
+    empty
+        In which labelled units nothing counts.
+    miss
+        What an item moves it by that nobody has returned.
+    judged
+        What a judge leaves of the moves; None without one.
+    """
+
+    value: float
+    moves: Array
+    reach: Array | None
+    empty: NDArray[np.bool_]
+    miss: float
+    judged: Judged | None = None
+
+    @property
+    def shifted(self) -> float:
+        """The estimate, with what the judge adds to it."""
+        return self.value + (0.0 if self.judged is None else self.judged.shift)
+
+    def spread(self, draw: Draw, *, finite: bool) -> Spread:
+        """How far the estimate is known."""
+        return spread_of(
+            self.moves, draw, finite=finite, judged=self.judged, least=self._least(draw)
+        )
+
+    def _least(self, draw: Draw) -> Array | None:
+        """The least variance of the units of every stratum: as if half a unit more had gone wrong.
+
+        Units that all came out alike do not say that all others would.
+        """
+        if self.reach is None:
+            return None
+        share = 0.5 / (draw.drawn + 1)
+        return draw.means(self.reach**2) * share * (1 - share)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolScores:
+    """The scores of systems in a pool, in one metric; `score` and `difference` tell them.
+
+    Attributes
+    ----------
+    draw
+        The strata of the labelled units.
+    metric, level
+        The score, and the nominal coverage of limits.
+    finite
+        Whether the pool is all that matters; else it is taken for a random sample of what does.
+    disputed
+        How many items of every labelled unit some systems have returned and others have not; None
+        where that is not known.
+    """
+
+    draw: Draw
+    metric: str
+    level: float
+    finite: bool
+    disputed: Array | None
+    _targets: tuple[_Target, ...]
+    _item_moves: tuple[Array, ...]
+
+    @classmethod
+    def of(
+        cls,
+        systems: Sequence[Counts],
+        draw: Draw,
+        metric: str = "f1",
+        *,
+        level: float = 0.95,
+        beta: float = 1.0,
+        finite: bool = True,
+        judge: Judge | None = None,
+        disputed: ArrayLike | None = None,
+    ) -> PoolScores:
+        """Project the counts of labelled units to their pool.
+
+        Parameters
+        ----------
+        systems
+            The counts of each system, one row per labelled unit.
+        draw
+            The strata of the units.
+        metric, beta
+            The score.
+        level
+            The nominal coverage of limits.
+        finite
+            Whether the pool is all that matters; else it is taken for a random sample of what does.
+        judge
+            Somebody's opinion on all units of the pool.
+        disputed
+            How many items of every labelled unit some systems have returned and others have not,
+            where that is known: differences are then taken to vary as if half a unit more of
+            every stratum had gone the other way.
+        """
+        one_of("metric", metric, METRICS)
+        level, finite = open_probability("level", level), flag("finite", finite)
+        for number, counts in enumerate(systems):
+            if counts_of(f"systems[{number}]", counts).shape != (draw.labelled,):
+                raise InputError(
+                    f"systems[{number}]: counts of shape {counts.shape}; expected one row for each "
+                    f"of the {draw.labelled:,} labelled units"
+                )
+        totals = [_projected(counts, draw) for counts in systems]
+        items = [_item_moves(total, metric, beta) for total in totals]
+        targets = [
+            _target(counts, total, draw, metric, beta, float(own[2]))
+            for counts, total, own in zip(systems, totals, items, strict=True)
+        ]
+        if judge is not None and not any(math.isnan(target.value) for target in targets):
+            opinions = judge.explain(
+                [(t.value, t.moves) for t in targets], totals, draw, metric, beta
+            )
+            targets = [replace(t, judged=own) for t, own in zip(targets, opinions, strict=True)]
+        apart = None if disputed is None else np.asarray(disputed, dtype=np.float64)
+        return cls(draw, metric, level, finite, apart, tuple(targets), tuple(items))
+
+    def score(self, system: int = 0) -> Projection:
+        """The score of a system."""
+        target, between = self._targets[system], bounds(self.metric)
+        spread = target.spread(self.draw, finite=self.finite)
+        value = float(np.clip(target.shifted, *between))
+        limits = score_limits(value, spread, self._even_units(target), self.level, between=between)
+        return self._projection(target, value, limits, spread)
+
+    def difference(self, a: int = 0, b: int = 1) -> Projection:
+        """The score of system `b` minus that of system `a`."""
+        target, most = self._difference(a, b), span(self.metric)
+        spread = target.spread(self.draw, finite=self.finite)
+        value = float(np.clip(target.shifted, -most, most))
+        limits = difference_limits(value, spread, self.draw, self.level, most)
+        return self._projection(target, value, limits, spread)
+
+    def _difference(self, a: int, b: int) -> _Target:
+        first, second = self._targets[a], self._targets[b]
+        (_, _, missed, left_alone), (right, wrong, _, _) = self._item_moves[a], self._item_moves[b]
+        # what an item that only B has returned moves the difference by, if it is right
+        swing = abs(float((right - wrong) - (missed - left_alone)))
+        judged = None
+        if first.judged is not None and second.judged is not None:
+            judged = second.judged - first.judged
+        return _Target(
+            second.value - first.value,
+            second.moves - first.moves,
+            None if self.disputed is None else swing * self.disputed,
+            first.empty & second.empty,
+            second.miss - first.miss,
+            judged,
+        )
+
+    def _even_units(self, target: _Target) -> float:
+        """How many units of equal weight the labelled ones are worth (Kish).
+
+        Units that stand for nothing beyond themselves, since all of their stratum are labelled,
+        leave nothing open.
+        """
+        weight = self.draw.weights * (0.0 if target.reach is None else target.reach)
+        left = self.draw.rest[self.draw.stratum] if self.finite else np.ones_like(weight)
+        open_ = float(left @ weight**2)
+        return float(weight.sum()) ** 2 / open_ if open_ > 0 else math.inf
+
+    def _projection(
+        self, target: _Target, value: float, limits: tuple[float, float], spread: Spread
+    ) -> Projection:
+        draw, finite = self.draw, self.finite
+        low, high = limits
+        effect = None
+        if target.judged is not None:
+            plain = replace(target, judged=None).spread(draw, finite=finite)
+            width = math.sqrt(spread.variance / plain.variance) if plain.variance > 0 else math.nan
+            strata = int(np.count_nonzero(target.judged.lost))
+            effect = JudgeEffect(value - target.value, width, strata)
+        reach = max(value - low, high - value)
+        doubts = find_doubts(target.moves, target.empty, target.miss, spread, draw, reach)
+        return Projection(
+            value,
+            low,
+            high,
+            math.sqrt(spread.variance),
+            spread.degrees_of_freedom,
+            spread.design_effect(draw, finite=finite),
+            spread.worth(draw, finite=finite),
+            spread.by_stratum,
+            effect,
+            () if math.isnan(value) else tuple(doubts),
+        )
+
+
+def _target(
+    counts: Counts, total: Counts, draw: Draw, metric: str, beta: float, miss: float = 0.0
+) -> _Target:
+    """The score of a system; NaN where it is undefined."""
+    x, y = contributions(counts, metric, at=total, beta=beta)
+    bottom, empty = draw.total(y), np.asarray(y == 0)
+    if not bottom > 0:
+        nothing = np.zeros(draw.labelled)
+        return _Target(math.nan, nothing, nothing, empty, 0.0)
+    value = draw.total(x) / bottom
+    return _Target(value, np.asarray((x - value * y) / bottom), np.asarray(y / bottom), empty, miss)
+
+
+def _item_moves(total: Counts, metric: str, beta: float) -> Array:
+    """What one item moves a score by: a true positive, a false one, a missed one, none."""
+    kinds = np.eye(4)
+    rows = Counts(kinds[0], kinds[1], kinds[2], None if total.tn is None else kinds[3])
+    x, y = contributions(rows, metric, at=total, beta=beta)
+    top, bottom = contributions(total, metric, at=total, beta=beta)
+    return np.asarray((x - top / bottom * y) / bottom) if bottom > 0 else np.zeros(4)
+
+
+def project_score(counts: Counts, draw: Draw, metric: str = "f1", **how: Any) -> Projection:
+    """The score of one system in a pool, as `PoolScores` tells it.
+
+    Parameters
+    ----------
+    counts
+        One row per labelled unit.
+    draw
+        Their strata.
+    metric
+        The score.
+    **how
+        As for `PoolScores.of`.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.stratified import Draw, project_score
+    >>> counts = pv.Counts(tp=[2, 1, 1, 0, 3, 2], fp=[0, 1, 0, 2, 0, 1], fn=[0, 0, 1, 1, 0, 1])
+    >>> found = project_score(counts, Draw.of([0, 0, 0, 1, 1, 1], [40, 10]))
+    >>> print(f"{found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]")
+    0.764 [0.246, 0.970]
+    """
+    return PoolScores.of([counts], draw, metric, **how).score()
+
+
+def project_difference(
+    a: Counts, b: Counts, draw: Draw, metric: str = "f1", **how: Any
+) -> Projection:
+    """The score of B minus that of A in a pool, as `PoolScores` tells it.
+
+    Parameters
+    ----------
+    a, b
+        The counts of either system, one row per labelled unit.
+    draw
+        The strata of the units.
+    metric
+        The score.
+    **how
+        As for `PoolScores.of`.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.stratified import Draw, project_difference
+    >>> a = pv.Counts(tp=[2, 1, 1, 0, 3, 2], fp=[0, 1, 0, 2, 0, 1], fn=[0, 0, 1, 1, 0, 1])
+    >>> b = pv.Counts(tp=[2, 1, 2, 1, 3, 2], fp=[0, 1, 0, 1, 0, 1], fn=[0, 0, 0, 0, 0, 1])
+    >>> found = project_difference(a, b, Draw.of([0, 0, 0, 1, 1, 1], [40, 10]))
+    >>> print(f"{found.estimate:+.3f} [{found.low:+.3f}, {found.high:+.3f}]")
+    +0.118 [-0.177, +0.412]
+    """
+    return PoolScores.of([a, b], draw, metric, **how).difference()
