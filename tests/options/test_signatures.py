@@ -515,6 +515,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study runs", "runs.runs_study"),
         ("study repeats", "runs.repeats_study"),
         ("study looks", "looks.look_study"),
+        ("study annotation", "annotation.annotation_study"),
         ("study tests", "tests.size_and_power"),
         ("study chunking", "chunking.chunking_study"),
     ],

@@ -51,6 +51,7 @@ STUDIES = (
     "looks",
     "datasets",
     "curves",
+    "annotation",
 )
 
 

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import special
 
 from probative._validation import flag, open_probability, whole_number
 from probative.counts import Counts
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["ItemStrata", "RareInterval", "rare_difference", "rare_score"]
 
 DRAWS = 20_000
-_HALVINGS = 24  # of the level at which a limit of a difference is 0
-_MOSTLY = 1.5  # times the width: from here on the limits owe much to the confidences
+_MOSTLY = 2.0  # times the width: from here on the limits owe much to the confidences
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +266,7 @@ def _interval(
     alone = _alone(items, value, level, between)
     if items.recalibration is None or items.contradicted:
         estimate = float(value(items.sizes * items.positive / items.labelled))
-        better = _level_of_zero(items, value, estimate, between) if paired else None
+        better = _p_better(estimate, alone, level) if paired else None
         notes = (_CONTRADICTED,) if items.contradicted else ()
         return RareInterval(estimate, *alone, alone, better, notes)
     draws = value(items.drawn)
@@ -295,23 +295,11 @@ def _alone(
     return totals.extremes(value, between)
 
 
-def _level_of_zero(
-    items: ItemStrata,
-    value: Callable[[Array], Array],
-    estimate: float,
-    between: tuple[float, float],
-) -> float:
-    """The confidence in a difference above 0: that of the one-sided limit which is 0."""
+def _p_better(estimate: float, limits: tuple[float, float], level: float) -> float:
+    """The confidence in a difference above 0: as normal as the limit on the side of 0 is wide."""
     if np.isnan(estimate) or estimate == 0:
         return 0.5
-    side = 0 if estimate > 0 else 1
-    least, most = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        level = (least + most) / 2
-        limit = _alone(items, value, level, between)[side]
-        if limit * estimate > 0:
-            least = level
-        else:
-            most = level
-    sure = (1 + least) / 2
-    return sure if estimate > 0 else 1 - sure
+    reach = abs(estimate - limits[0 if estimate > 0 else 1])
+    if reach == 0:
+        return float(estimate > 0)
+    return float(special.ndtr(special.ndtri((1 + level) / 2) * estimate / reach))
