@@ -91,8 +91,8 @@ def read_units(
     *rivals, third = outputs
     own, opinion = (_counts(truth, rivals) for truth in (answer, third))
     pool = read_pool(rivals, reading=ReadingOptions(), names=("A", "B"))
-    generator = np.random.default_rng([rng, len(opinion[0].tp)])
-    right = generator.random(len(own[0].tp)) < GOOD
+    generator = np.random.default_rng(rng)
+    right = generator.random(pool.n_units) < GOOD
     shuffled = generator.permutation(len(right))
     judges = {
         "good": tuple(_where(right, a, b) for a, b in zip(own, opinion, strict=True)),

@@ -190,7 +190,7 @@ class ItemQuestion:
         if not self.paired:
             return np.asarray(spread)
         disputed = self.returned[:, 0] != self.returned[:, 1]
-        return np.where(disputed, spread, spread / 2)
+        return np.asarray(np.where(disputed, spread, spread / 2))
 
     def _value(self, totals: Any) -> Array:
         values = []
