@@ -135,6 +135,13 @@ SMALL = {
     "study curves": {"--replicates": "1", "--positives": "5", "--share": "0.5", "--distance": "1"},
     "study looks": {"--streams": "1", "--item-streams": "10", "--units": "20"},
     "study ledger": {"--sequences": "1", "--looks": "2"},
+    "study annotation": {
+        "--replicates": "2",
+        "--items": "300",
+        "--n": "60",
+        "--prevalence": "0.1",
+        "--confidence": "none",
+    },
     "crossval": {"--m": "1"},
 }
 # these take longer

@@ -61,7 +61,7 @@ INPUTS |= {"train", "dev", "test", "cws", "ner", "runs", "gold", "baseline", "ch
 INPUTS |= {"dataset", "datasets", "second_gold"}
 INPUTS |= {"probabilities"}  # what the outputs are; the signature then tells of a curve
 # of these commands an option does something else
-WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
+WITHOUT_EFFECT_IN = {"study bayes": {"task"}, "study annotation": {"system", "names"}}
 
 GOLD = "Ann B-PER\nLee I-PER\nsaw O\nYork B-LOC\n\nthe O\nBank B-ORG\nof I-ORG\nRome B-LOC\n\n"
 OLD = "Ann B-PER\nLee O\nsaw O\nYork B-LOC\n\nthe O\nBank B-ORG\nof O\nRome B-PER\n\n"
@@ -521,6 +521,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study repeats", "runs.repeats_study"),
         ("study looks", "looks.look_study"),
         ("study ledger", "ledger.ledger_study"),
+        ("study annotation", "annotation.annotation_study"),
         ("study tests", "tests.size_and_power"),
         ("study chunking", "chunking.chunking_study"),
     ],

@@ -54,6 +54,7 @@ STUDIES = (
     "ledger",
     "datasets",
     "curves",
+    "annotation",
 )
 
 
