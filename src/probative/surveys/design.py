@@ -164,6 +164,8 @@ class Design:
     written
         How the units are written: ``format`` (as `input_format` names it) and the column or key
         for the answer; empty if nothing was.
+    basis
+        On what the spread of the strata rests: "guess", "scores", "pilot" or "judge".
     """
 
     task: str
@@ -179,6 +181,7 @@ class Design:
     order: tuple[NDArray[np.int64], ...] = field(repr=False)
     batches: tuple[tuple[int, ...], ...]
     written: Mapping[str, Any]
+    basis: str = "guess"
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -329,6 +332,7 @@ def _from_dict(content: Any, path: Path | str) -> Design:
             strata=tuple(Stratum(**stratum) for stratum in content["strata"]),
             order=tuple(np.array(units, dtype=np.int64) for units in content["order"]),
             batches=tuple(tuple(map(int, batch)) for batch in content["batches"]),
+            basis=str(content["basis"]),
         )
         problem = _inconsistency(design)
     except KeyError as error:
@@ -351,9 +355,11 @@ def _inconsistency(design: Design) -> str | None:
     if not np.array_equal(np.sort(units), np.arange(design.pool.units)):
         return f"its orders are not of {design.pool.units} units; expected each unit once"
     drawn = np.array([stratum.drawn for stratum in design.strata])
-    batches = np.array(design.batches).reshape(len(design.batches), -1)
-    if batches.shape[1] != len(sizes) or not design.batches or (batches < 0).any():
+    if not design.batches or {len(batch) for batch in design.batches} != {len(sizes)}:
         return "its batches do not fit its strata; expected a number for each"
+    batches = np.array(design.batches)
+    if (batches < 0).any():
+        return "its batches do not fit its strata; expected numbers of units"
     if not np.array_equal(batches.sum(axis=0), drawn) or (drawn > sizes).any():
         return "its batches do not add up to what is drawn; expected the same numbers"
     return None

@@ -104,18 +104,20 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
     """The design with so many more units, placed as well as what is drawn already allows."""
     sizes = [stratum.size for stratum in old.strata]
     before = [stratum.drawn for stratum in old.strata]
-    spreads = [expected.spread(units) for units in old.order]
+    spreads, basis = [stratum.spread for stratum in old.strata], old.basis
+    if expected.evidence is not None:
+        spreads, basis = [expected.spread(units) for units in old.order], expected.why
     keys = [stratum.key for stratum in old.strata]
     drawn, least = draw_numbers(keys, sizes, spreads, old.size + add, before)
     looked_at = [
         replace(
             own,
             spread=spread,
-            why=own.why if k == n0 else reason_of(own.size, int(k), int(low), expected.why),
+            why=own.why if k == n0 else reason_of(own.size, int(k), int(low), basis),
         )
         for own, spread, k, n0, low in zip(old.strata, spreads, drawn, before, least, strict=True)
     ]
-    return old.extended(drawn - np.array(before), looked_at)
+    return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
 
 
 def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> Blanks:

@@ -216,6 +216,7 @@ def _draw(
         order=tuple(_shuffled(own.units, options.rng, h) for h, own in enumerate(layers)),
         batches=(tuple(map(int, drawn)),),
         written={} if blanks is None else {**blanks.written, "keep": list(options.keep)},
+        basis=expected.why,
     )
     told = tell(design, expected, options, files, [*_own_notes(pool, blanks), *notes])
     if files is not None and blanks is not None:

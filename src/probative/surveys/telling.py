@@ -114,7 +114,7 @@ def tell(
         f"by-{design.unit}",
         f"for-{design.goal}",
         f"size:{design.size}",
-        expected.why,
+        design.basis,
     )
     return Sampled(
         task=design.task,
