@@ -9,7 +9,7 @@ the place of recall, and the average is one of a smooth function.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -129,28 +129,39 @@ class _Single:
 
     @cached_property
     def nodes(self) -> Nodes:
+        if self._is_smooth:
+            return gauss_nodes(self.others, self._averages, _TOLERANCE, _MOST_NODES)
+        return self._even(1)
+
+    @cached_property
+    def error(self) -> float:
+        """An estimate of the error of the probabilities, beyond rounding."""
+        if self._is_smooth:
+            return self.nodes.error
+        fine, coarse = self._averages([self.nodes, self._even(2)])
+        return float(np.max(np.abs(fine - coarse)))
+
+    @property
+    def _is_smooth(self) -> bool:
+        """With few items the score comes near its bounds, where the average is of what has kinks."""
+        return len(self.others) > 1 and bool(self.cells.min() >= _FEW)
+
+    def _even(self, coarser: int) -> Nodes:
+        return _even_nodes(self.others, _POINTS[len(self.others) - 1] // coarser)
+
+    def _averages(self, parts: Sequence[Nodes]) -> Array:
         ends = self.own.low, self.own.high
         near = [self.centre + (end - self.centre) * share for end in ends for share in _NEAR_ENDS]
         probes = np.append(np.clip(self.centre + _PROBES * self.sd, *ends), near)
+        return np.array([self.tail(probes, part) for part in parts])
 
-        def averages(parts: Sequence[Nodes]) -> Array:
-            return np.array([self.tails(probes, part)[0] for part in parts])
-
-        if len(self.others) > 1 and self.cells.min() >= _FEW:
-            return gauss_nodes(self.others, averages, _TOLERANCE, _MOST_NODES)
-        # with few items the score comes near its bounds, where the average is of what has kinks
-        points = _POINTS[len(self.others) - 1]
-        fine, coarse = (_even_nodes(self.others, size) for size in (points, points // 2))
-        one, other = averages([fine, coarse])
-        return replace(fine, error=float(np.max(np.abs(one - other))))
-
-    def tails(self, t: Array, nodes: Nodes | None = None) -> tuple[Array, Array]:
-        """P(at most t) and P(above t)."""
+    def tail(self, t: Array, nodes: Nodes | None = None, *, upper: bool = False) -> Array:
+        """P(at most t), or P(above t)."""
         nodes = self.nodes if nodes is None else nodes
         tp, _, fn, _ = self.order
         share = np.clip(self._recall(t[:, None], nodes), 0.0, 1.0)
-        below, above = special.betainc(tp, fn, share), special.betaincc(tp, fn, share)
-        return below @ nodes.weight, above @ nodes.weight
+        function = special.betaincc if upper else special.betainc
+        return np.asarray(function(tp, fn, share) @ nodes.weight)
 
     def density(self, t: Array) -> Array:
         tp, _, fn, _ = self.order
@@ -185,10 +196,8 @@ class _Single:
         return (m - f) / p
 
     def quantile(self, q: Array, *, upper: bool = False) -> Array:
-        side = 1 if upper else 0
-
         def tails(t: Array) -> tuple[Array, Array]:
-            value = self.tails(t)[side]
+            value = self.tail(t, upper=upper)
             return (1 - value, self.density(t)) if upper else (value, self.density(t))
 
         start = self.centre + self.sd * special.ndtri(1 - q if upper else q)
@@ -203,7 +212,7 @@ class _Single:
         x, w = np.polynomial.legendre.leggauss(_GRID)
         t = ends[0] + (x + 1) / 2 * (ends[1] - ends[0])
         w = w * (ends[1] - ends[0]) / 2
-        above = self.tails(t)[1]
+        above = self.tail(t, upper=True)
         mean = ends[0] + float(w @ above)
         second = ends[0] ** 2 + float(w @ (2 * t * above))
         return mean, max(0.0, second - mean**2)
@@ -244,7 +253,7 @@ class CompositePosterior(Posterior):
     @property
     def error(self) -> float:
         """An estimate of the error of the probabilities, beyond rounding."""
-        return max(one.nodes.error for one in self._tables)
+        return max(one.error for one in self._tables)
 
     def _map(self, function: Callable[[_Single, Array], Array], at: ArrayLike) -> Any:
         at = np.asarray(at, dtype=np.float64)
@@ -258,11 +267,11 @@ class CompositePosterior(Posterior):
 
     def cdf(self, t: ArrayLike) -> Number:
         """Return the probability of a score of at most t."""
-        return self._map(lambda one, t: one.tails(_within(one, t))[0], t)
+        return self._map(lambda one, t: one.tail(_within(one, t)), t)
 
     def sf(self, t: ArrayLike) -> Number:
         """Return the probability of a score above t."""
-        return self._map(lambda one, t: one.tails(_within(one, t))[1], t)
+        return self._map(lambda one, t: one.tail(_within(one, t), upper=True), t)
 
     def pdf(self, t: ArrayLike) -> Number:
         """Return the density at t; 0 outside of the bounds of the score."""
