@@ -33,7 +33,9 @@ _F1 = ("wilson-indirect", "wilson-direct", "clopper-pearson", "jeffreys", "bayes
 _FBETA = ("logit", "bayes", "wald")
 _SUM = ("guarded", "jeffreys", "mover", "bayes", "logit", "wald")
 _COMPOSITE = ("guarded", "jeffreys", "bayes", "logit", "wald")
-_FOR, _AGAINST = 1 / 8, 3 / 4  # items added to cells that a limit leans to, and away from
+# Items added to the cells from which a limit leans away, and to those to which it leans. With half
+# an item in each, few errors of two kinds seem too certain.
+_LEANING = {"guarded": (1 / 8, 3 / 4), "jeffreys": (1 / 2, 1 / 2)}
 _POSTERIOR = ("jeffreys", "bayes")  # whose limits may leave out an estimate at an extreme
 METHODS = ("wilson", *_F1, "mover", "guarded")
 # scores that are a sum of two shares of different items, given how many there are of each
@@ -294,7 +296,7 @@ def _limits(
         low, high = _limits_by_method(counts, metric, method, reach, beta, prior)
         code = np.zeros(estimate.shape, dtype=np.uint8)
         least, most = bounds(metric)
-        if isinstance(TABLE[metric], Composite) and method in ("guarded", "jeffreys"):
+        if isinstance(TABLE[metric], Composite) and method in _LEANING:
             # a score at its bound belongs to the interval, as in Jeffreys' for proportions
             low, high = np.fmin(low, estimate), np.fmax(high, estimate)
         elif method == "wald":
@@ -349,11 +351,10 @@ def _of_composite(
     counts: Counts, own: Composite, method: str, reach: _Reach, prior: float
 ) -> tuple[Any, Any]:
     """Limits of a score that is no ratio of linear forms."""
-    if method == "guarded":
-        return _guarded(counts, own, reach.tail)
-    if method in _POSTERIOR:
-        weight = prior if method == "bayes" else 0.5
-        density = _posterior(counts, own.name, 1.0, weight)
+    if method in _LEANING:
+        return _leaning(counts, own, method, reach.tail)
+    if method == "bayes":
+        density = _posterior(counts, own.name, 1.0, prior)
         return density.ppf(reach.tail), density.isf(reach.tail)
     value = own.value(*own.cells(counts))
     if method == "mover":
@@ -373,27 +374,27 @@ def _of_composite(
     )
 
 
-def _guarded(counts: Counts, own: Composite, tail: float) -> tuple[Any, Any]:
-    """Limits of two posteriors, each with a prior that leans away from its limit."""
+def _leaning(counts: Counts, own: Composite, method: str, tail: float) -> tuple[Any, Any]:
+    """Limits of two posteriors, each with a prior that leans away from its limit; or not."""
     cells = np.stack(np.broadcast_arrays(*own.cells(counts)), axis=-1).astype(np.float64)
-    rows = [_guarded_limits(own.name, tail, *row) for row in cells.reshape(-1, 4).tolist()]
-    low, high = np.array(rows).reshape(*cells.shape[:-1], 2).transpose(-1, *range(cells.ndim - 1))
-    return low, high
+    prior = _LEANING[method]
+    rows = [_limits_of_cells(own.name, tail, prior, *row) for row in cells.reshape(-1, 4).tolist()]
+    limits = np.array(rows).reshape(*cells.shape[:-1], 2)
+    return limits[..., 0], limits[..., 1]
 
 
-# the limits of two scores are those of which the limits of their difference are made
+# the limits of two scores are those of which the limits of their differences are made
 @lru_cache(maxsize=2**12)
-def _guarded_limits(
-    metric: str, tail: float, tp: float, fp: float, fn: float, tn: float
+def _limits_of_cells(
+    metric: str, tail: float, prior: tuple[float, float], *cells: float
 ) -> tuple[float, float]:
-    """With half an item in every cell (Jeffreys), few errors of two kinds seem too certain."""
     from probative.inference.composite_posterior import CompositePosterior
 
-    def leaning(right: float, wrong: float) -> CompositePosterior:
-        return CompositePosterior(metric, [tp + right, fp + wrong, fn + wrong, tn + right])
-
-    low, high = leaning(_FOR, _AGAINST).ppf(tail), leaning(_AGAINST, _FOR).isf(tail)
-    return float(low), float(high)
+    tp, fp, fn, tn = cells
+    few, many = prior
+    pessimist = CompositePosterior(metric, [tp + few, fp + many, fn + many, tn + few])
+    optimist = CompositePosterior(metric, [tp + many, fp + few, fn + few, tn + many])
+    return float(pessimist.ppf(tail)), float(optimist.isf(tail))
 
 
 def _sum_of_shares(counts: Counts, own: Composite, value: Any, z: float) -> tuple[Any, Any]:
