@@ -20,6 +20,7 @@ from probative.inference.partial_conjunction import count_of_conjunctions, parti
 from probative.inference.randomization import randomization_test
 from probative.matching.cases import cases_of_pair
 from probative.matching.matched import match_inputs
+from probative.metrics import span
 from probative.options import CompareOptions, ReadingOptions
 from probative.pairs.pooled import PairChoices, compare_cases
 from probative.results import (
@@ -320,8 +321,10 @@ def _count(
 
 def _mean(sets: Sequence[Dataset], options: CompareOptions) -> MeanDifference:
     compared = [s.comparison for s in sets]
-    estimate, low, high = mean_limits([(c.difference, c.low, c.high) for c in compared])
-    posterior = MeanPosterior([c.posterior for c in compared])
+    most = span(compared[0].metric)
+    limits = [(c.difference, c.low, c.high) for c in compared]
+    estimate, low, high = mean_limits(limits, most=most)
+    posterior = MeanPosterior([c.posterior for c in compared], most=most)
     told = all(no_verdict(c) is None or c.identical for c in compared)
     nothing = (math.nan, math.nan, math.nan)
     chances = posterior.probabilities(options.rope) if told else nothing

@@ -11,13 +11,19 @@ import numpy as np
 from probative._validation import fraction, one_of, open_probability, random_generator
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.inference.composite_paired import CompositePairedPosterior, paired_posterior
+from probative.inference.composite_independent import CompositeIndependentPosterior
+from probative.inference.composite_paired import paired_posterior
 from probative.inference.effective import effective_counts, fold_weight
 from probative.inference.independent import IndependentPosterior
-from probative.inference.paired_posterior import LEAST_PRIOR, PairedPosterior
-from probative.inference.posteriors import posterior, prior_weight, recall_weight
+from probative.inference.paired_posterior import LEAST_PRIOR
+from probative.inference.posteriors import (
+    CompositePosterior,
+    posterior,
+    prior_weight,
+    recall_weight,
+)
 from probative.inference.training_variance import fold_design_effect, with_training_variance
-from probative.metrics import COMPOSITES, METRICS, TABLE, score
+from probative.metrics import METRICS, TABLE, score
 from probative.options import BayesOptions
 from probative.results import BayesTest
 
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
     from probative._types import RNG
     from probative.inference.beta_posterior import Posterior
     from probative.inference.effective import Weight
+    from probative.results import DifferencePosterior
 
 __all__ = ["bayes_test", "difference_posterior"]
 
@@ -60,8 +67,8 @@ def bayes_test(
         the posterior knows which items both systems saw and got right, and the metric may come
         second.
     metric
-        precision, recall, f1, fbeta, jaccard, accuracy, specificity or npv; of paired counts also
-        balanced_accuracy, mcc, kappa, informedness, markedness, fowlkes_mallows.
+        precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, balanced_accuracy, mcc,
+        kappa, informedness, markedness or fowlkes_mallows.
     rope
         Half the width of the region of practical equivalence, as a fraction of 1: differences of
         at most this size count as none.
@@ -92,7 +99,7 @@ def bayes_test(
     -----
     Integrated probabilities of separate counts are accurate to 1e-10 for priors of 1/4 and more.
     Below that the density of an empty cell is so steep at the end of the scale that a digit may be
-    lost. Those of `PairedCounts` are accurate to the `error` that is returned with them: 2e-8, but
+    lost. Of the last six metrics, and those of `PairedCounts` are accurate to the `error` that is returned with them: 2e-8, but
     for tables in which cases that both systems share are nearly empty, too.
 
     References
@@ -177,7 +184,7 @@ def difference_posterior(
     prior: float = 1.0,
     weight: Weight = "effective",
     beta: float = 1.0,
-) -> IndependentPosterior | PairedPosterior | CompositePairedPosterior:
+) -> DifferencePosterior:
     """Return the posterior of the difference that `bayes_test` judges, B minus A.
 
     Examples
@@ -200,14 +207,9 @@ def _difference(
     metric: str,
     prior: float,
     beta: float,
-) -> IndependentPosterior | PairedPosterior | CompositePairedPosterior:
+) -> DifferencePosterior:
     if table is not None:
         return paired_posterior(table, metric, prior=prior, beta=beta)
-    if metric in COMPOSITES:
-        raise InputError(
-            f"metric: {metric} of separate counts has no posterior of the difference; expected "
-            f"PairedCounts, or one of {', '.join(m for m in METRICS if m not in COMPOSITES)}"
-        )
     if TABLE[metric].depends_on_beta and beta != 1 and prior < LEAST_PRIOR:
         counts = [np.asarray(x) for c in (counts_a, counts_b) for x in (c.tp, c.fp, c.fn)]
         if any(np.any(x == 0) for x in counts):
@@ -216,6 +218,8 @@ def _difference(
                 f"is 0; expected {LEAST_PRIOR} or more"
             )
     of_a, of_b = (posterior(c, metric, prior=prior, beta=beta) for c in (counts_a, counts_b))
+    if isinstance(of_a, CompositePosterior) and isinstance(of_b, CompositePosterior):
+        return CompositeIndependentPosterior(of_a, of_b)
     return IndependentPosterior(of_a, of_b)
 
 
@@ -263,7 +267,7 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
 
 
 def _exact(
-    difference: IndependentPosterior | PairedPosterior | CompositePairedPosterior, rope: float
+    difference: DifferencePosterior, rope: float
 ) -> dict[str, Any]:
     a_better, equivalent, b_better = difference.probabilities(rope)
     p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["CompositePosterior", "invert"]
+__all__ = ["CompositePosterior", "Single", "invert"]
 
 _TOLERANCE, _MOST_NODES = 1e-9, 400
 _FEW = 3.0  # items and prior, below which a cell is nearly empty
@@ -74,7 +74,7 @@ def invert(
     for _ in range(60):
         value, slope = tails(x)
         below, above = np.where(value < q, x, below), np.where(value < q, above, x)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             new = x - (value - q) / slope
         new = np.where((new > below) & (new < above), new, (below + above) / 2)
         if np.max(np.abs(new - x)) < _CLOSE * (high - low):
@@ -84,11 +84,12 @@ def invert(
 
 
 @dataclass(frozen=True, eq=False)
-class _Single:
+class Single:
     """The posterior of one table."""
 
     metric: str
     cells: Array  # with the prior
+    coarseness: int = 1  # of the points at which few items are averaged
 
     @cached_property
     def own(self) -> Composite:
@@ -129,28 +130,42 @@ class _Single:
 
     @cached_property
     def nodes(self) -> Nodes:
+        if self.is_smooth:
+            return gauss_nodes(self.others, self._averages, _TOLERANCE, _MOST_NODES)
+        points = _POINTS[len(self.others) - 1] // self.coarseness
+        return _even_nodes(self.others, points)
+
+    @property
+    def coarser(self) -> Single:
+        """The same with half of the points."""
+        return replace(self, coarseness=2 * self.coarseness)
+
+    @cached_property
+    def error(self) -> float:
+        """An estimate of the error of the probabilities, beyond rounding."""
+        if self.is_smooth:
+            return self.nodes.error
+        fine, coarse = self._averages([self.nodes, self.coarser.nodes])
+        return float(np.max(np.abs(fine - coarse)))
+
+    @property
+    def is_smooth(self) -> bool:
+        """With few items the score comes near its bounds, where the average is of what has kinks."""
+        return len(self.others) > 1 and bool(self.cells.min() >= _FEW)
+
+    def _averages(self, parts: Sequence[Nodes]) -> Array:
         ends = self.own.low, self.own.high
         near = [self.centre + (end - self.centre) * share for end in ends for share in _NEAR_ENDS]
         probes = np.append(np.clip(self.centre + _PROBES * self.sd, *ends), near)
+        return np.array([self.tail(probes, part) for part in parts])
 
-        def averages(parts: Sequence[Nodes]) -> Array:
-            return np.array([self.tails(probes, part)[0] for part in parts])
-
-        if len(self.others) > 1 and self.cells.min() >= _FEW:
-            return gauss_nodes(self.others, averages, _TOLERANCE, _MOST_NODES)
-        # with few items the score comes near its bounds, where the average is of what has kinks
-        points = _POINTS[len(self.others) - 1]
-        fine, coarse = (_even_nodes(self.others, size) for size in (points, points // 2))
-        one, other = averages([fine, coarse])
-        return replace(fine, error=float(np.max(np.abs(one - other))))
-
-    def tails(self, t: Array, nodes: Nodes | None = None) -> tuple[Array, Array]:
-        """P(at most t) and P(above t)."""
+    def tail(self, t: Array, nodes: Nodes | None = None, *, upper: bool = False) -> Array:
+        """P(at most t), or P(above t)."""
         nodes = self.nodes if nodes is None else nodes
         tp, _, fn, _ = self.order
         share = np.clip(self._recall(t[:, None], nodes), 0.0, 1.0)
-        below, above = special.betainc(tp, fn, share), special.betaincc(tp, fn, share)
-        return below @ nodes.weight, above @ nodes.weight
+        function = special.betaincc if upper else special.betainc
+        return np.asarray(function(tp, fn, share) @ nodes.weight)
 
     def density(self, t: Array) -> Array:
         tp, _, fn, _ = self.order
@@ -177,18 +192,17 @@ class _Single:
         p, n = nodes.share[1], nodes.rest[1]
         f = n * false
         if self.metric == "kappa":
-            top = t * ((n - p) * f + p) + 2 * p * f
-            return top / (2 * n - t * (n - p)) / p
+            top, bottom = t * ((n - p) * f + p) + 2 * p * f, 2 * n - t * (n - p)
+            # where most are positive, no recall gives a kappa so low
+            return np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0) / p, -1.0)
         c = t * t * p * n
         root = np.sqrt(c * (c + 4 * f * (n - f)))
         m = (2 * n * f + c + np.sign(t) * root) / (2 * (n * n + c))
         return (m - f) / p
 
     def quantile(self, q: Array, *, upper: bool = False) -> Array:
-        side = 1 if upper else 0
-
         def tails(t: Array) -> tuple[Array, Array]:
-            value = self.tails(t)[side]
+            value = self.tail(t, upper=upper)
             return (1 - value, self.density(t)) if upper else (value, self.density(t))
 
         start = self.centre + self.sd * special.ndtri(1 - q if upper else q)
@@ -203,7 +217,7 @@ class _Single:
         x, w = np.polynomial.legendre.leggauss(_GRID)
         t = ends[0] + (x + 1) / 2 * (ends[1] - ends[0])
         w = w * (ends[1] - ends[0]) / 2
-        above = self.tails(t)[1]
+        above = self.tail(t, upper=True)
         mean = ends[0] + float(w @ above)
         second = ends[0] ** 2 + float(w @ (2 * t * above))
         return mean, max(0.0, second - mean**2)
@@ -238,36 +252,37 @@ class CompositePosterior(Posterior):
         return self._cells.shape[:-1]
 
     @cached_property
-    def _tables(self) -> list[_Single]:
-        return [_Single(self.metric, row) for row in self._cells.reshape(-1, 4)]
+    def tables(self) -> list[Single]:
+        """One posterior per table."""
+        return [Single(self.metric, row) for row in self._cells.reshape(-1, 4)]
 
     @property
     def error(self) -> float:
         """An estimate of the error of the probabilities, beyond rounding."""
-        return max(one.nodes.error for one in self._tables)
+        return max(one.error for one in self.tables)
 
-    def _map(self, function: Callable[[_Single, Array], Array], at: ArrayLike) -> Any:
+    def _map(self, function: Callable[[Single, Array], Array], at: ArrayLike) -> Any:
         at = np.asarray(at, dtype=np.float64)
         shape = np.broadcast_shapes(self.shape, at.shape)
         if not self.shape:
-            return plain(function(self._tables[0], at.reshape(-1)).reshape(shape))
+            return plain(function(self.tables[0], at.reshape(-1)).reshape(shape))
         flat = np.broadcast_to(at, shape).reshape(-1)
-        which = np.broadcast_to(np.arange(len(self._tables)).reshape(self.shape), shape).reshape(-1)
-        values = [function(self._tables[i], flat[[k]])[0] for k, i in enumerate(which)]
+        which = np.broadcast_to(np.arange(len(self.tables)).reshape(self.shape), shape).reshape(-1)
+        values = [function(self.tables[i], flat[[k]])[0] for k, i in enumerate(which)]
         return np.array(values).reshape(shape)
 
     def cdf(self, t: ArrayLike) -> Number:
         """Return the probability of a score of at most t."""
-        return self._map(lambda one, t: one.tails(_within(one, t))[0], t)
+        return self._map(lambda one, t: one.tail(_within(one, t)), t)
 
     def sf(self, t: ArrayLike) -> Number:
         """Return the probability of a score above t."""
-        return self._map(lambda one, t: one.tails(_within(one, t))[1], t)
+        return self._map(lambda one, t: one.tail(_within(one, t), upper=True), t)
 
     def pdf(self, t: ArrayLike) -> Number:
         """Return the density at t; 0 outside of the bounds of the score."""
 
-        def density(one: _Single, t: Array) -> Array:
+        def density(one: Single, t: Array) -> Array:
             inside = (t >= one.own.low) & (t <= one.own.high)
             return np.where(inside, one.density(_within(one, t)), 0.0)
 
@@ -291,7 +306,7 @@ class CompositePosterior(Posterior):
         rng = random_generator(rng)
         shape = () if size is None else np.broadcast_shapes(size)
         drawn = rng.standard_gamma(self._cells, (*shape, *self._cells.shape))
-        return plain(self._tables[0].own.value(*np.moveaxis(drawn, -1, 0)))
+        return plain(self.tables[0].own.value(*np.moveaxis(drawn, -1, 0)))
 
     def interval(self, level: float = 0.95, *, kind: str = "equal-tailed") -> tuple[Number, Number]:
         """Return the limits between which the score lies with probability `level`.
@@ -307,7 +322,7 @@ class CompositePosterior(Posterior):
         tail = (1 - level) / 2
         if one_of("kind", kind, KINDS) == "equal-tailed":
             return self.ppf(tail), self.isf(tail)
-        limits = np.array([_shortest(one, level) for one in self._tables])
+        limits = np.array([_shortest(one, level) for one in self.tables])
         low, high = (plain(column.reshape(self.shape)) for column in limits.T)
         return low, high
 
@@ -352,11 +367,11 @@ def _even_nodes(shapes: Sequence[tuple[float, float]], points: int) -> Nodes:
     return Nodes(share, rest, weight[kept] / weight[kept].sum())
 
 
-def _within(one: _Single, t: Array) -> Array:
+def _within(one: Single, t: Array) -> Array:
     return np.clip(t, one.own.low, one.own.high)
 
 
-def _mode(one: _Single) -> float:
+def _mode(one: Single) -> float:
     """By ever finer grids."""
     low, high = one.quantile(np.array([0.001, 0.999]))
     for _ in range(4):
@@ -366,7 +381,7 @@ def _mode(one: _Single) -> float:
     return float((low + high) / 2)
 
 
-def _shortest(one: _Single, level: float) -> tuple[float, float]:
+def _shortest(one: Single, level: float) -> tuple[float, float]:
     """The quantiles at which the density is the same."""
     few, many = 0.0, 1 - level
     for _ in range(40):

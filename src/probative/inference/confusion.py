@@ -2,8 +2,8 @@
 
 An item of class i that is called j moves a score by its derivative in that cell. So the items of a
 unit move it by their sum, and what units cost follows as in `clusters`. The limits are those of the
-log odds of the score within its bounds, from a table to which one item is added, shared out as
-chance would: without it a table without errors, or nearly so, would seem to be sure.
+log odds of the score within its bounds. For the lower one, an item is added to the table, shared out
+as chance would: without it a table without errors, or nearly so, would seem to be sure.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ METHOD = "logit"
 _ADDED = 1.0  # items that are added, as chance would share them out
 _TIE = 1e-12
 _UNDEFINED = "undefined: everything is of one class"
+_ONE_LABEL = "everything is called one class: limits from how often others may be called otherwise"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +127,7 @@ def confusion_interval(
         estimate,
         min(low, estimate),
         max(high, estimate),
-        worth.note,
+        worth.note or (_ONE_LABEL if _has_one_label(table) else None),
         worth.design_effect,
     )
 
@@ -167,18 +168,53 @@ class _Worth:
             return -1.0, 1.0
         endless = np.isinf(self.freedom)
         z = normal_quantile(level) if endless else float(student_quantile(level, self.freedom))
-        return _logit_limits(table / self.divisor, metric, z)
+        return _limits_of_table(table / self.divisor, metric, z)
 
 
-def _logit_limits(table: Array, metric: str, z: float) -> tuple[float, float]:
+def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]:
+    if _has_one_label(table):
+        return _limits_of_one_label(table, metric, z)
     chance = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
     added = table + _ADDED * chance / table.sum() ** 2
-    score = float(score_of_table(added, metric))
-    variance = float(np.sum(added * slopes_of_table(added, metric) ** 2))
-    reach = z * np.sqrt(variance) * 2 / (1 - score**2)
-    centre = 2 * np.arctanh(score)
-    low, high = 2 * special.expit(np.array([centre - reach, centre + reach])) - 1
-    return float(low), float(high)
+    return _logit_limit(added, metric, -z), _logit_limit(table, metric, z)
+
+
+def _logit_limit(table: Array, metric: str, z: float) -> float:
+    """So many standard errors from the score, on the scale of log odds between -1 and 1."""
+    score = float(score_of_table(table, metric))
+    if abs(score) >= 1:
+        return score
+    variance = float(np.sum(table * slopes_of_table(table, metric) ** 2))
+    return float(np.tanh(np.arctanh(score) + z * np.sqrt(variance) / (1 - score**2)))
+
+
+def _has_one_label(table: Array) -> bool:
+    """Whether the answer has one class, or one is given to everything: kappa is 0 then."""
+    return 1 in (np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1))
+
+
+def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, float]:
+    """The worst and the best of what could be, if some items were called otherwise.
+
+    No item of n was, so that up to 1 - tail^(1/n) of all may be, as Clopper and Pearson have it.
+    """
+    if np.count_nonzero(table) == 1:
+        return -1.0, 1.0
+    if np.count_nonzero(table.sum(axis=1)) == 1:  # the answer and the system play the same part
+        table = table.T
+    n, answer = table.sum(), table.sum(axis=1)
+    label = int(np.argmax(table.sum(axis=0)))
+    moved = n * -np.expm1(special.log_ndtr(-z) / n)
+    others = np.where(np.arange(len(answer)) == label, 0.0, answer)
+    best, worst = table.copy(), table.copy()
+    righted = others * min(1.0, moved / others.sum())
+    best[:, label] -= righted
+    best += np.diag(righted)
+    wronged = min(moved, answer[label])
+    worst[label, label] -= wronged
+    worst[label] += wronged * others / others.sum()
+    low, high = (float(score_of_table(one, metric)) for one in (worst, best))
+    return low, high
 
 
 def confusion_difference(

@@ -10,7 +10,7 @@ from probative.counts import PairedCounts, paired_of
 from probative.inference import clusters
 from probative.inference.clustered_posterior import ClusteredPosterior
 from probative.inference.intervals import default_method, interval, limits_of_units
-from probative.metrics import METRICS, TABLE, score, span
+from probative.metrics import COMPOSITES, METRICS, TABLE, score, span
 from probative.options import DifferenceOptions
 from probative.results import Difference, Interval
 
@@ -117,9 +117,11 @@ def _single(
     counts: Counts, dependence: Dependence | None, metric: str, level: float, beta: float
 ) -> Interval:
     """The interval of one of the scores, with the units' worth for the difference."""
+    # the guarded limits of one score are farther than those of a difference need to be
+    method = "jeffreys" if metric in COMPOSITES else default_method(metric, beta)
     if dependence is None:
-        return interval(counts, metric, level=level, beta=beta)
-    method, estimate = default_method(metric, beta), score(counts, metric, beta=beta)
+        return interval(counts, metric, method, level=level, beta=beta)
+    estimate = score(counts, metric, beta=beta)
     low, high, note = limits_of_units(counts, dependence, metric, method, level, beta)
     return Interval(metric, method, level, estimate, low, high, note)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,10 +31,13 @@ __all__ = ["METHODS", "default_method", "interval", "methods_for"]
 _PROPORTION = ("wilson", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
 _F1 = ("wilson-indirect", "wilson-direct", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
 _FBETA = ("logit", "bayes", "wald")
-_SUM = ("jeffreys", "mover", "bayes", "logit", "wald")
-_COMPOSITE = ("jeffreys", "bayes", "logit", "wald")
+_SUM = ("guarded", "jeffreys", "mover", "bayes", "logit", "wald")
+_COMPOSITE = ("guarded", "jeffreys", "bayes", "logit", "wald")
+# Items added to the cells from which a limit leans away, and to those to which it leans. With half
+# an item in each, few errors of two kinds seem too certain.
+_LEANING = {"guarded": (1 / 8, 3 / 4), "jeffreys": (1 / 2, 1 / 2)}
 _POSTERIOR = ("jeffreys", "bayes")  # whose limits may leave out an estimate at an extreme
-METHODS = ("wilson", *_F1, "mover")
+METHODS = ("wilson", *_F1, "mover", "guarded")
 # scores that are a sum of two shares of different items, given how many there are of each
 _SUMS = {
     "balanced_accuracy": ("recall", "specificity"),
@@ -84,7 +88,7 @@ def interval(
         precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, balanced_accuracy, mcc,
         kappa, informedness, markedness or fowlkes_mallows.
     method
-        By default wilson-indirect for F1, wilson for proportions, logit for F-beta, jeffreys for
+        By default wilson-indirect for F1, wilson for proportions, logit for F-beta, guarded for
         the last six. The others are wilson-direct, clopper-pearson, jeffreys, mover, bayes, logit
         and wald; `methods_for` tells which go with a metric. For a proportion both Wilson methods
         are the same one.
@@ -292,7 +296,7 @@ def _limits(
         low, high = _limits_by_method(counts, metric, method, reach, beta, prior)
         code = np.zeros(estimate.shape, dtype=np.uint8)
         least, most = bounds(metric)
-        if isinstance(TABLE[metric], Composite) and method == "jeffreys":
+        if isinstance(TABLE[metric], Composite) and method in _LEANING:
             # a score at its bound belongs to the interval, as in Jeffreys' for proportions
             low, high = np.fmin(low, estimate), np.fmax(high, estimate)
         elif method == "wald":
@@ -347,9 +351,10 @@ def _of_composite(
     counts: Counts, own: Composite, method: str, reach: _Reach, prior: float
 ) -> tuple[Any, Any]:
     """Limits of a score that is no ratio of linear forms."""
-    if method in _POSTERIOR:
-        weight = prior if method == "bayes" else 0.5
-        density = _posterior(counts, own.name, 1.0, weight)
+    if method in _LEANING:
+        return _leaning(counts, own, method, reach.tail)
+    if method == "bayes":
+        density = _posterior(counts, own.name, 1.0, prior)
         return density.ppf(reach.tail), density.isf(reach.tail)
     value = own.value(*own.cells(counts))
     if method == "mover":
@@ -367,6 +372,29 @@ def _of_composite(
     return own.low + width * special.expit(centre - step), own.low + width * special.expit(
         centre + step
     )
+
+
+def _leaning(counts: Counts, own: Composite, method: str, tail: float) -> tuple[Any, Any]:
+    """Limits of two posteriors, each with a prior that leans away from its limit; or not."""
+    cells = np.stack(np.broadcast_arrays(*own.cells(counts)), axis=-1).astype(np.float64)
+    prior = _LEANING[method]
+    rows = [_limits_of_cells(own.name, tail, prior, *row) for row in cells.reshape(-1, 4).tolist()]
+    limits = np.array(rows).reshape(*cells.shape[:-1], 2)
+    return limits[..., 0], limits[..., 1]
+
+
+# the limits of two scores are those of which the limits of their differences are made
+@lru_cache(maxsize=2**12)
+def _limits_of_cells(
+    metric: str, tail: float, prior: tuple[float, float], *cells: float
+) -> tuple[float, float]:
+    from probative.inference.composite_posterior import CompositePosterior
+
+    tp, fp, fn, tn = cells
+    few, many = prior
+    pessimist = CompositePosterior(metric, [tp + few, fp + many, fn + many, tn + few])
+    optimist = CompositePosterior(metric, [tp + many, fp + few, fn + few, tn + many])
+    return float(pessimist.ppf(tail)), float(optimist.isf(tail))
 
 
 def _sum_of_shares(counts: Counts, own: Composite, value: Any, z: float) -> tuple[Any, Any]:

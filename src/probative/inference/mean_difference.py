@@ -28,7 +28,7 @@ _STEPS = 2048  # of the grid on which posteriors are added up
 
 
 def mean_limits(
-    differences: Sequence[tuple[float, float, float]],
+    differences: Sequence[tuple[float, float, float]], *, most: float = 1.0
 ) -> tuple[float, float, float]:
     """The mean of independent differences, and its limits.
 
@@ -40,6 +40,8 @@ def mean_limits(
     ----------
     differences
         The difference, its lower and its upper limit, of every data set.
+    most
+        The largest difference that there can be.
 
     Examples
     --------
@@ -50,9 +52,9 @@ def mean_limits(
     d, low, high = np.asarray(differences, dtype=np.float64).T
     mean, n = float(d.mean()), len(d)
     if math.isnan(mean):
-        return math.nan, -1.0, 1.0
+        return math.nan, -most, most
     below, above = (float(np.sqrt(((d - limit) ** 2).sum())) / n for limit in (low, high))
-    return mean, max(-1.0, mean - below), min(1.0, mean + above)
+    return mean, max(-most, mean - below), min(most, mean + above)
 
 
 class MeanPosterior:
@@ -62,6 +64,8 @@ class MeanPosterior:
     ----------
     posteriors
         Of the difference on every data set. That of one alone is its own.
+    most
+        The largest difference that there can be.
 
     Examples
     --------
@@ -76,8 +80,9 @@ class MeanPosterior:
 
     kind = "mean"
 
-    def __init__(self, posteriors: Sequence[DifferencePosterior]):
+    def __init__(self, posteriors: Sequence[DifferencePosterior], *, most: float = 1.0):
         self.posteriors = tuple(posteriors)
+        self.most = most
         self._table: tuple[Any, Any] | None = None
 
     def cdf(self, d: ArrayLike) -> Number:
@@ -115,7 +120,7 @@ class MeanPosterior:
             return self.posteriors[0].interval(level)
         places, below = self._grid()
         if np.isnan(below).any():
-            return -1.0, 1.0
+            return -self.most, self.most
         low, high = np.interp([(1 - level) / 2, (1 + level) / 2], below, places)
         return float(low), float(high)
 

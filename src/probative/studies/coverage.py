@@ -34,6 +34,8 @@ __all__ = [
     "METHODS",
     "METRICS",
     "OperatingCharacteristics",
+    "all_tables",
+    "chances_of",
     "coverage_given_trials",
     "coverage_map",
     "coverage_study",
@@ -178,12 +180,8 @@ def _of_composite(
     true_score = float(own.value(*chances))
     if np.isnan(true_score):
         raise InputError(f"probabilities: {own.name} is undefined there")
-    tables = _all_tables(n)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = special.gammaln(n + 1) + np.sum(
-            special.xlogy(tables, chances) - special.gammaln(tables + 1), axis=1
-        )
-    weight = np.where(np.isnan(own.value(*tables.T)), 0.0, np.exp(logs))
+    tables = all_tables(n)
+    weight = np.where(np.isnan(own.value(*tables.T)), 0.0, chances_of(tables, chances))
     kept = weight > _RARE
     tables, weight = tables[kept], weight[kept] / weight[kept].sum()
     found = []
@@ -203,7 +201,13 @@ def _of_composite(
     return found
 
 
-def _all_tables(n: int) -> NDArray[np.float64]:
+def chances_of(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities of tables of the same number of items, given the shares of their cells."""
+    logs = special.xlogy(tables, shares) - special.gammaln(tables + 1)
+    return np.asarray(np.exp(special.gammaln(tables[0].sum() + 1) + logs.sum(axis=1)))
+
+
+def all_tables(n: int) -> NDArray[np.float64]:
     """Every way to share out n items among four cells."""
     tp, fp, fn = np.indices((n + 1,) * 3).reshape(3, -1)
     there = tp + fp + fn <= n

@@ -1,0 +1,347 @@
+"""Do the intervals of MCC, kappa and their kin cover what they promise?
+
+Of one score the coverage is a sum over all tables of four cells, and the question is what the least
+of it is: over shares of positives, recalls and specificities down to guessing, where the score is
+defined in half of the test sets at least. Of differences, of units and of several classes test sets
+are drawn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import one_of, open_probability, whole_number
+from probative.counts import Counts, PairedCounts
+from probative.inference.differences import difference
+from probative.inference.intervals import default_method, interval, methods_for
+from probative.metrics import COMPOSITES, TABLE, Composite, score
+from probative.results import Result
+from probative.studies import confused
+from probative.studies.clusters import Condition, draw
+from probative.studies.coverage import all_tables, chances_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+__all__ = ["QUESTIONS", "MetricCoverage", "least_coverage", "metric_study", "paired_shares"]
+
+QUESTIONS = ("score", "difference", "units", "classes")
+_POSITIVES = (0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
+_RATES = (0.05, 0.15, 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
+_DEFINED = 0.5
+_HARDLY = 1e-12  # rounding
+# share of positives, recall, specificity, share of the items in dispute
+_SYSTEMS = {
+    "even": (0.5, 0.8, 0.8, 0.1),
+    "rare": (0.1, 0.7, 0.95, 0.04),
+    "good": (0.3, 0.95, 0.97, 0.03),
+}
+_ITEMS = (20, 50, 200)
+_COPIED, _COPIES = 0.01, (50, 100, 300, 1000)
+_UNITS, _UNIT_SIZES, _CORRELATION = (10, 20, 40), ("equal", "lognormal"), 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class MetricCoverage(Result):
+    """How often intervals of one score hold the truth under one condition.
+
+    Attributes
+    ----------
+    question, metric, condition, n
+        What is asked, of which score, of which systems, and with how many items or units.
+    method
+        How the interval is made.
+    coverage, standard_error
+        The share of test sets whose interval holds the truth; of a sum, without an error.
+    noted, unnoted_misses
+        How often the interval carries a note, and how often it misses without one.
+    length
+        The mean length.
+    replicates
+        Test sets drawn; 0 where all are gone through.
+    """
+
+    question: str
+    metric: str
+    condition: str
+    n: int
+    method: str
+    coverage: float
+    standard_error: float
+    noted: float
+    unnoted_misses: float
+    length: float
+    replicates: int
+
+
+def metric_study(
+    questions: Sequence[str] = QUESTIONS,
+    metrics: Sequence[str] = COMPOSITES,
+    *,
+    sizes: Sequence[int] = (10, 20),
+    methods: Sequence[str] | None = None,
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[MetricCoverage]:
+    """The coverage of all conditions.
+
+    Parameters
+    ----------
+    questions
+        "score": the least coverage of one score, exactly; "difference": of two systems, near-copies
+        among them; "units": of both where items come in units; "classes": of both where there are
+        several classes.
+    metrics
+        Which scores.
+    sizes, methods
+        Items, and methods of intervals, for "score"; by default the one that is used.
+    level, replicates, rng
+        The level of the intervals, test sets per condition, and the seed.
+    report
+        Called with the number of conditions done and of all.
+
+    Examples
+    --------
+    >>> from probative.studies.metrics import metric_study
+    >>> result, = metric_study(["score"], ["informedness"], sizes=[4])
+    >>> 0.93 < result.coverage < 0.97
+    True
+    """
+    for name, values, known in (
+        ("questions", questions, QUESTIONS),
+        ("metrics", metrics, COMPOSITES),
+    ):
+        for value in values:
+            one_of(name, value, known)
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    seed = whole_number("rng", rng, least=0)
+    jobs: list[_Exact | _Drawn] = []
+    if "score" in questions:
+        jobs += _exact_jobs(metrics, [whole_number("sizes", n) for n in sizes], methods)
+    for question, asked in (
+        ("difference", _difference_jobs),
+        ("units", _unit_jobs),
+        ("classes", _class_jobs),
+    ):
+        if question in questions:
+            jobs += [job for metric in metrics for job in asked(metric)]
+    results = []
+    for place, job in enumerate(jobs):
+        report(place, len(jobs))
+        results.append(job.coverage(level, replicates, np.random.default_rng([seed, place])))
+    return results
+
+
+@dataclass(frozen=True)
+class _Exact:
+    """An interval whose coverage is a sum."""
+
+    metric: str
+    n: int
+    method: str
+
+    def coverage(self, level: float, _: int, __: np.random.Generator) -> MetricCoverage:
+        return least_coverage(self.metric, self.n, self.method, level=level)
+
+
+def _exact_jobs(
+    metrics: Sequence[str], sizes: Sequence[int], methods: Sequence[str] | None
+) -> Iterator[_Exact]:
+    for metric, n in itertools.product(metrics, sizes):
+        for method in methods or (default_method(metric),):
+            yield _Exact(metric, n, one_of("methods", method, methods_for(metric)))
+
+
+def least_coverage(
+    metric: str, n: int, method: str | None = None, *, level: float = 0.95
+) -> MetricCoverage:
+    """The least coverage of an interval over shares of positives, recalls and specificities.
+
+    The length and the share of notes are those of all these conditions, on average.
+
+    Parameters
+    ----------
+    metric, n, method, level
+        The score, the number of items, and the interval.
+    """
+    method = default_method(metric) if method is None else method
+    own = TABLE[metric]
+    assert isinstance(own, Composite)  # noqa: S101  # as `metric_study` makes sure
+    tables = all_tables(n)
+    found = interval(Counts(*tables.T), metric, method, level=level)
+    there = ~np.isnan(own.value(*tables.T))
+    low, high, length = found.low, found.high, np.where(there, found.high - found.low, 0.0)
+    noted = np.array([note is not None for note in np.broadcast_to(found.note, len(tables))])
+    conditions, rows = [], []
+    for shares in _conditions():
+        weight = chances_of(tables, shares) * there
+        if weight.sum() >= _DEFINED:
+            truth = float(own.value(*shares))
+            held = (low <= truth + _HARDLY) & (truth - _HARDLY <= high)
+            events = held, noted, ~held & ~noted, length
+            rows.append([weight @ event / weight.sum() for event in events])
+            conditions.append(shares)
+    columns = np.array(rows).T
+    worst = int(np.argmin(columns[0]))
+    return MetricCoverage(
+        "score",
+        metric,
+        "least, at " + " ".join(f"{share:.4g}" for share in conditions[worst]),
+        n,
+        method,
+        float(columns[0][worst]),
+        0.0,
+        float(columns[1].mean()),
+        float(columns[2][worst]),
+        float(columns[3].mean()),
+        0,
+    )
+
+
+def _conditions() -> Iterator[Array]:
+    """The shares of tp, fp, fn and tn of systems that are no worse than guessing."""
+    for share, recall, specificity in itertools.product(_POSITIVES, _RATES, _RATES):
+        if recall + specificity >= 1:
+            rest = 1 - share
+            yield np.array(
+                [
+                    share * recall,
+                    rest * (1 - specificity),
+                    share * (1 - recall),
+                    rest * specificity,
+                ]
+            )
+
+
+def paired_shares(
+    positives: float, recall: float, specificity: float, disputed: float, lead: float = 0.0
+) -> Array:
+    """The shares of the eight cases of two systems.
+
+    Parameters
+    ----------
+    positives, recall, specificity
+        Of the answer, and of A.
+    disputed
+        The share of items in dispute, of positives and negatives alike.
+    lead
+        How much more often B is right there than A, from -1 to 1.
+    """
+    won, lost = disputed * (1 + lead) / 2, disputed * (1 - lead) / 2
+    negatives = 1 - positives
+    shares = np.empty(8)
+    shares[[2, 0]] = positives * won, positives * lost
+    shares[[4, 6]] = positives * (recall - lost), positives * (1 - recall - won)
+    shares[[1, 3]] = negatives * won, negatives * lost
+    shares[[7, 5]] = negatives * (specificity - lost), negatives * (1 - specificity - won)
+    return np.maximum(shares, 0.0)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Test sets that are drawn, and an interval of each."""
+
+    question: str
+    metric: str
+    condition: str
+    n: int
+    method: str
+    truth: float
+    limits: Callable[[np.random.Generator, float], Any]  # an interval, with its note
+
+    def coverage(
+        self, level: float, replicates: int, generator: np.random.Generator
+    ) -> MetricCoverage:
+        found = []
+        while len(found) < replicates:
+            one = self.limits(generator, level)
+            if not math.isnan(one.estimate):  # an undefined score has no interval
+                held = one.low - _HARDLY <= self.truth <= one.high + _HARDLY
+                found.append((held, one.note is not None, one.high - one.low))
+        held, noted, length = (np.array(column) for column in zip(*found, strict=True))
+        share = float(held.mean())
+        return MetricCoverage(
+            self.question,
+            self.metric,
+            self.condition,
+            self.n,
+            self.method,
+            share,
+            math.sqrt(share * (1 - share) / replicates),
+            float(noted.mean()),
+            float(np.mean(~held & ~noted)),
+            float(length.mean()),
+            replicates,
+        )
+
+
+def _true_difference(shares: Array, metric: str) -> float:
+    table = PairedCounts(shares)
+    return float(score(table.b, metric) - score(table.a, metric))
+
+
+def _difference_jobs(metric: str) -> Iterator[_Drawn]:
+    """Systems that differ in a part of the items, and near-copies, also with one ahead."""
+    for name, (positives, recall, specificity, disputed) in _SYSTEMS.items():
+        shares = paired_shares(positives, recall, specificity, disputed, 0.4)
+        for n in _ITEMS:
+            yield _of_items(metric, name, shares, n)
+        for what, lead in (("copies", 0.0), ("copies, B ahead", 1.0)):
+            shares = paired_shares(positives, recall, specificity, _COPIED, lead)
+            for n in _COPIES:
+                yield _of_items(metric, f"{name}, {what}", shares, n)
+
+
+def _of_items(metric: str, name: str, shares: Array, n: int) -> _Drawn:
+    def limits(generator: np.random.Generator, level: float) -> Any:
+        return difference(PairedCounts(generator.multinomial(n, shares)), metric, level=level)
+
+    truth = _true_difference(shares, metric)
+    return _Drawn("difference", metric, name, n, "mover", truth, limits)
+
+
+def _unit_jobs(metric: str) -> Iterator[_Drawn]:
+    """One score and a difference, of units of equal and uneven size."""
+    for (name, values), sizes, n in itertools.product(_SYSTEMS.items(), _UNIT_SIZES, _UNITS):
+        yield from _of_units(metric, f"{name}, {sizes} units", paired_shares(*values, 0.4), sizes, n)
+
+
+def _of_units(metric: str, name: str, shares: Array, sizes: str, n: int) -> Iterator[_Drawn]:
+    condition = Condition("score", units=n, sizes=sizes, correlation=_CORRELATION)
+
+    def single(generator: np.random.Generator, level: float) -> Any:
+        units = PairedCounts(draw(generator, condition, shares)).a
+        return interval(units, metric, level=level, clustered=True)
+
+    def paired(generator: np.random.Generator, level: float) -> Any:
+        return difference(PairedCounts(draw(generator, condition, shares)), metric, level=level)
+
+    truth = float(score(PairedCounts(shares).a, metric))
+    yield _Drawn("units", metric, name, n, default_method(metric), truth, single)
+    gap = _true_difference(shares, metric)
+    yield _Drawn("units, difference", metric, name, n, "mover", gap, paired)
+
+
+def _class_jobs(metric: str) -> Iterator[_Drawn]:
+    """One score and a difference, of the whole table of several classes."""
+    if metric not in confused.METRICS:
+        return
+    for one in confused.CONDITIONS:
+        a, b = one.truth(metric)
+        limits = partial(one.interval, metric), partial(one.difference, metric)
+        how = confused.methods_of(metric)
+        yield _Drawn("classes", metric, one.name, one.n, how[0], a, limits[0])
+        yield _Drawn("classes, difference", metric, one.name, one.n, how[1], b - a, limits[1])
