@@ -16,12 +16,12 @@ import numpy as np
 
 from probative.inference.average_precision import (
     influence_on_average_precision,
-    influence_on_roc_auc,
     standard_error,
 )
 from probative.inference.best_threshold import weights_of_units
 from probative.inference.differences import mover
 from probative.inference.ranked import Ranked
+from probative.inference.roc_area import influence_on_roc_auc
 from probative.inference.sequential_pvalue import levels_at, sequential_pvalues
 from probative.inference.student_posterior import StudentPosterior
 from probative.inference.unit_weights import WeightedCurves, blocks_of, fbeta_of

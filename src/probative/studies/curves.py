@@ -16,10 +16,11 @@ import numpy as np
 from scipy import special
 
 from probative._validation import one_of, open_probability, positive, random_generator, whole_number
-from probative.inference.average_precision import average_precision_interval, roc_auc_interval
+from probative.inference.average_precision import average_precision_interval
 from probative.inference.best_threshold import best_threshold
 from probative.inference.curve_bands import pointwise_band, simultaneous_band
 from probative.inference.ranked import Ranked
+from probative.inference.roc_area import roc_auc_interval
 from probative.results import Result
 
 if TYPE_CHECKING:
