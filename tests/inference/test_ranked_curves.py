@@ -208,7 +208,7 @@ def test_what_was_chosen_on_noise_is_corrected_and_covered():
 
 def test_calibration_of_right_probabilities_is_unbiased():
     rng = np.random.default_rng(7)
-    squared, seen, chance, left = [], [], [], []
+    squared, seen, chance, left, held = [], [], [], [], []
     for _ in range(300):
         p = rng.beta(1, 3, size=400)
         found = calibration(rng.random(400) < p, p, level=0.95, bins=10)
@@ -216,6 +216,8 @@ def test_calibration_of_right_probabilities_is_unbiased():
         seen.append(found.ece)
         chance.append(found.ece_by_chance)
         left.append(found.ece_debiased)
+        held.append(found.ece_low == 0)
+    assert np.mean(held) > 0.93
     assert np.mean(squared) == pytest.approx(0, abs=3 * np.std(squared) / math.sqrt(300))
     assert np.mean(seen) == pytest.approx(np.mean(chance), rel=0.05)
     assert np.mean(left) < np.mean(seen) / 2
@@ -226,6 +228,7 @@ def test_calibration_of_wrong_probabilities_is_found():
     p = rng.uniform(0.2, 0.8, size=20_000)
     found = calibration(rng.random(20_000) < p - 0.1, p, level=0.95, bins=10)
     assert found.ece_debiased == pytest.approx(0.1, abs=0.01)
+    assert 0.08 < found.ece_low < 0.1 < found.ece_high < 0.12
     assert math.sqrt(found.squared_error) == pytest.approx(0.1, abs=0.01)
 
 

@@ -24,8 +24,9 @@ __all__ = [
     "standard_error",
 ]
 
-# A system that errs nowhere has a standard error of 0, which is no evidence that it never errs:
-# half a positive item at the very end of the ranking is added to what was seen.
+# A system that errs nowhere has a standard error of 0, which is no evidence that it never errs, and
+# one that finds none of a few positives may find others: half a positive item at the very end, or
+# at the very top of the ranking, is added to what was seen.
 _MISPLACED = 0.5
 FEW = "few positive items: the interval rests on {}"
 ONE_POSITIVE = "one positive {}: no evidence of how others would come out"
@@ -49,8 +50,8 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
     """The interval of average precision, on the logit scale, the bias of small samples removed.
 
     Centre and standard error come from leaving out one unit at a time, Student's quantile from the
-    number of positives (their effective number of units). Above, the estimate itself is the centre;
-    below, half a misplaced positive is allowed for.
+    number of positives (their effective number of units). Below, half a positive at the very end is
+    allowed for, above, half a positive at the very top.
     """
     estimate = ranked.average_precision
     unit = "item" if ranked.unit is None else "unit"
@@ -65,10 +66,11 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
     centre = min(max(jackknife.centre, 0.0), 1.0)
     chance = ranked.positives / ranked.items
     worth = ranked.positive_units
-    missed = _MISPLACED * max(0.0, centre - chance) / (worth + _MISPLACED)
+    unseen = _MISPLACED / (worth + _MISPLACED)
+    missed, gained = unseen * max(0.0, centre - chance), unseen * (1 - centre)
     quantile = float(student_quantile(level, freedom))
     low, _ = _logit_limits(centre - missed, math.hypot(deviation, missed), quantile)
-    _, high = _logit_limits(centre, deviation, quantile)
+    _, high = _logit_limits(centre + gained, math.hypot(deviation, gained), quantile)
     few = worth < 5
     note = FEW.format(f"{worth:.3g} of them") if few else None
     low, high = min(low, estimate), max(high, estimate)
