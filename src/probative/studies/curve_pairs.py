@@ -120,9 +120,9 @@ def _truths(pair: str, share: float, area: float) -> tuple[Truth, Truth]:
 
 def pair_study(
     *,
-    positives: Sequence[int] = (5, 10, 20, 50),
+    positives: Sequence[int] = (5, 10, 20, 50, 200),
     shares: Sequence[float] = (0.5, 0.05),
-    areas: Sequence[float] = (0.8, 0.95),
+    areas: Sequence[float] = (0.6, 0.8, 0.95, 0.99),
     pairs: Sequence[str] = PAIRS,
     level: float = 0.95,
     replicates: int = 400,
