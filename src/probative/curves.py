@@ -15,12 +15,13 @@ from probative._validation import (
     whole_number,
 )
 from probative.errors import InputError
-from probative.inference.average_precision import average_precision_interval, roc_auc_interval
+from probative.inference.average_precision import average_precision_interval
 from probative.inference.best_threshold import best_threshold
 from probative.inference.calibration import calibration
 from probative.inference.curve_bands import pointwise_band, simultaneous_band
 from probative.inference.curve_difference import compare_ranked
 from probative.inference.ranked import Ranked
+from probative.inference.roc_area import roc_auc_interval
 from probative.matching.scored import match_scores
 from probative.options import CurveOptions
 from probative.results import Curve, CurveComparison

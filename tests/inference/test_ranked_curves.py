@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.metrics import (
     average_precision_score,
     brier_score_loss,
@@ -19,15 +20,13 @@ from probative.counts import Counts
 from probative.inference.average_precision import (
     average_precision_interval,
     influence_on_average_precision,
-    influence_on_roc_auc,
-    roc_auc,
-    roc_auc_interval,
 )
 from probative.inference.best_threshold import best_threshold
 from probative.inference.calibration import calibration
 from probative.inference.curve_bands import local_level, pointwise_band, simultaneous_band
 from probative.inference.intervals import interval
 from probative.inference.ranked import Ranked
+from probative.inference.roc_area import influence_on_roc_auc, roc_auc, roc_auc_interval
 
 
 @st.composite
@@ -93,16 +92,31 @@ def test_delong_s_variance_is_that_of_all_pairs():
     ranked = Ranked.of(yes, scores)
     wins = (scores[yes][:, None] > scores[~yes]) + 0.5 * (scores[yes][:, None] == scores[~yes])
     v10, v01 = wins.mean(axis=1), wins.mean(axis=0)
-    deviation = math.sqrt(v10.var(ddof=1) / len(v10) + v01.var(ddof=1) / len(v01))
-    found = roc_auc_interval(ranked, 0.95)
-    area = wins.mean()
-    from scipy import special, stats
-
-    reach = stats.t.ppf(0.975, min(len(v10), len(v01)) - 1) * deviation / (area * (1 - area))
-    assert found.low == pytest.approx(special.expit(special.logit(area) - reach))
-    assert found.high == pytest.approx(special.expit(special.logit(area) + reach))
     squares = influence_on_roc_auc(ranked) ** 2
     assert squares.sum() == pytest.approx(v10.var() / len(v10) + v01.var() / len(v01))
+
+
+@pytest.mark.parametrize("distance", [0.5, 2.0, 9.0, -9.0])
+def test_limits_of_the_area_are_those_that_the_one_seen_does_not_refute(distance):
+    """The widest of three variances, at every area of a fine grid."""
+    rng = np.random.default_rng(4)
+    yes = np.arange(60) < 15
+    scores = rng.normal(distance * yes)
+    wins = scores[yes][:, None] > scores[~yes]
+    area, p, n = wins.mean(), 15, 45
+    parts = [wins.mean(axis=k).var(ddof=1) / wins.shape[1 - k] for k in (1, 0)]
+    seen = sum(parts)
+    freedom = seen**2 / (parts[0] ** 2 / (p - 1) + parts[1] ** 2 / (n - 1)) if seen else p - 1
+    grid = np.linspace(0, 1, 200_001)
+    variance = grid * (1 - grid) * seen / max(area * (1 - area), 1e-12)
+    for one, other in ((p, n), (n, p)):  # Hanley and McNeil, and the same from below
+        pairs = grid * (1 - grid) + (one - 1) * (grid / (2 - grid) - grid**2)
+        exponential = (pairs + (other - 1) * (2 * grid**2 / (1 + grid) - grid**2)) / (p * n)
+        variance = np.maximum(variance, exponential)
+    held = grid[np.abs(grid - area) <= stats.t.ppf(0.975, freedom) * np.sqrt(variance)]
+    found = roc_auc_interval(Ranked.of(yes, scores), 0.95)
+    assert (found.low, found.high) == pytest.approx((held.min(), held.max()), abs=1e-5)
+    assert found.low < found.high
 
 
 @given(data(), st.sampled_from([None, 2, 3]))
@@ -194,7 +208,7 @@ def test_what_was_chosen_on_noise_is_corrected_and_covered():
 
 def test_calibration_of_right_probabilities_is_unbiased():
     rng = np.random.default_rng(7)
-    squared, seen, chance, left = [], [], [], []
+    squared, seen, chance, left, held = [], [], [], [], []
     for _ in range(300):
         p = rng.beta(1, 3, size=400)
         found = calibration(rng.random(400) < p, p, level=0.95, bins=10)
@@ -202,6 +216,8 @@ def test_calibration_of_right_probabilities_is_unbiased():
         seen.append(found.ece)
         chance.append(found.ece_by_chance)
         left.append(found.ece_debiased)
+        held.append(found.ece_low == 0)
+    assert np.mean(held) > 0.93
     assert np.mean(squared) == pytest.approx(0, abs=3 * np.std(squared) / math.sqrt(300))
     assert np.mean(seen) == pytest.approx(np.mean(chance), rel=0.05)
     assert np.mean(left) < np.mean(seen) / 2
@@ -212,6 +228,7 @@ def test_calibration_of_wrong_probabilities_is_found():
     p = rng.uniform(0.2, 0.8, size=20_000)
     found = calibration(rng.random(20_000) < p - 0.1, p, level=0.95, bins=10)
     assert found.ece_debiased == pytest.approx(0.1, abs=0.01)
+    assert 0.08 < found.ece_low < 0.1 < found.ece_high < 0.12
     assert math.sqrt(found.squared_error) == pytest.approx(0.1, abs=0.01)
 
 

@@ -1,4 +1,4 @@
-"""Average precision and the area under the ROC curve, with intervals."""
+"""Average precision, with its interval."""
 
 from __future__ import annotations
 
@@ -21,22 +21,16 @@ if TYPE_CHECKING:
 __all__ = [
     "average_precision_interval",
     "influence_on_average_precision",
-    "influence_on_roc_auc",
-    "roc_auc",
-    "roc_auc_interval",
     "standard_error",
 ]
 
-# A system that errs nowhere has a standard error of 0, which is no evidence that it never errs:
-# half a positive item at the very end of the ranking is added to what was seen.
+# A system that errs nowhere has a standard error of 0, which is no evidence that it never errs, and
+# one that finds none of a few positives may find others: half a positive item at the very end, or
+# at the very top of the ranking, is added to what was seen.
 _MISPLACED = 0.5
-_FEW_MISPLACED = 1.0
 FEW = "few positive items: the interval rests on {}"
 ONE_POSITIVE = "one positive {}: no evidence of how others would come out"
 NO_NEGATIVE = "no negative item: nothing to be told apart"
-
-
-# --- average precision ------------------------------------------------------------------------
 
 
 def influence_on_average_precision(ranked: Ranked) -> Array:
@@ -56,8 +50,8 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
     """The interval of average precision, on the logit scale, the bias of small samples removed.
 
     Centre and standard error come from leaving out one unit at a time, Student's quantile from the
-    number of positives (their effective number of units). Above, the estimate itself is the centre;
-    below, half a misplaced positive is allowed for.
+    number of positives (their effective number of units). Below, half a positive at the very end is
+    allowed for, above, half a positive at the very top.
     """
     estimate = ranked.average_precision
     unit = "item" if ranked.unit is None else "unit"
@@ -72,10 +66,11 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
     centre = min(max(jackknife.centre, 0.0), 1.0)
     chance = ranked.positives / ranked.items
     worth = ranked.positive_units
-    missed = _MISPLACED * max(0.0, centre - chance) / (worth + _MISPLACED)
+    unseen = _MISPLACED / (worth + _MISPLACED)
+    missed, gained = unseen * max(0.0, centre - chance), unseen * (1 - centre)
     quantile = float(student_quantile(level, freedom))
     low, _ = _logit_limits(centre - missed, math.hypot(deviation, missed), quantile)
-    _, high = _logit_limits(centre, deviation, quantile)
+    _, high = _logit_limits(centre + gained, math.hypot(deviation, gained), quantile)
     few = worth < 5
     note = FEW.format(f"{worth:.3g} of them") if few else None
     low, high = min(low, estimate), max(high, estimate)
@@ -153,91 +148,3 @@ def _without_each_item(ranked: Ranked) -> Array:
         return np.asarray(total / (ranked.positives - is_positive))
 
     return np.where(ranked.is_positive, without(1)[ranked.step], without(0)[ranked.step])
-
-
-# --- the area under the ROC curve -------------------------------------------------------------
-
-
-def roc_auc(ranked: Ranked) -> float:
-    """The share of pairs of a positive and a negative in which the positive scores higher.
-
-    A tie counts half. NaN where one of the classes is not there.
-    """
-    if not ranked.negatives:
-        return math.nan
-    right = ranked.new_positives @ (ranked.negatives - ranked.fp + _new_negatives(ranked) / 2)
-    return float(right / (ranked.positives * ranked.negatives))
-
-
-def _new_negatives(ranked: Ranked) -> Array:
-    return ranked.new_items - ranked.new_positives
-
-
-def influence_on_roc_auc(ranked: Ranked) -> Array:
-    """DeLong's components: how far each item moves the area, as far as it deviates from the mean.
-
-    Divided by the number of items of its class, so that the squares add up to the variance (but for
-    the degree of freedom of each class).
-    """
-    area, p, n = roc_auc(ranked), ranked.positives, ranked.negatives
-    beaten = (n - ranked.fp + _new_negatives(ranked) / 2) / n
-    beating = (ranked.tp - ranked.new_positives / 2) / p
-    own = np.where(ranked.is_positive, beaten[ranked.step], beating[ranked.step])
-    return np.asarray((own - area) / np.where(ranked.is_positive, p, n))
-
-
-def _delong_deviation(ranked: Ranked) -> float:
-    """DeLong's standard error; with units, that of sums of the components over units."""
-    influence = influence_on_roc_auc(ranked)
-    if ranked.unit is not None:
-        return standard_error(ranked, influence)
-    variance = 0.0
-    for of_class, n in (
-        (ranked.is_positive, ranked.positives),
-        (~ranked.is_positive, ranked.negatives),
-    ):
-        own = influence[of_class]
-        variance += float(own @ own) * n / (n - 1) if n > 1 else math.inf
-    return math.sqrt(variance)
-
-
-def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
-    """DeLong's interval on the logit scale, which stays within 0 and 1.
-
-    Where the classes are parted without a mistake the standard error is 0; then as many disjoint
-    pairs as there are items of the smaller class, all of them right, give an exact limit.
-    """
-    metric, method = "roc_auc", "delong-logit"
-    estimate = roc_auc(ranked)
-    if math.isnan(estimate):
-        return Interval(metric, method, level, math.nan, 0.0, 1.0, NO_NEGATIVE)
-    pairs = _disjoint_pairs(ranked)
-    deviation = _delong_deviation(ranked)
-    if math.isinf(deviation):
-        note = "one item of a class: no evidence of how others would come out"
-        return Interval(metric, method, level, estimate, 0.0, 1.0, note)
-    if deviation == 0 and estimate in (0.0, 1.0):
-        reach = ((1 - level) / 2) ** (1 / pairs)
-        low, high = (reach, 1.0) if estimate == 1 else (0.0, 1 - reach)
-        note = "no pair is out of order: the limit is that of as many disjoint pairs"
-        return Interval(metric, "disjoint-pairs", level, estimate, low, high, note)
-    quantile = float(student_quantile(level, _freedom(ranked)))
-    low, high = _logit_limits(estimate, deviation, quantile)
-    # what the smaller class has out of order, in items
-    few = pairs * min(estimate, 1 - estimate) < _FEW_MISPLACED
-    doubt = "few pairs are out of order: the interval may be too short" if few else None
-    return Interval(metric, method, level, estimate, low, high, doubt)
-
-
-def _disjoint_pairs(ranked: Ranked) -> float:
-    if ranked.unit is None:
-        return float(min(ranked.positives, ranked.negatives))
-    own = ranked.by_unit(ranked.is_positive.astype(float))
-    rest = ranked.by_unit((~ranked.is_positive).astype(float))
-    return float(min(np.count_nonzero(own), np.count_nonzero(rest)))
-
-
-def _freedom(ranked: Ranked) -> float:
-    if ranked.unit is None:
-        return float(min(ranked.positives, ranked.negatives) - 1)
-    return max(1e-3, ranked.positive_units - 1)

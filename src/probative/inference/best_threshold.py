@@ -2,10 +2,12 @@
 
 The highest of many scores is too high: it was chosen because it is. Cross-fitting tells by how
 much: each tenth of the units is scored at the threshold that the others choose. That optimism is
-taken off the score and off the lower limit of its interval; the upper limit stays, since nothing
-makes the chosen threshold worse than it looks by more than chance. Where the best threshold itself
-may lie is told by the Bayesian bootstrap: the thresholds that are best under other weights of the
-units.
+taken off the score; it is known no better than to its own size, which the lower limit allows for.
+The upper limit stays, since nothing makes the chosen threshold worse than it looks by more than
+chance. The best threshold itself may lie wherever the score is not clearly lower than at the chosen
+one, as its differences under other weights of the units tell. (The thresholds that are best under
+such weights lie too close together: the highest point of a flat curve jumps, and resampling does
+not know how far.)
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.counts import Counts
+from probative.inference.clusters import student_quantile
 from probative.inference.intervals import interval
 from probative.inference.unit_weights import WeightedCurves, fbeta_of
 from probative.results import BestThreshold
@@ -28,8 +31,9 @@ __all__ = ["best_threshold", "cross_fitted", "weights_of_units"]
 
 _FOLDS, _REPEATS = 10, 10
 DRAWS = 1_000
-_FEW = 20
-_NOTE = "few positive items: the interval of the threshold may be too short"
+_ROUNDING = 1e-12
+_FEW = 30
+_NOTE = "few positive items: the interval of the score elsewhere is rough"
 
 
 def best_threshold(
@@ -56,16 +60,20 @@ def best_threshold(
     fitted = cross_fitted(curves, beta, rng)
     # of a single unit nothing can be held out: nothing is known
     optimism = math.nan if math.isnan(fitted) else max(0.0, float(along[at]) - fitted)
-    best = _best_of_draws(curves, beta, rng)
-    high, low = _range_of_steps(ranked, best, at, level)
+    tp, predicted = curves.cumulated(weights_of_units(curves.n_units, rng))
+    drawn = fbeta_of(tp, predicted, tp[-1], beta)
+    first, last = _rivals(curves, along, level, ranked.positive_units - 1, drawn)
+    is_inner = last + 1 < len(ranked.thresholds)  # all between two scores do the same
+    below = math.hypot(float(along[at]) - float(naive.low), optimism)
+    low = min(float(naive.low), float(along[at]) - below) - optimism
     return BestThreshold(
         metric=metric,
         beta=beta,
         threshold=float(ranked.thresholds[at]),
-        threshold_low=low,
-        threshold_high=high,
+        threshold_low=float(ranked.thresholds[last + 1]) if is_inner else -math.inf,
+        threshold_high=float(ranked.thresholds[first]),
         estimate=float(along[at]) - optimism,
-        low=0.0 if math.isnan(optimism) else max(0.0, float(naive.low) - optimism),
+        low=0.0 if math.isnan(optimism) else max(0.0, low),
         high=1.0 if math.isnan(optimism) else float(naive.high),
         apparent=float(along[at]),
         apparent_low=float(naive.low),
@@ -127,18 +135,29 @@ def weights_of_units(n: int, rng: np.random.Generator, draws: int = DRAWS) -> Ar
     return rng.standard_exponential((n, draws))
 
 
-def _best_of_draws(curves: WeightedCurves, beta: float, rng: np.random.Generator) -> Any:
-    """The steps that are best under the weights of each draw, in order."""
-    tp, predicted = curves.cumulated(weights_of_units(curves.n_units, rng))
-    return np.sort(curves.last_step[np.argmax(fbeta_of(tp, predicted, tp[-1], beta), axis=0)])
+def _rivals(
+    curves: WeightedCurves, along: Array, level: float, freedom: float, drawn: Array
+) -> tuple[int, int]:
+    """The first and the last step that is not clearly worse than the best one.
 
+    Clearly: the difference of their F-beta is more than Student's quantile times the deviation that
+    it has under other weights of the units.
 
-def _range_of_steps(ranked: Ranked, best: Any, at: int, level: float) -> tuple[float, float]:
-    """The thresholds between which the best one lies; all between two scores do the same."""
-    first, last = np.quantile(best, [(1 - level) / 2, (1 + level) / 2], method="nearest").tolist()
-    first, last = min(first, at), max(last, at)
-    below = last + 1 < len(ranked.thresholds)
-    return (
-        float(ranked.thresholds[first]),
-        float(ranked.thresholds[last + 1]) if below else -math.inf,
-    )
+    Parameters
+    ----------
+    curves
+        Steps and units.
+    along
+        F-beta at every step of the curve.
+    level, freedom
+        Of Student's quantile.
+    drawn
+        F-beta under other weights, per row of `curves` and draw.
+    """
+    own = along[curves.last_step]
+    best = int(np.argmax(own))
+    deviation = (drawn[best] - drawn).std(axis=1)
+    reach = float(student_quantile(level, freedom)) * deviation
+    kept = curves.last_step[own[best] - own <= reach + _ROUNDING]
+    at = int(np.argmax(along))
+    return min(int(kept[0]), at), max(int(kept[-1]), at)

@@ -10,6 +10,7 @@ from scipy import optimize, special
 
 from probative.counts import Counts
 from probative.inference.intervals import interval
+from probative.inference.proportions import normal_quantile
 from probative.results import Calibration, CalibrationBin
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["calibration"]
 
 _FEWEST = 5  # items that a bin has on average
+_DEPENDENT = "items of units: the interval of the calibration error may be too short"
 _CHANCE = math.sqrt(2 / math.pi)  # the mean of |z| for a standard normal z
 
 
@@ -56,18 +58,23 @@ def calibration(
     expected = np.bincount(group, weights=probabilities * (1 - probabilities))
     chance = np.sqrt(expected) / np.array([one.items for one in own])
     error = float(share @ np.abs(gap))
+    left = _debiased(share, gap, np.sqrt(noise))
+    low, high = _limits_of_error(share, gap, np.array([_likely(one) for one in own]), level)
     brier, parts = _brier(is_positive, probabilities)
     return Calibration(
         bins=tuple(own),
         ece=error,
         ece_by_chance=float(share @ chance) * _CHANCE,
-        ece_debiased=_debiased(share, gap, np.sqrt(noise)),
+        ece_debiased=left,
+        ece_low=min(low, left),
+        ece_high=max(high, left),
         squared_error=float(share @ (gap**2 - noise)),
         brier=brier,
         miscalibration=parts[0],
         discrimination=parts[1],
         uncertainty=parts[2],
         level=level,
+        note=None if unit is None else _DEPENDENT,
     )
 
 
@@ -125,6 +132,45 @@ def _debiased(share: Array, gap: Array, deviation: Array) -> float:
     if seen == 0 or shown(0.0) >= 0:
         return 0.0
     return seen * (float(optimize.brentq(shown, 0.0, 1.0)) if shown(1.0) > 0 else 1.0)
+
+
+def _likely(one: CalibrationBin) -> float:
+    """The deviation of the share, which is not 0 where all or none came true: half of each more."""
+    effect = one.design_effect
+    factor = 1.0 if effect is None or math.isnan(effect) else max(1.0, effect)
+    share = (one.positives + 0.5) / (one.items + 1)
+    return math.sqrt(factor * share * (1 - share) / max(1, one.items - 1))
+
+
+def _limits_of_error(
+    share: Array, gap: Array, deviation: Array, level: float
+) -> tuple[float, float]:
+    """The calibration errors under which the one seen is not a surprise.
+
+    Gaps of the pattern that was seen, larger or smaller; above, also gaps of one size in all bins,
+    since small gaps have no pattern.
+    """
+    seen, quantile = float(share @ np.abs(gap)), normal_quantile(level)
+
+    def beyond(gaps: Array, side: float) -> float:
+        """How far what these gaps let expect lies above what was seen, but for chance."""
+        mean = _mean_of_absolute(gaps, deviation)
+        variance = share**2 @ np.maximum(0.0, gaps**2 + deviation**2 - mean**2)
+        return float(share @ mean) + side * quantile * math.sqrt(float(variance)) - seen
+
+    def largest(pattern: Array) -> float:
+        """The most that gaps of this pattern may amount to: 1 and less."""
+        size = float(share @ np.abs(pattern))
+        if not size > 0 or beyond(0 * pattern, -1) >= 0:
+            return 0.0
+        if beyond(pattern / size, -1) <= 0:
+            return 1.0
+        return float(optimize.brentq(lambda k: beyond(k * pattern / size, -1), 0.0, 1.0))
+
+    low = 0.0
+    if beyond(0 * gap, 1) < 0:  # then the gaps seen are larger than 0
+        low = seen * float(optimize.brentq(lambda k: beyond(k * gap, 1), 0.0, 1.0))
+    return low, max(largest(gap), largest(np.ones_like(gap)))
 
 
 def _mean_of_absolute(mean: Array, deviation: Array) -> Array:

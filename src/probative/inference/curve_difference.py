@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from probative.inference.average_precision import (
     influence_on_average_precision,
-    influence_on_roc_auc,
     standard_error,
 )
 from probative.inference.best_threshold import weights_of_units
 from probative.inference.differences import mover
 from probative.inference.ranked import Ranked
+from probative.inference.roc_area import influence_on_roc_auc
 from probative.inference.sequential_pvalue import levels_at, sequential_pvalues
 from probative.inference.student_posterior import StudentPosterior
 from probative.inference.unit_weights import WeightedCurves, blocks_of, fbeta_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from probative._types import Array
     from probative.inference.sequential_pvalue import SampledPvalue
-    from probative.results import Curve
+    from probative.results import BestThreshold
 
 __all__ = ["compare_ranked"]
 
@@ -40,6 +40,22 @@ _RANKS = 2_000  # classes of ranks at most: more take time and tell next to noth
 _COLUMNS = 256  # exchanges that are worked on at once
 _ROUNDING = 1e-12
 _MOST_WORK = 10**11  # cells of curves in all exchanges
+
+
+class _Scored(Protocol):
+    """What is asked of a curve here."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def average_precision(self) -> Interval: ...
+
+    @property
+    def roc_auc(self) -> Interval: ...
+
+    @property
+    def best(self) -> BestThreshold: ...
 
 
 @dataclass(frozen=True)
@@ -55,12 +71,13 @@ class _Pair:
 
 def compare_ranked(
     ranked: tuple[Ranked, Ranked],
-    curves: tuple[Curve, Curve],
+    curves: tuple[_Scored, _Scored],
     *,
     level: float,
     beta: float,
     rope: float,
     rng: np.random.Generator,
+    most: int | None = None,
 ) -> tuple[Comparison, ...]:
     """Compare average precision, the area under the ROC curve and the highest F-beta.
 
@@ -72,6 +89,8 @@ def compare_ranked(
         The level of the intervals, the weight of recall, half the region of equivalence.
     rng
         For the exchanges and the weights of units.
+    most
+        So many exchanges are drawn at most; by default as many as make the decision clear.
     """
     first, second = ranked
     if np.array_equal(first.step, second.step):
@@ -79,7 +98,7 @@ def compare_ranked(
         tests: list[SampledPvalue | None] = [None] * 3
     else:
         same = False
-        tests = [*_exchange_ranks(first, second, level, beta, rng)]
+        tests = [*_exchange_ranks(first, second, level, beta, rng, most)]
     pairs = _pairs(ranked, curves, level, beta, rng)
     by = "item" if first.unit is None else "unit"
     freedom = max(1e-3, first.positive_units - 1)
@@ -123,7 +142,7 @@ def compare_ranked(
 
 def _pairs(
     ranked: tuple[Ranked, Ranked],
-    curves: tuple[Curve, Curve],
+    curves: tuple[_Scored, _Scored],
     level: float,
     beta: float,
     rng: np.random.Generator,
@@ -170,7 +189,7 @@ def _correlation(x: Array, y: Array) -> float:
 
 
 def _exchange_ranks(
-    a: Ranked, b: Ranked, level: float, beta: float, rng: np.random.Generator
+    a: Ranked, b: Ranked, level: float, beta: float, rng: np.random.Generator, most: int | None
 ) -> list[SampledPvalue]:
     """The p-values of the three differences, from ranks exchanged at random."""
     block = blocks_of(a.n_units)
@@ -194,7 +213,7 @@ def _exchange_ranks(
 
     observed_units = int(block.max()) + 1
     work = rows + sides[0].items.nnz
-    most = int(min(10**6, max(10_000, _MOST_WORK // (10 * work))))
+    most = most or int(min(10**6, max(10_000, _MOST_WORK // (10 * work))))
     return sequential_pvalues(draw, 3, levels=levels_at(level), most=most, rng=rng)
 
 

@@ -130,9 +130,17 @@ class Ranked:
     @cached_property
     def positive_units(self) -> float:
         """How many equally large units would hold the positives as unevenly as these (Kish)."""
+        return self._units_of(self.is_positive)
+
+    @cached_property
+    def negative_units(self) -> float:
+        """How many equally large units would hold the others as unevenly as these; 0 of none."""
+        return self._units_of(~self.is_positive) if self.negatives else 0.0
+
+    def _units_of(self, chosen: NDArray[np.bool_]) -> float:
         if self.unit is None:
-            return float(self.positives)
-        own = self.by_unit(self.is_positive.astype(float))
+            return float(np.count_nonzero(chosen))
+        own = self.by_unit(chosen.astype(float))
         return float(own.sum() ** 2 / (own**2).sum())
 
 

@@ -173,6 +173,7 @@ def _calibration_table(curves: Sequence[Curve]) -> Table:
             (
                 curve.name,
                 points(c.ece_debiased),
+                _limits(c.ece_low, c.ece_high),
                 points(c.ece),
                 points(c.ece_by_chance),
                 number(c.brier, 4),
@@ -181,10 +182,14 @@ def _calibration_table(curves: Sequence[Curve]) -> Table:
                 number(c.uncertainty, 4),
             )
         )
+    notes = (
+        f"{c.name}: {c.calibration.note}" for c in curves if c.calibration and c.calibration.note
+    )
     return Table(
         (
             "system",
             "calibration error",
+            "interval",
             "as seen",
             "by chance",
             "Brier",
@@ -194,7 +199,8 @@ def _calibration_table(curves: Sequence[Curve]) -> Table:
         ),
         tuple(rows),
         title="Do the probabilities mean what they say? Calibration error in points, Brier score",
-        droppable=(7, 6, 5),
+        notes=tuple(notes),
+        droppable=(8, 7, 6),
     )
 
 
@@ -251,6 +257,8 @@ def _summary(curve: Curve) -> dict[str, Any]:
         "low": best.low,
         "high": best.high,
         "ece_debiased": None if c is None else c.ece_debiased,
+        "ece_low": None if c is None else c.ece_low,
+        "ece_high": None if c is None else c.ece_high,
         "brier": None if c is None else c.brier,
     }
 

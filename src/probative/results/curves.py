@@ -180,8 +180,8 @@ class Calibration(Result):
         Chance alone makes it larger than 0.
     ece_by_chance
         What it would be on average if every probability were right.
-    ece_debiased
-        What is left of it without what chance adds.
+    ece_debiased, ece_low, ece_high
+        What is left of it without what chance adds, with its interval.
     squared_error
         The mean squared gap, unbiased: about 0 if every probability is right, so also below.
     brier
@@ -191,18 +191,23 @@ class Calibration(Result):
         the third.
     level
         The level of the intervals.
+    note
+        What the reader must know, or None.
     """
 
     bins: tuple[CalibrationBin, ...]
     ece: float
     ece_by_chance: float
     ece_debiased: float
+    ece_low: float
+    ece_high: float
     squared_error: float
     brier: float
     miscalibration: float
     discrimination: float
     uncertainty: float
     level: float
+    note: str | None = None
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each bin."""
@@ -210,7 +215,8 @@ class Calibration(Result):
 
     def __str__(self) -> str:
         return (
-            f"calibration error {self.ece_debiased:.4f} ({self.ece:.4f} as seen, "
+            f"calibration error {self.ece_debiased:.4f} [{self.ece_low:.4f}, {self.ece_high:.4f}] "
+            f"({self.ece:.4f} as seen, "
             f"{self.ece_by_chance:.4f} by chance alone), Brier score {self.brier:.4f}"
         )
 
@@ -318,6 +324,8 @@ class Curve(Result):
         yield (f"{head}_threshold",), best.threshold
         if self.calibration is not None:
             yield ("ece",), self.calibration.ece_debiased
+            yield ("ece_low",), self.calibration.ece_low
+            yield ("ece_high",), self.calibration.ece_high
             yield ("brier",), self.calibration.brier
 
     def plot(self) -> list[Axes]:

@@ -1,9 +1,12 @@
 """Do the intervals of curves hold what they promise? By simulation.
 
-Scores of negatives are standard normal, those of positives lie `distance` higher, so that every
-true value is known. "tied": scores are rounded to halves. "units": five items each share half of
-the variance of their scores. Test sets have a fixed expected number of positives; those with fewer
-than two are drawn again, since they tell nothing.
+Scores of negatives are standard normal, those of positives lie higher, so far that the area under
+the ROC curve is a given one; every true value is known. "tied": scores are rounded to halves.
+"coarse": rounded to even numbers, so that three or four scores are all there are. "missed":
+positives lie far above all others, but for some that are like negatives. "units": items of a unit,
+five on average and of any number, share half of the variance of their scores. Test sets have a
+fixed expected number of positives; those with fewer than two are drawn again, since they tell
+nothing.
 """
 
 from __future__ import annotations
@@ -15,38 +18,87 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive, random_generator, whole_number
-from probative.inference.average_precision import average_precision_interval, roc_auc_interval
+from probative._validation import one_of, open_probability, random_generator, whole_number
+from probative.inference.average_precision import average_precision_interval
 from probative.inference.best_threshold import best_threshold
 from probative.inference.curve_bands import pointwise_band, simultaneous_band
 from probative.inference.ranked import Ranked
+from probative.inference.roc_area import roc_auc_interval
 from probative.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from probative._types import RNG, Array
 
-__all__ = ["KINDS", "CurveCoverage", "curve_study", "draw_scores"]
+__all__ = [
+    "KINDS",
+    "OrderCoverage",
+    "ThresholdCoverage",
+    "Truth",
+    "draw_scores",
+    "draw_units",
+    "monte_carlo_error",
+    "order_study",
+    "threshold_study",
+]
 
-KINDS = ("continuous", "tied", "units")
-_GRID, _UNIT, _SHARED = 0.5, 5, 0.5
+KINDS = ("continuous", "tied", "coarse", "missed", "units")
+_GRIDS = {"tied": 0.5, "coarse": 2.0}
+_UNIT, _SHARED, _FAR = 5, 0.5, 8.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CurveCoverage(Result):
-    """How often the intervals of a curve hold the truth under one condition.
+class OrderCoverage(Result):
+    """How often the intervals of average precision and of the area hold the truth.
 
     Attributes
     ----------
-    kind, share, positives, distance
-        The condition: how scores are drawn, the share of positives, their expected number, and how
-        far their scores lie above the others.
-    average_precision
-        The true one.
-    covered_ap, length_ap, covered_auc
-        How often the intervals of average precision and of the area under the ROC curve hold it;
-        the mean length of the first.
+    kind, share, positives, area
+        The condition: how scores are drawn, the share of positives, their expected number, and the
+        area under the ROC curve before scores are rounded.
+    average_precision, roc_auc
+        The true ones.
+    covered_ap, length_ap, noted_ap
+        How often the interval of average precision holds it, its mean length, and how often a note
+        stands beside it.
+    covered_auc, length_auc, noted_auc
+        The same for the area under the ROC curve.
+    standard_error
+        The Monte-Carlo error of a coverage of 0.95.
+    """
+
+    kind: str
+    share: float
+    positives: int
+    area: float
+    average_precision: float
+    roc_auc: float
+    covered_ap: float
+    length_ap: float
+    noted_ap: float
+    covered_auc: float
+    length_auc: float
+    noted_auc: float
+    standard_error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind}, {self.positives} positives of {self.share:g}, area {self.area:g}: "
+            f"average precision {self.covered_ap:.3f}, area {self.covered_auc:.3f}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdCoverage(Result):
+    """How often limits at thresholds, and those of the best one, hold the truth.
+
+    Attributes
+    ----------
+    kind, share, positives, area
+        The condition, as in `OrderCoverage`.
     covered_point
         How often precision and recall at a fixed threshold each lie within pointwise limits (the
         lower of the two).
@@ -55,11 +107,13 @@ class CurveCoverage(Result):
     covered_naive, covered_best
         How often the F1 that the chosen threshold truly has lies within the interval that knows
         nothing of the choice, and within ours.
+    noted_best
+        How often a note stands beside it.
     bias_naive, bias_best
         How much too high F1 is on average, as seen and corrected.
-    covered_threshold
-        How often the interval of thresholds holds the best one; NaN where taking everything for
-        "yes" is best.
+    covered_threshold, noted_threshold
+        How often the interval of thresholds holds the best one, and how often a note stands beside
+        it; NaN where taking everything for "yes" is best.
     standard_error
         The Monte-Carlo error of a coverage of 0.95.
     """
@@ -67,206 +121,331 @@ class CurveCoverage(Result):
     kind: str
     share: float
     positives: int
-    distance: float
-    average_precision: float
-    covered_ap: float
-    length_ap: float
-    covered_auc: float
+    area: float
     covered_point: float
     covered_curve: float
     covered_naive: float
     covered_best: float
+    noted_best: float
     bias_naive: float
     bias_best: float
     covered_threshold: float
+    noted_threshold: float
     standard_error: float
 
     def __str__(self) -> str:
         return (
-            f"{self.kind}, {self.positives} positives of {self.share:g}, distance "
-            f"{self.distance:g}: average precision {self.covered_ap:.3f}"
+            f"{self.kind}, {self.positives} positives of {self.share:g}, area {self.area:g}: "
+            f"best F1 {self.covered_best:.3f}"
         )
 
 
+# --- what is true -----------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class _Truth:
-    """True values by threshold."""
+class Truth:
+    """True values by threshold.
 
+    Attributes
+    ----------
+    kind, share, area
+        The condition.
+    """
+
+    kind: str
     share: float
-    distance: float
-    grid: float
+    area: float
 
-    def taken(self, t: Any, mean: float) -> Any:
-        """The share of scores about a mean that reach a threshold."""
+    @property
+    def grid(self) -> float:
+        """What scores are rounded to; 0 where they are not."""
+        return _GRIDS.get(self.kind, 0.0)
+
+    @property
+    def missed(self) -> float:
+        """The share of positives that are like negatives."""
+        return min(1.0, 2 * (1 - self.area)) if self.kind == "missed" else 0.0
+
+    @property
+    def distance(self) -> float:
+        """How far the other positives lie above negatives."""
+        return _FAR if self.kind == "missed" else math.sqrt(2) * float(special.ndtri(self.area))
+
+    def _above(self, t: Any, mean: float) -> Any:
         edge = np.ceil(np.asarray(t) / self.grid) * self.grid - self.grid / 2 if self.grid else t
         return special.ndtr(mean - np.asarray(edge))
 
+    def false(self, t: Any) -> Any:
+        """The share of negatives that reach a threshold."""
+        return self._above(t, 0.0)
+
     def recall(self, t: Any) -> Any:
-        return self.taken(t, self.distance)
+        """The share of positives that reach a threshold."""
+        missed = self.missed
+        return (1 - missed) * self._above(t, self.distance) + missed * self._above(t, 0.0)
 
     def precision(self, t: Any) -> Any:
+        """The share of positives among all that reach a threshold."""
         right = self.share * self.recall(t)
-        return right / np.maximum(right + (1 - self.share) * self.taken(t, 0.0), 1e-300)
+        return right / np.maximum(right + (1 - self.share) * self.false(t), 1e-300)
 
     def f1(self, t: Any) -> Any:
+        """F1 at a threshold."""
         right = self.share * self.recall(t)
-        taken = right + (1 - self.share) * self.taken(t, 0.0)
+        taken = right + (1 - self.share) * self.false(t)
         return 2 * right / (self.share + taken)
 
     @property
     def thresholds(self) -> Array:
+        """Thresholds close together, falling."""
         step = self.grid or 1e-3
-        return np.arange(-7.0, 8.0 + self.distance, step)[::-1]
+        return np.arange(-8.0, 8.0 + self.distance, step)[::-1]
 
     @property
     def average_precision(self) -> float:
+        """The true average precision."""
         t = self.thresholds
         return float(np.diff(self.recall(t), prepend=0.0) @ self.precision(t))
 
     @property
     def roc_auc(self) -> float:
+        """The true area under the ROC curve."""
         t = self.thresholds
-        false = self.taken(t, 0.0)
+        false = self.false(t)
         middle = false - np.diff(false, prepend=0.0) / 2
         return float(np.diff(self.recall(t), prepend=0.0) @ (1 - middle))
 
     @property
     def best(self) -> float:
+        """The threshold with the highest F1; NaN where taking everything for "yes" is best."""
         t = self.thresholds
-        return float(t[np.argmax(self.f1(t))])
+        found = float(t[np.argmax(self.f1(t))])
+        return math.nan if found <= t[-1] + 2 else found
 
 
-def draw_scores(
-    kind: str, share: float, positives: int, distance: float, rng: np.random.Generator
-) -> Ranked:
+# --- test sets --------------------------------------------------------------------------------
+
+
+def draw_units(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The unit of each of n items: units of any size, five items on average."""
+    begins = rng.random(n) < 1 / _UNIT
+    begins[0] = True
+    return np.asarray(np.cumsum(begins) - 1, dtype=np.int64)
+
+
+def draw_scores(kind: str, share: float, positives: int, area: float, rng: Any) -> Ranked:
     """Draw a test set.
 
     Parameters
     ----------
-    kind, share, positives, distance
+    kind, share, positives, area
         The condition.
     rng
         For the draws.
     """
+    truth = Truth(kind, share, area)
     n = round(positives / share)
+    yes = draw_answer(n, share, rng)
+    unit = draw_units(n, rng) if kind == "units" else None
+    found = yes & (rng.random(n) >= truth.missed)
+    scores = draw_noise(unit, n, rng) + truth.distance * found
+    rounded = np.round(scores / truth.grid) * truth.grid if truth.grid else scores
+    return Ranked.of(yes, rounded, unit)
+
+
+def draw_answer(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which of n items are positive: at least two, and not all."""
     while True:
         yes = rng.random(n) < share
-        if yes.sum() > 1 and not yes.all():
-            break
-    unit = np.arange(n) // _UNIT if kind == "units" else None
+        if 1 < yes.sum() < n:
+            return np.asarray(yes)
+
+
+def draw_noise(unit: NDArray[np.int64] | None, n: int, rng: np.random.Generator) -> Array:
+    """Standard normal noise of n items, of which those of a unit share a half."""
     noise = rng.standard_normal(n)
-    if unit is not None:
-        common = rng.standard_normal(n // _UNIT + 1)[unit]
-        noise = math.sqrt(_SHARED) * common + math.sqrt(1 - _SHARED) * noise
-    scores = noise + distance * yes
-    return Ranked.of(yes, np.round(scores / _GRID) * _GRID if kind == "tied" else scores, unit)
+    if unit is None:
+        return noise
+    common = rng.standard_normal(int(unit.max()) + 1)[unit]
+    return np.asarray(math.sqrt(_SHARED) * common + math.sqrt(1 - _SHARED) * noise)
 
 
-def curve_study(
+# --- the studies ------------------------------------------------------------------------------
+
+
+def order_study(
     *,
-    positives: Sequence[int] = (5, 20, 100, 1000),
-    shares: Sequence[float] = (0.5, 0.05, 0.01),
-    distances: Sequence[float] = (0.0, 1.0, 2.0, 3.0),
+    positives: Sequence[int] = (5, 10, 20, 50, 200),
+    shares: Sequence[float] = (0.5, 0.05),
+    areas: Sequence[float] = (0.6, 0.8, 0.95, 0.99),
     kinds: Sequence[str] = KINDS,
     level: float = 0.95,
     replicates: int = 400,
     rng: RNG | None = 0,
     report: Callable[[int, int], None] | None = None,
-) -> list[CurveCoverage]:
-    """Draw test sets under many conditions, and see how often intervals hold the truth.
+) -> list[OrderCoverage]:
+    """See how often the intervals of average precision and of the area hold the truth.
 
     Parameters
     ----------
-    positives, shares, distances, kinds
+    positives, shares, areas, kinds
         The conditions: all combinations.
     level
         The level of the intervals.
     replicates
-        Test sets per condition; with 1,000 positives a quarter of them.
+        Test sets per condition.
     rng
         A seed or generator.
     report
         Is told how many conditions are done, and how many there are.
     """
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
+    results = []
+    for condition, truth, draws in _tried(
+        positives, shares, areas, kinds, level, replicates, rng, report
+    ):
+        average_precision, area = truth.average_precision, truth.roc_auc
+        rows = np.array(
+            [
+                [
+                    *_told(average_precision_interval(ranked, level), average_precision),
+                    *_told(roc_auc_interval(ranked, level), area),
+                ]
+                for ranked, _ in draws
+            ]
+        )
+        results.append(
+            OrderCoverage(
+                *condition,
+                average_precision,
+                area,
+                *rows.mean(axis=0).tolist(),
+                monte_carlo_error(len(rows)),
+            )
+        )
+    return results
+
+
+def threshold_study(
+    *,
+    positives: Sequence[int] = (5, 10, 20, 50, 200),
+    shares: Sequence[float] = (0.5, 0.05),
+    areas: Sequence[float] = (0.6, 0.8, 0.95, 0.99),
+    kinds: Sequence[str] = KINDS,
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> list[ThresholdCoverage]:
+    """See how often limits along the curve, and those of its best threshold, hold the truth.
+
+    Parameters
+    ----------
+    positives, shares, areas, kinds, level, replicates, rng, report
+        As for `order_study`.
+    """
+    results = []
+    for condition, truth, draws in _tried(
+        positives, shares, areas, kinds, level, replicates, rng, report
+    ):
+        best = truth.best
+        rows = np.array([_at_thresholds(ranked, truth, best, level, own) for ranked, own in draws])
+        precision, recall, *rest, place, noted = rows.mean(axis=0).tolist()
+        edge = math.isnan(best)
+        results.append(
+            ThresholdCoverage(
+                *condition,
+                min(precision, recall),
+                *rest,
+                math.nan if edge else place,
+                math.nan if edge else noted,
+                monte_carlo_error(len(rows)),
+            )
+        )
+    return results
+
+
+def _tried(
+    positives: Any,
+    shares: Any,
+    areas: Any,
+    kinds: Any,
+    level: float,
+    times: int,
+    rng: Any,
+    report: Any,
+) -> Any:
+    """Every condition with what is true in it, and its test sets, each with a generator."""
+    open_probability("level", level)
+    times = whole_number("replicates", times)
     generator = random_generator(rng)
     conditions = [
         (
             one_of("kinds", kind, KINDS),
             open_probability("shares", share),
             whole_number("positives", number, least=2),
-            positive("distances", distance, zero=True),
+            open_probability("areas", area),
         )
         for kind in kinds
         for share in shares
         for number in positives
-        for distance in distances
+        for area in areas
     ]
-    results = []
     for done, condition in enumerate(conditions, start=1):
-        times = replicates if condition[2] < 1000 else max(1, replicates // 4)
-        results.append(_covered(condition, level, times, generator))
+        kind, share, _, area = condition
+        draws = ((draw_scores(*condition, generator), generator) for _ in range(times))
+        yield condition, Truth(kind, share, area), draws
         if report is not None:
             report(done, len(conditions))
-    return results
 
 
-def _covered(
-    condition: tuple[str, float, int, float], level: float, times: int, rng: np.random.Generator
-) -> CurveCoverage:
-    kind, share, _, distance = condition
-    truth = _Truth(share, distance, _GRID if kind == "tied" else 0.0)
-    rows = np.array(
-        [_one_test_set(draw_scores(*condition, rng), truth, level, rng) for _ in range(times)]
-    )
-    ap, length, auc, precision, recall, curve, naive, best, bias, left, place = rows.mean(axis=0)
-    edge = truth.best <= truth.thresholds[-1] + 1
-    return CurveCoverage(
-        *condition,
-        average_precision=truth.average_precision,
-        covered_ap=ap,
-        length_ap=length,
-        covered_auc=auc,
-        covered_point=min(precision, recall),
-        covered_curve=curve,
-        covered_naive=naive,
-        covered_best=best,
-        bias_naive=bias,
-        bias_best=left,
-        covered_threshold=math.nan if edge else float(place),
-        standard_error=math.sqrt(0.95 * 0.05 / times),
-    )
+def monte_carlo_error(times: int) -> float:
+    """The standard error of a share of 0.95 in so many test sets."""
+    return math.sqrt(0.95 * 0.05 / times)
 
 
-def _one_test_set(
-    ranked: Ranked, truth: _Truth, level: float, rng: np.random.Generator
+def _told(interval: Any, true: float) -> tuple[float, float, float]:
+    """Whether an interval holds the truth, how long it is, and whether a note stands beside it."""
+    low, high = float(interval.low), float(interval.high)
+    held = low - 1e-12 <= true <= high + 1e-12
+    return float(held), high - low, float(interval.note is not None)
+
+
+def _at_thresholds(
+    ranked: Ranked, truth: Truth, optimum: float, level: float, rng: np.random.Generator
 ) -> list[float]:
-    ap, auc = average_precision_interval(ranked, level), roc_auc_interval(ranked, level)
     fixed = 0.5 * round(truth.distance)  # chosen without the data
     at = int(np.searchsorted(-ranked.thresholds, -fixed, side="right")) - 1
     one, all_ = pointwise_band(ranked, level), simultaneous_band(ranked, level)
     best = best_threshold(ranked, level, 1.0, rng)
     true_f1 = float(truth.f1(best.threshold))
     return [
-        ap.low <= truth.average_precision <= ap.high,
-        float(ap.high - ap.low),
-        auc.low <= truth.roc_auc <= auc.high,
         # where nothing reaches the threshold there are no limits: all that there is
         at < 0 or one.precision_low[at] <= truth.precision(fixed) <= one.precision_high[at],
         at < 0 or one.recall_low[at] <= truth.recall(fixed) <= one.recall_high[at],
         _all_within(all_, ranked.thresholds, truth),
         best.apparent_low <= true_f1 <= best.apparent_high,
         best.low <= true_f1 <= best.high,
+        best.note is not None,
         best.apparent - true_f1,
         best.estimate - true_f1,
-        best.threshold_low <= truth.best <= best.threshold_high,
+        _as_good(truth, optimum, best.threshold_low, best.threshold_high),
+        best.note is not None,
     ]
 
 
-def _all_within(band: Any, thresholds: Array, truth: _Truth) -> bool:
+def _as_good(truth: Truth, optimum: float, low: float, high: float) -> bool:
+    """Whether a threshold as good as the best one lies within limits; of rounded scores many do."""
+    t = truth.thresholds
+    inner = t[(t > low) & (t <= high)]
+    return bool(low < optimum <= high) or bool(
+        len(inner) and truth.f1(inner).max() >= float(truth.f1(optimum)) - 1e-9
+    )
+
+
+def _all_within(band: Any, thresholds: Array, truth: Truth) -> bool:
     """Whether the truth lies within the band at every threshold, also between scores."""
-    ends = [thresholds, np.append(np.nextafter(thresholds[1:], np.inf), thresholds[-1])]
+    ends = [thresholds, np.append(thresholds[1:] + 1e-12, thresholds[-1])]
     return all(
         bool(np.all((low <= of(t) + 1e-12) & (of(t) <= high + 1e-12)))
         for t in ends

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from probative._types import RNG
 
 __all__ = [
+    "AgreementStudyOptions",
     "AnnotationOptions",
     "BayesStudyOptions",
     "ChunkingOptions",
@@ -23,6 +24,7 @@ __all__ = [
     "LedgerStudyOptions",
     "LookOptions",
     "MacroOptions",
+    "OverlapOptions",
     "PairingOptions",
     "PlanningOptions",
     "RanksOptions",
@@ -266,10 +268,31 @@ class RepeatsOptions(SimulationOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CurveStudyOptions(SimulationOptions):
-    """Of `probative.studies.curves.curve_study`."""
+    """Of `probative.studies.curve_questions.curve_study`."""
 
     replicates: int = field(default=400, metadata=ALWAYS)
-    positives: Sequence[int] = field(default=(5, 20, 100, 1000), metadata=ALWAYS)
-    shares: Sequence[float] = field(default=(0.5, 0.05, 0.01), metadata={"as": "share"})
-    distances: Sequence[float] = field(default=(0.0, 1.0, 2.0, 3.0), metadata={"as": "distance"})
-    kinds: Sequence[str] = field(default=("continuous", "tied", "units"), metadata={"as": "kind"})
+    questions: Sequence[str] = field(
+        default=("order", "threshold", "calibration", "difference"),
+        metadata=ALWAYS | {"as": "question"},
+    )
+    positives: Sequence[int] = field(default=(5, 10, 20, 50, 200), metadata=ALWAYS)
+    shares: Sequence[float] = field(default=(0.5, 0.05), metadata={"as": "share"})
+    areas: Sequence[float] = field(default=(0.6, 0.8, 0.95, 0.99), metadata={"as": "area"})
+    kinds: Sequence[str] = field(
+        default=("continuous", "tied", "coarse", "missed", "units"), metadata={"as": "kind"}
+    )
+    pairs: Sequence[str] = field(
+        default=("alike", "units", "copies", "better"), metadata={"as": "pair"}
+    )
+    probabilities: Sequence[str] = ("right", "bold", "high", "units")
+    items: Sequence[int] = field(default=(20, 50, 200, 1000), metadata={"as": "n"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementStudyOptions(SimulationOptions):
+    """Of `probative.studies.agreement.agreement_study`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverlapOptions(SimulationOptions):
+    """Of `probative.studies.overlap.overlap_study`."""
