@@ -22,8 +22,8 @@ from probative.inference.confusion import (
     ConfusedItems,
     confusion_difference,
     confusion_interval,
-    confusion_test,
 )
+from probative.inference.confusion_test import confusion_test
 from probative.inference.intervals import methods_for
 from probative.inference.planning import plan
 from probative.metrics import COMPOSITES, RATIOS, TABLE, bounds, score

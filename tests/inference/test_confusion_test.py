@@ -49,7 +49,7 @@ def test_the_exchanges_are_all_exchanges(metric, n, k, units):
     if units:
         units = np.arange(n) % units
     exact = brute_force(answer, *own, metric, units)
-    exchange = TableExchange(*sides(answer, own, k, units), metric)
+    exchange = TableExchange.of(*sides(answer, own, k, units), metric)
     draws = 40_000
     share = exchange.extreme(np.random.default_rng(1), draws) / draws
     assert share == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / draws) + 1e-9)
