@@ -39,4 +39,4 @@ def test_the_ceiling_of_several_classes(metric):
         assert (ceiling.difference, ceiling.low) == pytest.approx((c.difference, c.low))
         assert ceiling.pvalue == pytest.approx(c.pvalue, abs=0.03)
     compared = pv.compare(gold, low, high, second_gold=second, metric=metric, examples=False)
-    assert compared.ceilings == scored.ceilings
+    assert [c.to_dict() for c in compared.ceilings] == [c.to_dict() for c in scored.ceilings]
