@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import Column, label_text
+from probative._labels import Column, is_missing
 from probative._validation import shown
 from probative.reading.annotations import Repeats
 from probative.reading.attached import attach
@@ -276,7 +276,7 @@ def refuse_missing(
     if not total:
         raise files.error("the table has no rows; expected at least one")
     for column, own in zip(columns, values, strict=True):
-        without = sum(int(n) for v, n in zip(own, kinds.number, strict=True) if _is_missing(v))
+        without = sum(int(n) for v, n in zip(own, kinds.number, strict=True) if is_missing(v))
         if without:
             raise files.error(
                 f"column {column!r} has missing labels: {without:,} of {total:,}; expected one for "
@@ -294,13 +294,6 @@ def refuse_missing(
             f"column {unit!r} has missing labels: {kinds.without_unit:,} of {total:,}; expected "
             f"one for every row"
         )
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return label_text(value) is None
-    except (TypeError, ValueError, ArithmeticError):
-        return False  # no label at all: told with its value
 
 
 def cells_of(

@@ -78,7 +78,9 @@ def read_large_joined(
     for path, files in zip(paths, large, strict=True):
         own = files or find_tables(path, comments=options.comments, header=options.header)
         if own is None:
-            raise InputError("key: is no table; expected CSV, TSV, JSON lines or Parquet", path)
+            raise InputError(
+                "is no table to be joined (key=); expected CSV, TSV, JSON lines or Parquet", path
+            )
         tables.append(own)
     try:
         with opened(tables, engine.memory_limit) as (database, attached):
