@@ -477,7 +477,7 @@ def test_titles_name_the_rule_of_matching():
     compared = pv.compare(frame, **how)
     assert "F1, partial overlap by lang" in compared.to_markdown()
     scored = pv.score(frame, **how)
-    assert "F1, partial overlap by lang" in scored.to_html()
+    assert "F1, partial overlap by group" in scored.to_markdown()
     several = pv.compare_datasets({"x": (gold, old, new), "y": (gold, old, new)}, match="partial")
     (verdict,) = pv.gate(several, "require-better")
     assert verdict.match == "partial"
