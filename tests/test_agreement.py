@@ -11,6 +11,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score
 
 import probative as pv
+from probative.cli import main
 from probative.errors import InputError
 
 
@@ -174,3 +175,46 @@ def test_missing_labels_of_columns_are_those_of_lists():
     alpha = pv.agreement(one, two).alpha.estimate
     assert pv.agreement(pd.Series(one), pd.Series(two, dtype="string")).alpha.estimate == alpha
     assert pv.agreement(pl.Series(one), pl.Series(two)).alpha.estimate == alpha
+
+
+def test_blank_cells_are_missing_where_that_is_said(tmp_path):
+    ann, bob, _ = labels(1)
+    holes = [None if i % 7 == 0 else label for i, label in enumerate(bob)]
+    place = tmp_path / "labels.csv"
+    rows = [f"{a},{'' if b is None else b}" for a, b in zip(ann, holes, strict=True)]
+    place.write_text("\n".join(["ann,bob", *rows]) + "\n")
+    with pytest.raises(InputError, match="column 'bob' has missing labels"):
+        pv.agreement(place, columns=["ann", "bob"])
+    found = pv.agreement(place, columns=["ann", "bob"], missing="")
+    assert found.alpha.estimate == pytest.approx(pv.agreement(ann, holes).alpha.estimate)
+    assert found.pairs[0].items == len(ann) - len(ann[::7])
+    frame = pd.DataFrame({"ann": ann, "bob": holes})
+    of_frame = pv.agreement(frame, columns=["ann", "bob"], missing="")
+    assert of_frame.alpha.estimate == found.alpha.estimate
+    with pytest.raises(InputError, match="missing: there are no blank cells"):
+        pv.agreement(frame.fillna("a"), columns=["ann", "bob"], missing="")
+
+
+def test_the_help_speaks_of_annotators(capsys):
+    assert main(["agreement", "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "annotators' columns" in " ".join(text.split())
+    for word in ("system", "answer", "test"):
+        assert word not in text.lower(), word
+    reading = text.index("Reading files:")
+    assert text.index("--columns A,B") > reading > text.index("--names")
+
+
+def test_the_signature_tells_that_there_is_a_second_annotation_not_where(tmp_path):
+    for name, sentences in (("gold", GOLD), ("one", ONE), ("two", TWO)):
+        lines = ["\n".join(f"w{i} {t}" for i, t in enumerate(own)) for own in sentences]
+        (tmp_path / f"{name}.conll").write_text("\n\n".join(lines) + "\n")
+    gold, one, two = (str(tmp_path / f"{name}.conll") for name in ("gold", "one", "two"))
+    for found in (
+        pv.score(gold, one, second_gold=two),
+        pv.compare(gold, one, two, second_gold=two),
+    ):
+        assert "|second-gold" in found.signature
+        assert str(tmp_path) not in found.signature
+    assert pv.score(gold, one, second_gold=two).ceilings[0].second == "two"
+    assert pv.score(GOLD, ONE, second_gold=TWO).ceilings[0].second == "second annotation"

@@ -232,3 +232,21 @@ def test_options_that_mean_nothing_are_refused(table, capsys, more, words):
     head = ["score", str(table), "--gold-column", "label", "--columns", "new", "--probabilities"]
     assert main([*head, *more]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_files_without_ids_are_paired_by_place_and_that_is_said(tmp_path):
+    gold, scores = ["yes", "no", "yes", "no", "yes"], [0.9, 0.2, 0.7, 0.6, 0.4]
+
+    def write(name, head, rows):
+        (tmp_path / name).write_text("\n".join([head, *map(str, rows)]) + "\n")
+        return tmp_path / name
+
+    by_place = pv.curve(write("g.csv", "y", gold), write("p.csv", "score", scores))
+    assert any("paired with the answer by the places of rows" in note for note in by_place.notes)
+    rows = [f"{i},{label}" for i, label in enumerate(gold)]
+    ids = write("gi.csv", "id,y", rows)
+    with_ids = write("pi.csv", "id,score", [f"{i},{score}" for i, score in enumerate(scores)])
+    by_id = pv.curve(ids, with_ids, gold_column="y", columns=["score"])
+    assert not any("places" in note for note in by_id.notes)
+    in_lists = pv.curve(gold, scores)
+    assert not any("places" in note for note in in_lists.notes)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-__all__ = ["Column", "items_of", "label_name", "label_text", "labels_of", "named"]
+__all__ = ["Column", "is_missing", "items_of", "label_name", "label_text", "labels_of", "named"]
 
 _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}
 _EXPECTED = "expected text, a number or a truth value"
@@ -66,6 +66,14 @@ def label_text(value: Any) -> str | None:
     if isinstance(value, (date, time, UUID)):
         return str(value)
     raise TypeError(type(value).__name__)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether there is no label; what can be none at all is not missing, but wrong."""
+    try:
+        return label_text(value) is None
+    except (TypeError, ValueError, ArithmeticError):
+        return False
 
 
 def label_name(parameter: str, value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._labels import items_of, label_text
+from probative._labels import is_missing, items_of
 from probative._validation import open_probability, shown
 from probative.counts import Counts
 from probative.errors import InputError
@@ -66,7 +66,8 @@ def agreement(
     level
         The level of the intervals.
     missing
-        The label that stands for none, where annotators have left items out.
+        The label that stands for none, where annotators have left items out; the empty text
+        stands for blank cells of tables.
     **reading
         How to read and match, as for `score`; `match` tells when two spans are the same.
 
@@ -117,6 +118,7 @@ def agreement(
         rest,
         names=None if names is None else names[1:],
         find_positive=False,
+        blank=_NOBODY if options.missing == "" else None,
         reading=options,
     )
     if matched.runs or matched.task == "samples":
@@ -146,7 +148,7 @@ def agreement(
 
 
 def _checked(missing: object) -> str | None:
-    if missing is None or (isinstance(missing, str) and missing):
+    if missing is None or isinstance(missing, str):
         return missing
     raise InputError(f"missing: {shown(missing)}; expected a label (str), such as 'NA'")
 
@@ -159,18 +161,10 @@ def _marked(data: Any) -> Any:
         is_column = hasattr(data, "to_list")  # pandas and Polars
     if is_column:
         values = items_of("others", data)
-        lacks = [not isinstance(v, (str, bytes)) and _is_missing(v) for v in values]
+        lacks = [not isinstance(v, (str, bytes)) and is_missing(v) for v in values]
         if any(lacks):
             return [_NOBODY if lack else v for v, lack in zip(values, lacks, strict=True)]
     return data
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether it is None, NaN or NA; whoever reads labels refuses what is none."""
-    try:
-        return label_text(value) is None
-    except (TypeError, ValueError, ArithmeticError):
-        return False
 
 
 def _names(given: Sequence[Any], matched: Matched) -> tuple[str, ...]:
@@ -197,7 +191,9 @@ def _of_labels(
     """Alpha of all, and kappa of each pair."""
     labels, codes = union([side.names for side in sides])
     absent = {_NOBODY, options.missing}
-    if options.missing is not None and options.missing not in labels:
+    if options.missing == "" and _NOBODY not in labels:
+        raise InputError("missing: there are no blank cells; expected some, or it left out")
+    if options.missing and options.missing not in labels:
         raise InputError(f"missing: nobody gives the label {options.missing!r}; expected one")
     known = np.array([MISSING if name in absent else 0 for name in labels])
     number = np.where(known == MISSING, MISSING, np.cumsum(known != MISSING) - 1)

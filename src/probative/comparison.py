@@ -34,10 +34,10 @@ from probative.runs.comparing import compare_counts, compare_groups, with_one_ru
 from probative.runs.hints import hints_of_files
 from probative.scoring.basis import (
     AVERAGES,
-    OF_ALL_CLASSES,
     by_name,
     compared_metrics,
     facts_of_reading,
+    is_of_classes,
     unit_of,
 )
 from probative.scoring.kinds import find_buckets
@@ -254,7 +254,7 @@ def compare_matched(
 
     def compare_pairs(part: Matched, name: str, how: PairChoices) -> Iterator[Comparison]:
         judge: Callable[..., Comparison] = compare_pooled
-        if part.all_classes and name in OF_ALL_CLASSES:
+        if is_of_classes(part, name):
             judge = compare_classes
         elif average == "macro":
             sides = macro_sides(part, pairs, name, how)

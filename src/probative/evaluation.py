@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
+from probative._confusion import score_of_table
 from probative._validation import flag, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
@@ -27,6 +28,7 @@ from probative.scoring.basis import (
     OF_WORDS,
     by_name,
     facts_of_reading,
+    is_of_classes,
     match_of,
     metrics_of,
     scored_as,
@@ -34,6 +36,7 @@ from probative.scoring.basis import (
     unit_of,
     unit_of_runs,
 )
+from probative.scoring.classes import confused_runs
 from probative.scoring.intervals import Choices
 from probative.scoring.second_annotation import ceilings_of, match_beside
 from probative.scoring.systems import scores_in, system_scores
@@ -262,8 +265,12 @@ def _run_scores(matched: Matched, scores: Scores, options: ScoreOptions) -> tupl
     for group in matched.runs:
         counts = [units.sum() for units in counts_of_runs(matched, group, scores.by)]
         for metric in metrics:
-            scored = scored_as(matched, metric)
-            values = [score_of(table, scored, beta=options.beta) for table in counts]
+            if is_of_classes(matched, metric):
+                runs = confused_runs(matched, group, scores.by)
+                values = [float(score_of_table(run.table, metric)) for run in runs]
+            else:
+                scored = scored_as(matched, metric)
+                values = [score_of(table, scored, beta=options.beta) for table in counts]
             own.append(RunScores.of(group.name, metric, group.runs, values))
     return tuple(own)
 
@@ -273,7 +280,7 @@ def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Sc
     groups = {group.name: group for group in matched.runs}
 
     def told(own: RunScores) -> RunScores:
-        if len(own) < 2:
+        if len(own) < 2 or is_of_classes(matched, own.metric):
             return own
         runs = counts_of_runs(matched, groups[own.system], scores.by)
         names = ("tp", "fp", "fn") if runs[0].tn is None else ("tp", "fp", "fn", "tn")

@@ -1,4 +1,4 @@
-"""Writing files whole or not at all, and only where there is nothing else to lose."""
+"""Writing files whole or not at all, only where there is nothing else to lose; finding them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import stat
 import tempfile
 from contextlib import contextmanager
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,14 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_folder", "check_target", "create_whole", "make_folder", "write_whole"]
+__all__ = [
+    "check_folder",
+    "check_target",
+    "create_whole",
+    "find_paths",
+    "make_folder",
+    "write_whole",
+]
 
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
@@ -24,6 +32,11 @@ _KINDS = (
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISSOCK, "a socket"),
 )
+
+
+def find_paths(pattern: str, *, recursive: bool = False) -> list[str]:
+    """The paths that a pattern stands for, in order; it may begin anywhere, and have ``**``."""
+    return sorted(glob(pattern, recursive=recursive))  # noqa: PTH207  # Path's begin in a folder
 
 
 def write_whole(path: Path | str, content: str | bytes) -> None:

@@ -219,7 +219,16 @@ def _judge_mean(
     passed = probability < confidence if worse else probability >= confidence
     pair = result.a, result.b
     return GateVerdict(
-        kind, *pair, result.metric, margin, confidence, probability, passed, reason, "mean"
+        kind,
+        *pair,
+        result.metric,
+        margin,
+        confidence,
+        probability,
+        passed,
+        reason,
+        "mean",
+        result.match,
     )
 
 

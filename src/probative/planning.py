@@ -17,10 +17,10 @@ from probative.matching.pooled import unpooled
 from probative.options import PlanOptions
 from probative.runs.planning import plan_counts, plan_groups
 from probative.scoring.basis import (
-    OF_ALL_CLASSES,
     by_name,
     compared_metrics,
     facts_of_reading,
+    is_of_classes,
     scored_as,
     unit_of,
 )
@@ -253,7 +253,7 @@ def plan_from_files(
     unit = unit_of(matched, by)
     (name,) = compared_metrics(matched, metric, "micro", tables=True)
     wanted: dict[str, Any] = {"difference": difference, "power": power, "units": units}
-    if matched.all_classes and name in OF_ALL_CLASSES:
+    if is_of_classes(matched, name):
         one, other = (confused_items(matched, i, unit) for i in range(2))
         result = confusion_plan(one, other, name, level=level, **wanted)
     else:

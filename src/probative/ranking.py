@@ -36,10 +36,10 @@ from probative.runs.counting import (
 from probative.runs.hints import hints_of_runs
 from probative.scoring.basis import (
     AVERAGES,
-    OF_ALL_CLASSES,
     by_name,
     compared_metrics,
     facts_of_reading,
+    is_of_classes,
     scored_as,
     signed_runs,
     unit_of,
@@ -237,7 +237,7 @@ def rank_matched(
         how["limited"] = known.limits
         evidence = evidence_of_means(matched, unit, metric, how)
         metric = f"macro_{metric}"
-    elif matched.all_classes and metric in OF_ALL_CLASSES:
+    elif is_of_classes(matched, metric):
         how["limited"] = known.limits
         evidence = evidence_of_classes(matched, unit, metric, how)
     else:

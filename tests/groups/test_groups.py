@@ -450,3 +450,35 @@ def test_groups_on_the_command_line(tmp_path, capsys):
     assert len(json.loads(capsys.readouterr().out)["groups"]) == 3
     assert main([*call[:-1], "long", "-q"]) == 2
     assert "there is no column 'long'" in capsys.readouterr().err
+
+
+def test_sentences_name_the_metric_where_there_are_several():
+    frame = table()
+    how = {"gold_column": "y", "columns": ["old", "new"], "group": "lang"}
+    alone = pv.compare(frame, **how, metric="f1")
+    assert str(alone.group_summaries[0]).startswith("By lang, 3 groups: ")
+    both = pv.compare(frame, **how, metric=["f1", "precision"])
+    heads = [str(summary).split(":")[0] for summary in both.group_summaries]
+    assert heads == ["By lang, 3 groups, F1", "By lang, 3 groups, precision"]
+
+
+def test_titles_name_the_rule_of_matching():
+    gold = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]] * 20
+    old = [["B-PER", "O", "O"], ["O", "B-LOC", "O"]] * 20
+    new = [["B-PER", "I-PER", "O"], ["O", "B-ORG", "O"]] * 20
+    sides = {"gold": gold, "old": old, "new": new}
+    columns = {name: [tag for own in side for tag in own] for name, side in sides.items()}
+    place = np.arange(120)
+    frame = pd.DataFrame(
+        columns | {"s": place // 3, "lang": np.array(["de", "fr"])[place // 3 % 2]}
+    )
+    how = {"gold_column": "gold", "columns": ["old", "new"], "group": "lang", "match": "partial"}
+    how |= {"unit_column": "s", "task": "entities"}
+    compared = pv.compare(frame, **how)
+    assert "F1, partial overlap by lang" in compared.to_markdown()
+    scored = pv.score(frame, **how)
+    assert "F1, partial overlap by group" in scored.to_markdown()
+    several = pv.compare_datasets({"x": (gold, old, new), "y": (gold, old, new)}, match="partial")
+    (verdict,) = pv.gate(several, "require-better")
+    assert verdict.match == "partial"
+    assert "F1, partial overlap, mean over the data sets" in str(verdict)

@@ -336,6 +336,17 @@ def test_ids_of_other_names_are_not_compared_in_silence(tmp_path):
 # --- what goes wrong --------------------------------------------------------------------------
 
 
+def test_a_key_that_a_table_lacks_is_named_by_its_flag(tmp_path, capsys):
+    for name in ("gold", "pred"):
+        (tmp_path / f"{name}.csv").write_text("id,y\n1,a\n2,b\n")
+    paths = [str(tmp_path / f"{name}.csv") for name in ("gold", "pred")]
+    with pytest.raises(pv.InputError, match=r"gold.csv: there is no column 'no' to join by \(key="):
+        pv.score(*paths, gold_column="y", columns=["y"], key="no")
+    words = ["score", *paths, "--gold-column", "y", "--columns", "y", "--key", "no"]
+    assert main(words) == 2
+    assert "gold.csv: there is no column 'no' to join by (--key);" in capsys.readouterr().err
+
+
 def fails(capsys, *words: object) -> str:
     code = main(["compare", *map(str, words), "--gold-column", "y", "--columns", "old,new"])
     printed = capsys.readouterr()

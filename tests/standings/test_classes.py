@@ -129,8 +129,17 @@ def test_pages_of_pairs_and_boards_follow(tmp_path):
     assert (again.pairs_tested, again.pairs_reused) == (0, 3)
 
 
-def test_runs_say_what_works():
-    gold, outputs = drawn(60, systems=2)
-    runs = {name: [said, said] for name, said in outputs.items()}
-    with pytest.raises(InputError, match="mcc"):
-        pv.rank(gold, runs, metric="mcc")
+def test_runs_of_a_system_are_ranked_together():
+    gold, outputs = drawn(150, systems=3)
+    runs = {"low": [outputs["s0"], outputs["s1"]], "high": [outputs["s2"]] * 3}
+    for metric in ("mcc", "kappa"):
+        ranked = pv.rank(gold, runs, metric=metric, n_jobs=1)
+        low = OF_TABLES[metric](np.tile(gold, 2), np.concatenate(runs["low"]))
+        assert ranked["low"][metric].estimate == pytest.approx(low)
+        models = pv.compare(gold, runs, metric=metric).comparisons[0]
+        pair = ranked.pair("low", "high")
+        assert pair.difference == pytest.approx(models.difference)
+        assert pair.pvalue == pytest.approx(models.pvalue, abs=0.02)
+        assert (pair.low, pair.high) == pytest.approx((models.low, models.high), abs=0.02)
+    with pytest.raises(InputError, match="no ranks by 'balanced_accuracy'"):
+        pv.rank(gold, runs, metric="balanced_accuracy")

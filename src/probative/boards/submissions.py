@@ -101,7 +101,7 @@ def _look_at(entry: Path, root: Path, answer: Path, largest: int) -> Iterator[Su
             return
         _refuse_unreadable(path, status, largest)
         error = None
-    except _NoSubmission as reason:
+    except _NoSubmissionError as reason:
         error = str(reason)
     except FileNotFoundError:
         error = "is a link that leads nowhere; expected a file"
@@ -110,32 +110,34 @@ def _look_at(entry: Path, root: Path, answer: Path, largest: int) -> Iterator[Su
     yield SubmittedFile(name, path, _printable(str(path.relative_to(root))), error)
 
 
-class _NoSubmission(Exception):  # noqa: N818  # a reason, caught where it is raised
+class _NoSubmissionError(Exception):  # a reason, caught where it is raised
     """Why something is no submission."""
 
 
 def _only_file(folder: Path) -> Path:
     inside = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
     if len(inside) != 1:
-        raise _NoSubmission(f"is a folder of {len(inside):,} files; expected one")
+        raise _NoSubmissionError(f"is a folder of {len(inside):,} files; expected one")
     if inside[0].is_dir():
-        raise _NoSubmission("is a folder in a folder; expected one file")
+        raise _NoSubmissionError("is a folder in a folder; expected one file")
     return inside[0]
 
 
 def _refuse_outside(path: Path, root: Path) -> None:
     """Refuse a link out of the folder: the answer may be there, or anybody's files."""
     if Path(os.path.realpath(root)) not in Path(os.path.realpath(path)).parents:
-        raise _NoSubmission("is a link that leads out of the folder; expected a file")
+        raise _NoSubmissionError("is a link that leads out of the folder; expected a file")
 
 
 def _refuse_unreadable(path: Path, status: os.stat_result, largest: int) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise _NoSubmission("is no file; expected one")
+        raise _NoSubmissionError("is no file; expected one")
     if not os.access(path, os.R_OK):
-        raise _NoSubmission("cannot be read: permission denied")
+        raise _NoSubmissionError("cannot be read: permission denied")
     if status.st_size > largest or _unpacks_beyond(path, largest):
-        raise _NoSubmission(f"holds more than {largest / 2**20:g} MiB, the max_size; expected less")
+        raise _NoSubmissionError(
+            f"holds more than {largest / 2**20:g} MiB, the max_size; expected less"
+        )
 
 
 def _unpacks_beyond(path: Path, largest: int) -> bool:

@@ -17,6 +17,28 @@ _NONE_OF_THESE = {  # annotators have no systems' scores, and none of them is th
 }
 
 
+# options of other commands, without systems, answers and tests
+_IN_OTHER_WORDS = {
+    "by": options.STATISTICS["by"].in_words(
+        "What is independent of the rest: sentence, document, unit or item.",
+    ),
+    "task": options.READING["task"].in_words(
+        "What is annotated: entities, segmentation or labels."
+    ),
+    "columns": options.READING["columns"].in_words(
+        "The annotators' columns: their numbers, or their names."
+    ),
+    "align_by": options.READING["align_by"].in_words(
+        "How annotations are matched with each other: by tokens, which must be equal, by "
+        "position alone, or (segmentation) by the characters that they share.",
+    ),
+    "match": options.READING["match"].in_words(
+        "When two spans are the same: strict, exact, partial, type or boundary:K (both ends "
+        "within K); or count tokens or characters of spans.",
+    ),
+}
+
+
 def agreement(
     files: Annotated[
         list[str],
@@ -36,11 +58,18 @@ def agreement(
             missing=Option(
                 "--missing",
                 metavar="LABEL",
-                help="The label that stands for none, where annotators have left items out.",
+                help="The label that stands for none, where annotators have left items out; '' for "
+                "blank cells.",
             ),
+            **_IN_OTHER_WORDS,
         ),
     ],
-    names: options.Names = None,
+    names: Annotated[
+        tuple[str, ...] | None,
+        Option(
+            "--names", metavar="A,B", parser=options.name_list, help="What to call the annotators."
+        ),
+    ] = None,
     out: options.Output,
 ) -> None:
     """How far do annotators agree? Kappa, Krippendorff's alpha, or F1 of spans, with intervals.

@@ -222,6 +222,6 @@ def _panels(
 
 
 def _matching(pattern: str) -> list[str]:
-    from glob import glob
+    from probative.files import find_paths
 
-    return sorted(glob(pattern))  # noqa: PTH207  # the pattern may begin anywhere
+    return find_paths(pattern)

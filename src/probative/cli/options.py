@@ -462,7 +462,12 @@ def choose(*names: str, **own: Option) -> Group:
     chosen = {name: known[name] for name in (*names, *own)}
     reading = {**READING, **TABLES, "run_column": RUN_COLUMN, "group": GROUP}
     return Group(
-        chosen, {name: "Reading files" for name in chosen if chosen[name] is reading.get(name)}
+        chosen,
+        {
+            name: "Reading files"
+            for name, option in chosen.items()
+            if name in reading and option.flags == reading[name].flags
+        },
     )
 
 

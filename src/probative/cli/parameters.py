@@ -60,6 +60,11 @@ class Option:
         for entry, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, entry.name, value)
 
+    def in_words(self, text: str) -> Option:
+        """The same option, described in other words."""
+        how = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return Option(*how.pop("flags"), **how | {"help": text})
+
 
 @dataclass(frozen=True)
 class Argument:

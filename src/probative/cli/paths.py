@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
+from probative.files import find_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -127,7 +127,7 @@ def _inputs(parameters: Sequence[Any], values: Mapping[str, Any]) -> Iterator[st
             given, kind = [word.partition("=")[2] for word in given], "GLOB"
             given += [str(Path(folder) / "*") for folder in given if Path(folder).is_dir()]
         if kind == "GLOB":
-            given = [path for pattern in given for path in glob(pattern)]  # noqa: PTH207  # anywhere
+            given = [path for pattern in given for path in find_paths(pattern)]
         if kind in ("FILE", "GLOB") or parameter.name == "folds":
             yield from given
             yield from (word.partition("=")[2] for word in given if "=" in word)  # NAME=FILE

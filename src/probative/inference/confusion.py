@@ -24,6 +24,8 @@ from probative.inference.student_posterior import StudentPosterior
 from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
@@ -31,9 +33,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConfusedItems",
+    "Worth",
     "confusion_difference",
     "confusion_interval",
     "confusion_posterior",
+    "correlation_of_moves",
+    "difference_of_tables",
+    "pool_items",
+    "posterior_of_gap",
 ]
 
 METHOD = "logit"
@@ -89,6 +96,22 @@ class ConfusedItems:
         return np.asarray(slopes_of_table(self.table, metric)[self.answer, self.said])
 
 
+def pool_items(runs: Sequence[ConfusedItems], times: int) -> ConfusedItems:
+    """What all runs of a system say, each so often that there are as many as these times.
+
+    What they say of one item, or unit, is one unit.
+    """
+    first, repeated = runs[0], times // len(runs)
+    units = np.arange(len(first.answer)) if first.units is None else first.units
+    said = np.concatenate([run.said for run in runs])
+    return ConfusedItems(
+        np.tile(first.answer, times),
+        np.tile(said, repeated),
+        first.n_classes,
+        np.tile(units, times),
+    )
+
+
 def confusion_interval(
     items: ConfusedItems, metric: str = "kappa", *, level: float = 0.95
 ) -> Interval:
@@ -118,7 +141,7 @@ def confusion_interval(
     estimate = float(score_of_table(table, metric))
     if np.isnan(estimate):
         return Interval(metric, METHOD, level, estimate, -1.0, 1.0, _UNDEFINED)
-    worth = _Worth.of(items.units, items.moves(metric), len(items.answer))
+    worth = Worth.of(items.units, items.moves(metric), len(items.answer))
     low, high = worth.limits(table, metric, level)
     return Interval(
         metric,
@@ -133,7 +156,7 @@ def confusion_interval(
 
 
 @dataclass(frozen=True)
-class _Worth:
+class Worth:
     """What units are worth: a divisor of their items, and degrees of freedom."""
 
     design_effect: float | None
@@ -141,7 +164,8 @@ class _Worth:
     freedom: float
 
     @classmethod
-    def of(cls, units: Codes | None, moves: Array, n: int) -> _Worth:
+    def of(cls, units: Codes | None, moves: Array, n: int) -> Worth:
+        """From the units of the items, how far each item moves the score, and their number."""
         if units is None:
             return cls(None, 1.0, np.inf)
         moved, size = np.bincount(units, moves), np.bincount(units).astype(np.float64)
@@ -160,12 +184,13 @@ class _Worth:
 
     @property
     def note(self) -> str | None:
+        """What must be said of one unit."""
         return None if self.freedom > 0 else ONE_UNIT
 
     def limits(self, table: Array, metric: str, level: float) -> tuple[float, float]:
         """Limits of the score of a table, whose items are worth so much."""
         if not self.freedom > 0:
-            return -1.0, 1.0
+            return _least(metric), 1.0
         endless = np.isinf(self.freedom)
         z = normal_quantile(level) if endless else float(student_quantile(level, self.freedom))
         return _limits_of_table(table / self.divisor, metric, z)
@@ -180,12 +205,14 @@ def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]
 
 
 def _logit_limit(table: Array, metric: str, z: float) -> float:
-    """So many standard errors from the score, on the scale of log odds between -1 and 1."""
-    score = float(score_of_table(table, metric))
-    if abs(score) >= 1:
+    """So many standard errors from the score, on the scale of log odds between its bounds."""
+    least, score = _least(metric), float(score_of_table(table, metric))
+    if not least < score < 1:
         return score
     variance = float(np.sum(table * slopes_of_table(table, metric) ** 2))
-    return float(np.tanh(np.arctanh(score) + z * np.sqrt(variance) / (1 - score**2)))
+    reach = z * np.sqrt(variance) * (1 - least) / ((score - least) * (1 - score))
+    centre = np.log((score - least) / (1 - score))
+    return float(least + (1 - least) * special.expit(centre + reach))
 
 
 def _has_one_label(table: Array) -> bool:
@@ -199,7 +226,7 @@ def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, fl
     No item of n was, so that up to 1 - tail^(1/n) of all may be, as Clopper and Pearson have it.
     """
     if np.count_nonzero(table) == 1:
-        return -1.0, 1.0
+        return _least(metric), 1.0
     if np.count_nonzero(table.sum(axis=1)) == 1:  # the answer and the system play the same part
         table = table.T
     n, answer = table.sum(), table.sum(axis=1)
@@ -242,38 +269,50 @@ def confusion_difference(
     """
     one_of("metric", metric, OF_TABLES)
     level = open_probability("level", level)
-    score_a, score_b = (float(score_of_table(side.table, metric)) for side in (a, b))
-    gap = score_b - score_a
-    if np.isnan(gap):
-        return Difference(
-            metric, "mover", level, np.nan, -2.0, 2.0, score_a, score_b, 0.0, None, _UNDEFINED
-        )
+    tables = a.table, b.table
+    if np.isnan(sum(float(score_of_table(table, metric)) for table in tables)):
+        return difference_of_tables(tables, metric, level, Worth(None, 1.0, np.inf), 0.0)
     moves_a, moves_b = a.moves(metric), b.moves(metric)
-    worth = _Worth.of(a.units, moves_b - moves_a, len(a.answer))
+    worth = Worth.of(a.units, moves_b - moves_a, len(a.answer))
+    squares = float(moves_a @ moves_a), float(moves_a @ moves_b), float(moves_b @ moves_b)
+    most = max(float(np.max(own**2, initial=0)) for own in (moves_a, moves_b))
+    r = correlation_of_moves(*squares, most * worth.divisor)
+    return difference_of_tables(tables, metric, level, worth, r)
+
+
+def difference_of_tables(
+    tables: tuple[Array, Array], metric: str, level: float, worth: Worth, r: float
+) -> Difference:
+    """The difference of the scores of two tables, by MOVER.
+
+    Parameters
+    ----------
+    tables
+        Of A and of B.
+    metric, level
+        As for `confusion_interval`.
+    worth
+        What their units are worth to the difference.
+    r
+        The correlation of the two scores.
+    """
+    score_a, score_b = (float(score_of_table(table, metric)) for table in tables)
+    gap, most = score_b - score_a, 1.0 - _least(metric)
+
+    def told(low: float, high: float, note: str | None) -> Difference:
+        effect = worth.design_effect
+        return Difference(metric, "mover", level, gap, low, high, score_a, score_b, r, effect, note)
+
+    if np.isnan(gap):
+        return told(-most, most, _UNDEFINED)
     if not worth.freedom > 0:
-        return Difference(
-            metric,
-            "mover",
-            level,
-            gap,
-            -2.0,
-            2.0,
-            score_a,
-            score_b,
-            0.0,
-            worth.design_effect,
-            worth.note,
-        )
-    r = _correlation(moves_a, moves_b, worth.divisor)
+        return told(-most, most, worth.note)
     singles = []
-    for side, score in ((a, score_a), (b, score_b)):
-        low, high = worth.limits(side.table, metric, level)
+    for table, score in zip(tables, (score_a, score_b), strict=True):
+        low, high = worth.limits(table, metric, level)
         own = Interval(metric, METHOD, level, score, min(low, score), max(high, score))
         singles.append(own)
-    low, high = mover(singles[0], singles[1], r)
-    return Difference(
-        metric, "mover", level, gap, low, high, score_a, score_b, r, worth.design_effect, worth.note
-    )
+    return told(*mover(singles[0], singles[1], r), worth.note)
 
 
 def confusion_posterior(
@@ -288,22 +327,37 @@ def confusion_posterior(
     """
     gap = confusion_difference(a, b, metric)
     if np.isnan(gap.estimate):
-        return StudentPosterior(np.nan, 0.0, np.inf, most=2.0)
+        return posterior_of_gap(gap, np.inf)
     moves = b.moves(metric) - a.moves(metric)
-    worth = _Worth.of(a.units, moves, len(a.answer))
-    # as wide as the limits, which allow for what moves the scores by nothing here
-    z = normal_quantile(gap.level)
-    freedom = max(worth.freedom, 1e-3)
-    reach = float(student_quantile(gap.level, freedom)) if np.isfinite(freedom) else z
-    return StudentPosterior(gap.estimate, (gap.high - gap.low) / 2 / reach, freedom, most=2.0)
+    return posterior_of_gap(gap, Worth.of(a.units, moves, len(a.answer)).freedom)
 
 
-def _correlation(a: Array, b: Array, divisor: float) -> float:
-    """Of the two scores, with one more item that moves one alone: never known to be 1.
+def posterior_of_gap(gap: Difference, freedom: float) -> StudentPosterior:
+    """Student's distribution about a difference, as wide as its limits.
 
-    They count as much as the items that move the scores most.
+    These allow for what moves the scores by nothing here.
     """
-    extra = divisor * max(float(np.max(a**2, initial=0)), float(np.max(b**2, initial=0)))
-    aa, ab, bb = (float(x @ y) for x, y in ((a, a), (a, b), (b, b)))
+    most = 1.0 - _least(gap.metric)
+    if np.isnan(gap.estimate):
+        return StudentPosterior(np.nan, 0.0, np.inf, most=most)
+    freedom = max(freedom, 1e-3)
+    reach = (
+        float(student_quantile(gap.level, freedom))
+        if np.isfinite(freedom)
+        else normal_quantile(gap.level)
+    )
+    return StudentPosterior(gap.estimate, (gap.high - gap.low) / 2 / reach, freedom, most=most)
+
+
+def correlation_of_moves(aa: float, ab: float, bb: float, extra: float) -> float:
+    """Of two scores, from sums of products of moves, with one more item that moves one alone.
+
+    So it is never known to be 1. The extra item counts as much as those that move the scores most.
+    """
     bottom = np.sqrt((aa + extra) * (bb + extra))
     return ab / float(bottom) if bottom > 0 else 0.0
+
+
+def _least(metric: str) -> float:
+    """The least value of a score."""
+    return 0.0 if metric == "balanced_accuracy" else -1.0

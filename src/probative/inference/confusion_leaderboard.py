@@ -122,7 +122,7 @@ def confusion_pair_tests(
     @cache
     def alone(test: int) -> TableExchange:
         a, b = (systems[k] for k in pairs[test])
-        return TableExchange(a, b, metric)
+        return TableExchange.of(a, b, metric)
 
     # single items are of few kinds, units mostly each of its own
     few = 1 if first.units is not None else int(len(first.answer) / _KINDS / first.n_classes**2)

@@ -59,7 +59,7 @@ def confusion_test(
     True
     """
     one_of("metric", metric, OF_TABLES)
-    exchange = TableExchange(a, b, metric)
+    exchange = TableExchange.of(a, b, metric)
     found = sequential_pvalue(exchange.extreme, levels=levels_at(level), rng=random_generator(rng))
     return RandomizationTest(
         metric=metric,
@@ -78,7 +78,8 @@ def confusion_test(
 class TableScores:
     """Scores from how many items are right and how often each class is said.
 
-    An undefined score counts as 0.
+    Those of balanced accuracy from how many items of each class are right. An undefined score
+    counts as 0.
 
     Parameters
     ----------
@@ -93,20 +94,40 @@ class TableScores:
 
     def __call__(self, sums: Array) -> Array:
         """The scores of sums; the sums stand on the last axis but one, draws on the last."""
+        if self.metric == "balanced_accuracy":
+            there = self.answer > 0
+            recalls = sums[..., there, :] / self.answer[there, None]
+            return np.asarray(recalls.mean(axis=-2))
         right, said = sums[..., 0, :], np.moveaxis(sums[..., 1:, :], -2, -1)
         scores = score_of_margins(right, said, self.answer, self.metric)
         return np.asarray(np.nan_to_num(scores))
 
 
 class TableExchange:
-    """Random exchanges of what two systems say of a unit, and what they do to their scores."""
+    """Random exchanges of what two systems say of a unit, and what they do to their scores.
 
-    def __init__(self, a: ConfusedItems, b: ConfusedItems, metric: str):
-        self._scores = TableScores(a.table.sum(axis=1), metric)
-        sums = [own.sums for own in (a, b)]
-        of_a, of_b = self._scores(np.stack(sums, axis=-1)).tolist()
+    Parameters
+    ----------
+    sums
+        Of A and of B.
+    moves, number
+        By how much the sums change where a unit takes A's side instead of B's, and how many units
+        change them so.
+    scores
+        Turns sums into scores.
+    """
+
+    def __init__(
+        self,
+        sums: tuple[Array, Array],
+        moves: Array,
+        number: NDArray[np.int64],
+        scores: TableScores,
+    ):
+        self._scores = scores
+        of_a, of_b = scores(np.stack(sums, axis=-1)).tolist()
         self.observed = of_b - of_a
-        moves, number = _distinct_moves(a, b)
+        moves = moves.copy()
         # to exchange a unit is as good as not to exchange one that moves the sums the other way
         first = moves[np.arange(len(moves)), np.argmax(moves != 0, axis=1)]
         back = first < 0
@@ -116,6 +137,12 @@ class TableExchange:
         moves, kind = np.unique(moves, axis=0, return_inverse=True)
         number = np.bincount(kind.ravel(), number, minlength=len(moves)).astype(np.int64)
         self._flips = UnitFlips(sparse.csr_array(moves.T), number)
+
+    @classmethod
+    def of(cls, a: ConfusedItems, b: ConfusedItems, metric: str) -> TableExchange:
+        """Of the items of two systems, or of whole units of them."""
+        scores = TableScores(a.table.sum(axis=1), metric)
+        return cls((a.sums, b.sums), *_distinct_moves(a, b), scores)
 
     def extreme(self, generator: np.random.Generator, number: int) -> int:
         """How many of so many exchanges make the difference at least as large."""

@@ -42,7 +42,15 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["Runs", "Spread", "add_squares", "compare_runs", "overlap", "pool_cases"]
+__all__ = [
+    "Runs",
+    "Spread",
+    "add_squares",
+    "answer_procedures",
+    "compare_runs",
+    "overlap",
+    "pool_cases",
+]
 
 ONE_RUN = "one run of a system says nothing about others: only these models are compared"
 TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
@@ -119,7 +127,7 @@ def compare_runs(
         rng=rng,
         null=null,
     )
-    procedures, note = _procedures(side_a, side_b, models, level, paired_runs, span(metric))
+    procedures, note = answer_procedures(side_a, side_b, models, level, paired_runs, span(metric))
     scores_a, scores_b = (tuple(side.scores.tolist()) for side in (side_a, side_b))
     return RunsDifference(metric, level, scores_a, scores_b, paired_runs, models, procedures, note)
 
@@ -408,7 +416,7 @@ def add_squares(squares: list[tuple[Array, Any]]) -> tuple[Any, Any]:
     return total, np.where(total > 0, freedom, np.inf)
 
 
-def _procedures(
+def answer_procedures(
     a: Runs, b: Runs, models: ModelsAnswer, level: float, paired_runs: bool, most: float
 ) -> tuple[ProceduresAnswer | None, str | None]:
     """The answer about the procedures, or why there is none.

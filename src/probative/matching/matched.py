@@ -190,6 +190,7 @@ def match_inputs(
     names: Sequence[str] | None = None,
     find_positive: bool = True,
     all_there: bool = True,
+    blank: str | None = None,
     reading: ReadingOptions | None = None,
     **keywords: Unpack[ReadingKeywords],
 ) -> Matched:
@@ -207,6 +208,8 @@ def match_inputs(
         Whether to look for a class that counts as "yes" in the labels of two classes.
     all_there
         Whether these are all systems: a label that is mapped must then occur.
+    blank
+        The label of blank cells of tables; None: they are refused.
     reading, keywords
         How to read and match, where it should not be recognised: the object, or what it is made
         of; see `ReadingOptions`.
@@ -215,7 +218,7 @@ def match_inputs(
     columns, train_words = choices.columns, choices.train_words
     names = None if names is None else names_of("names", names)
     refuse_repeats(paths_of(gold, systems, train_words))
-    options = how_to_read(choices)
+    options = replace(how_to_read(choices), blank=blank)
     if isinstance(gold, Mapping) and not systems:
         if names is not None:
             raise InputError("names: the systems have names already; expected none")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative.counts import Counts
 from probative.matching.cases import cases_of_pair
+from probative.matching.items import union
 from probative.matching.labels import UNION, averaged_labels
+from probative.reading.annotations import Labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,9 +63,7 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
         The runs.
     """
     pooled = matched.items.pooled(group.places)
-    gold = matched.gold
-    if matched.task in ("labels", "samples") and gold.units is None:
-        gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
+    gold, system = _repeated(matched, group)
     chosen = UNION if matched.own_labels else None
     averaged = matched.averaged[[group.places[0]]]
     return replace(
@@ -71,11 +71,27 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
         names=(group.name,),
         items=pooled,
         gold=gold,
-        systems=matched.systems[group.places[0] :][:1],  # of counts in logs, there are none
+        systems=system,
         tagged=(),
         averaged=averaged_labels(pooled, chosen) if matched.own_labels else averaged,
         runs=(),
     )
+
+
+def _repeated(matched: Matched, group: RunGroup) -> tuple[Any, tuple[Any, ...]]:
+    """The answer, and what the runs say; of single labels one run after the other."""
+    gold = matched.gold
+    if matched.task in ("labels", "samples") and gold.units is None:
+        gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
+    runs = [matched.systems[place] for place in group.places if matched.systems]
+    if not runs or not isinstance(gold, Labels) or gold.units is None or gold.repeats is not None:
+        return gold, tuple(runs[:1])  # of counts in logs, there are none
+    names, codes = union([run.names for run in runs])
+    said = np.concatenate([code[run.codes] for code, run in zip(codes, runs, strict=True)])
+    answer, units = (np.tile(values, len(runs)) for values in (gold.codes, gold.units))
+    nothing: dict[str, Any] = {"texts": None, "aligned": None, "groups": None}
+    gold = replace(gold, codes=answer, units=units, **nothing)
+    return gold, (replace(runs[0], codes=said, names=names, units=units, **nothing),)
 
 
 def unpooled(matched: Matched) -> Matched:

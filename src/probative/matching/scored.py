@@ -123,7 +123,12 @@ def match_scores(
     for name, output in zip(called, outputs, strict=True):
         if isinstance(output, Labels):
             read = (note.replace("labels in column", "scores in column") for note in output.notes)
-            notes += [*read, *align_items(answer, output, name, choices.align_by)]
+            paired = align_items(answer, output, name, choices.align_by)
+            if systems and answer.aligned is None:
+                paired = (
+                    f"{name}: paired with the answer by the places of rows, which have no ids",
+                )
+            notes += [*read, *paired]
         own = _numbers(output, name)
         if len(own) != len(answer):
             raise InputError(
@@ -154,7 +159,7 @@ def _numbers(output: Any, name: str) -> Array:
     """A finite number per item."""
     if isinstance(output, Labels):
         values = np.array([_number(text) for text in output.names])[output.codes]
-        example: Any = lambda i: output.names[output.codes[i]]  # noqa: E731
+        given: Any = np.array(output.names, dtype=object)[output.codes]
     else:
         if is_frame(output) or not (is_series(output) or isinstance(output, (list, tuple))):
             raise InputError(
@@ -167,12 +172,12 @@ def _numbers(output: Any, name: str) -> Array:
                 f"{name}: shape {values.shape}; expected one score per item, that of the positive "
                 f"class"
             )
-        example = lambda i: float(values[i])  # noqa: E731
+        given = values.tolist()
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
         i = int(wrong[0])
         raise InputError(
-            f"{name}: item {i + 1} is {shown(example(i))}; expected a finite number per item"
+            f"{name}: item {i + 1} is {shown(given[i])}; expected a finite number per item"
         )
     return values
 

@@ -19,7 +19,8 @@ class AgreementOptions(ReadingOptions):
     by, level
         As for a scoring.
     missing
-        The label that stands for none, where annotators have left items out.
+        The label that stands for none, where annotators have left items out; the empty text for
+        blank cells of tables.
     """
 
     by: str | None = None

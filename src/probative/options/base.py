@@ -15,9 +15,10 @@ from probative.errors import InputError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ALWAYS", "Options", "sign"]
+__all__ = ["ALWAYS", "INPUT", "Options", "sign"]
 
 ALWAYS = {"always": True}  # said even where it is the default
+INPUT = {"input": True}  # a further input: that there is one is said, not where it lies
 _LONGEST = 120  # characters of a choice; what is longer is told by its digest
 
 
@@ -65,7 +66,8 @@ class Options:
                 continue
             if entry.metadata.get("always") or _text(value) != _text(entry.default):
                 name = entry.metadata.get("as", entry.name.replace("_", "-"))
-                flag = value is True and isinstance(entry.default, bool)
+                is_true = value is True and isinstance(entry.default, bool)
+                flag = is_true or "input" in entry.metadata
                 chosen.append(name if flag else f"{name}:{_shorten(value)}")
         return sign(*facts, *chosen)
 

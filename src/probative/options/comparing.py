@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from probative.options.base import ALWAYS, Options
+from probative.options.base import ALWAYS, INPUT, Options
 from probative.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class CompareOptions(ReadingOptions):
     all_pairs: bool = False
     paired_runs: bool = False
     train: Any = None
-    second_gold: Any = None
+    second_gold: Any = field(default=None, metadata=INPUT)
     rng: RNG | None = field(default=0, metadata={"as": "seed"})
 
     told = ReadingOptions.told | {"metric", "by"}

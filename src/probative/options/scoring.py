@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from probative.options.base import ALWAYS
+from probative.options.base import ALWAYS, INPUT
 from probative.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
@@ -24,6 +24,6 @@ class ScoreOptions(ReadingOptions):
     level: float = field(default=0.95, metadata=ALWAYS)
     beta: float = 1.0
     overlap: bool = False
-    second_gold: Any = None
+    second_gold: Any = field(default=None, metadata=INPUT)
 
     told = ReadingOptions.told | {"method", "by"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from probative.inference.differences import difference
 from probative.matching.cases import cases_of_pair
 from probative.options import ScoreOptions
-from probative.scoring.basis import OF_ALL_CLASSES, scored_as
+from probative.scoring.basis import is_of_classes, scored_as
 from probative.scoring.intervals import intervals_of
 from probative.scoring.kinds import make_bucket
 
@@ -23,7 +23,7 @@ __all__ = ["bucket_of_pairs", "metric_of_buckets"]
 
 def metric_of_buckets(matched: Matched, metrics: Sequence[str]) -> str:
     """What kinds of items are scored by: a kind has no table of all classes."""
-    return "accuracy" if matched.all_classes and metrics[0] in OF_ALL_CLASSES else metrics[0]
+    return "accuracy" if is_of_classes(matched, metrics[0]) else metrics[0]
 
 
 def bucket_of_pairs(

@@ -51,7 +51,7 @@ def attach(database: duckdb.DuckDBPyConnection, files: TableFiles, called: str) 
     }
     schema, name = there[_choose(files, list(there))]
     table = ".".join(map(identifier, (called, schema, name)))
-    described = database.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608
+    described = database.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
     return replace(files, table=table, columns=tuple(row[0] for row in described))
 
 
@@ -100,7 +100,7 @@ def _copy(
     called: str,
 ) -> TableFiles:
     """Every value as its text, which tells 1 and 1.0 for the same label, as everywhere."""
-    rows = source.execute(f"SELECT * FROM {identifier(name)}")  # noqa: S608
+    rows = source.execute(f"SELECT * FROM {identifier(name)}")
     columns = [entry[0] for entry in rows.description]
     own = ", ".join(f"c{i} VARCHAR" for i in range(len(columns)))
     database.execute(f"CREATE TEMP TABLE {called}_rows ({own})")
@@ -109,9 +109,9 @@ def _copy(
             f"c{i}": np.array([_text(value) for value in values], dtype=object)
             for i, values in enumerate(zip(*batch, strict=True))
         }
-        database.execute(f"INSERT INTO {called}_rows SELECT * FROM block")  # noqa: S608
+        database.execute(f"INSERT INTO {called}_rows SELECT * FROM block")
     names = ", ".join(f"c{i} AS {identifier(column)}" for i, column in enumerate(columns))
-    database.execute(f"CREATE TEMP VIEW {called} AS SELECT {names} FROM {called}_rows")  # noqa: S608
+    database.execute(f"CREATE TEMP VIEW {called} AS SELECT {names} FROM {called}_rows")
     return replace(files, table=called, columns=tuple(columns))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import Column, label_text
+from probative._labels import Column, is_missing
 from probative._validation import shown
 from probative.reading.annotations import Repeats
 from probative.reading.attached import attach
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from probative.errors import InputError
     from probative.reading.table_files import TableFiles
 
-__all__ = ["NeedsRows", "Scanned", "condense", "described", "opened"]
+__all__ = ["NeedsRowsError", "Scanned", "condense", "described", "opened"]
 
 _MOST = 1_000_000  # different rows of a table of labels; probabilities have more
 _FEW = 64  # kinds of rows up to which each has a column of its own in the count of units
 _NESTED = re.compile(r"\[\d*\]$|^(STRUCT|MAP|UNION)\b")
 
 
-class NeedsRows(Exception):  # noqa: N818  # the caller knows another way
+class NeedsRowsError(Exception):  # the caller knows another way
     """That a table cannot be counted without its rows, and why."""
 
 
@@ -118,11 +118,11 @@ def described(
         files = check_types(database, files, columns)
     check_columns(files, columns)
     wanted = ", ".join(identifier(column) for column in dict.fromkeys(columns))
-    rows = database.execute(f"DESCRIBE SELECT {wanted} FROM {files.scan(columns)}").fetchall()  # noqa: S608
+    rows = database.execute(f"DESCRIBE SELECT {wanted} FROM {files.scan(columns)}").fetchall()
     types = dict(zip(dict.fromkeys(columns), (row[1] for row in rows), strict=True))
     for column, kind in types.items():
         if _NESTED.search(kind):
-            raise NeedsRows(f"column {column!r} holds lists or objects ({kind})")
+            raise NeedsRowsError(f"column {column!r} holds lists or objects ({kind})")
     return Scanned(files, tuple(columns), types)
 
 
@@ -151,7 +151,7 @@ def condense(
     if unit is not None:
         own.append(f"{table.text(unit)} AS u")
     asked = [*every, *([] if unit is None else [unit])]
-    rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"  # noqa: S608
+    rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"
     kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
     values = [
         [table.read(column, value) for value in own]
@@ -209,18 +209,16 @@ def count_kinds(
     with watched(database):
         database.execute(
             # in an order of their own: what is sampled must not depend on who was faster
-            f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "  # noqa: S608
+            f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "
             f"- 1 AS code, * FROM (SELECT {columns}, count(*) AS n, {lost} AS lost FROM ({rows}) "
             f"GROUP BY {columns})"
         )
     ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
     if size > _MOST:
-        raise NeedsRows(
+        raise NeedsRowsError(
             f"there are {size:,} different rows, more than labels have (at most {_MOST:,})"
         )
-    found = database.execute(
-        f"SELECT n, lost, {columns} FROM kinds ORDER BY code"  # noqa: S608
-    ).fetchall()
+    found = database.execute(f"SELECT n, lost, {columns} FROM kinds ORDER BY code").fetchall()
     number, lost_rows, *values = (
         zip(*found, strict=True) if found else ((), (), *([()] * n_columns))
     )
@@ -235,12 +233,12 @@ def _count_units(
 ) -> Kinds:
     """Units with the same rows, as often, are of one kind."""
     same = " AND ".join(f"r.c{i} IS NOT DISTINCT FROM k.c{i}" for i in range(n_columns))
-    coded = f"SELECT r.u AS u, k.code AS code FROM ({rows}) r JOIN kinds k ON {same}"  # noqa: S608
+    coded = f"SELECT r.u AS u, k.code AS code FROM ({rows}) r JOIN kinds k ON {same}"
     size = len(kinds.number)
     if size <= _FEW:
         each = ", ".join(f"count(*) FILTER (code = {code}) AS n{code}" for code in range(size))
         statement = (
-            f"SELECT COLUMNS('^n[0-9]+$'), count(*) AS number FROM "  # noqa: S608
+            f"SELECT COLUMNS('^n[0-9]+$'), count(*) AS number FROM "
             f"(SELECT {each} FROM ({coded}) GROUP BY u) GROUP BY ALL ORDER BY ALL"
         )
         with watched(database):
@@ -250,12 +248,12 @@ def _count_units(
         unit, row = np.nonzero(table)
         return replace(kinds, unit=unit, row=row, times=table[unit, row], units=units)
     statement = (
-        f"SELECT own, count(*) AS number FROM (SELECT list((code, n) ORDER BY code) AS own FROM "  # noqa: S608
+        f"SELECT own, count(*) AS number FROM (SELECT list((code, n) ORDER BY code) AS own FROM "
         f"(SELECT u, code, count(*) AS n FROM ({coded}) GROUP BY u, code) GROUP BY u) GROUP BY own"
     )
     with watched(database):
         found = database.execute(
-            f"SELECT place, number, pair[1] AS code, pair[2] AS times FROM (SELECT row_number() "  # noqa: S608
+            f"SELECT place, number, pair[1] AS code, pair[2] AS times FROM (SELECT row_number() "
             f"OVER (ORDER BY own) - 1 AS place, number, unnest(own) AS pair FROM ({statement}))"
         ).fetchnumpy()
     unit, row, times = (np.asarray(found[n], np.int64) for n in ("place", "code", "times"))
@@ -276,7 +274,7 @@ def refuse_missing(
     if not total:
         raise files.error("the table has no rows; expected at least one")
     for column, own in zip(columns, values, strict=True):
-        without = sum(int(n) for v, n in zip(own, kinds.number, strict=True) if _is_missing(v))
+        without = sum(int(n) for v, n in zip(own, kinds.number, strict=True) if is_missing(v))
         if without:
             raise files.error(
                 f"column {column!r} has missing labels: {without:,} of {total:,}; expected one for "
@@ -284,7 +282,7 @@ def refuse_missing(
             )
         wrong = next((v for v in own if isinstance(v, (list, dict))), None)
         if isinstance(wrong, list):
-            raise NeedsRows(f"column {column!r} holds lists")
+            raise NeedsRowsError(f"column {column!r} holds lists")
         if wrong is not None:
             raise files.error(
                 f"column {column!r} holds {shown(wrong)}; expected text, a number or a truth value"
@@ -294,13 +292,6 @@ def refuse_missing(
             f"column {unit!r} has missing labels: {kinds.without_unit:,} of {total:,}; expected "
             f"one for every row"
         )
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return label_text(value) is None
-    except (TypeError, ValueError, ArithmeticError):
-        return False  # no label at all: told with its value
 
 
 def cells_of(

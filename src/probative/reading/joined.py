@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.reading.condensed import (
     Kinds,
-    NeedsRows,
+    NeedsRowsError,
     cells_of,
     count_kinds,
     described,
@@ -78,12 +78,14 @@ def read_large_joined(
     for path, files in zip(paths, large, strict=True):
         own = files or find_tables(path, comments=options.comments, header=options.header)
         if own is None:
-            raise InputError("key: is no table; expected CSV, TSV, JSON lines or Parquet", path)
+            raise InputError(
+                "is no table to be joined (key=); expected CSV, TSV, JSON lines or Parquet", path
+            )
         tables.append(own)
     try:
         with opened(tables, engine.memory_limit) as (database, attached):
             return _join(database, attached, columns, options, on_missing)
-    except NeedsRows as reason:
+    except NeedsRowsError as reason:
         if all(map(can_be_read_by_rows, tables)):
             return None
         raise InputError(
@@ -118,7 +120,7 @@ def _join(
     said = ", ".join(f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width))
     said += "" if options.group is None else f", g AS c{2 * width}"
     size = 2 * width + (options.group is not None)
-    rows = f"SELECT {said}{', w AS u' if unit is not None else ''} FROM matched WHERE "  # noqa: S608
+    rows = f"SELECT {said}{', w AS u' if unit is not None else ''} FROM matched WHERE "
     kinds = count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
     values = []
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
@@ -150,7 +152,7 @@ def _matched(
             own.append(f"{table.value(group) if not place else 'NULL'} AS g")
         beside = [column for column in (unit, group) if column is not None and not place]
         asked = [*key, name, *beside]
-        parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")  # noqa: S608
+        parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")
     keys = ", ".join(f"k{i}" for i in range(len(key)))
     held = ", ".join(f"count(*) FILTER (side = {i}) AS n{i}" for i in range(width))
     said = ", ".join(f"any_value(v{i}) AS v{i}" for i in range(width))
@@ -159,7 +161,7 @@ def _matched(
     fits = " AND ".join(f"n{i} = 1" for i in range(width))
     lost = " OR ".join(f"k{i} IS NULL" for i in range(len(key)))
     return (
-        f"SELECT * EXCLUDE ({keys}), ({lost}) AS lost, CASE WHEN NOT ({fits}) THEN "  # noqa: S608
+        f"SELECT * EXCLUDE ({keys}), ({lost}) AS lost, CASE WHEN NOT ({fits}) THEN "
         f"concat_ws(', ', {keys}) END AS id FROM (SELECT {keys}, {held}, {said}{units} FROM "
         f"({' UNION ALL '.join(parts)}) GROUP BY {keys})"
     )
@@ -184,7 +186,7 @@ def _settle(
             for own in which.values()
         ]
         *found, without = database.execute(
-            f"SELECT {', '.join(parts)}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"  # noqa: S608
+            f"SELECT {', '.join(parts)}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
         ).fetchall()[0]
         told = {
             what: (number, tuple(examples or ()))
@@ -193,7 +195,7 @@ def _settle(
         wrong.append(Mismatch(table.files.name, **told, without=int(without)))
     every = " AND ".join(f"n{i} > 0" for i in range(len(tables)))
     ((answered, common),) = database.execute(
-        f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"  # noqa: S608
+        f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"
     ).fetchall()
     return settle(wrong, key, on_missing, answered, common)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative.reading.condensed import NeedsRows, condense, described, opened
+from probative.reading.condensed import NeedsRowsError, condense, described, opened
 from probative.reading.database import connected, literal_path
 from probative.reading.formats import Glance, recognise
 from probative.reading.parquet_columns import columns_of_file
@@ -81,7 +81,7 @@ def read_large_pair(
     try:
         with opened([files], engine.memory_limit) as (database, (table,)):
             cells = _count(database, table, options, gold, columns)
-    except NeedsRows as reason:
+    except NeedsRowsError as reason:
         if not can_be_read_by_rows(files):
             raise files.error(
                 f"{reason}, which the engine does not count; expected columns of labels, or one "
@@ -156,7 +156,7 @@ def _is_large(path: Path) -> bool:
     try:
         with connected() as database:
             ((rows,),) = database.execute(
-                f"SELECT sum(num_rows) FROM parquet_file_metadata({literal_path(path)})"  # noqa: S608
+                f"SELECT sum(num_rows) FROM parquet_file_metadata({literal_path(path)})"
             ).fetchall()
     except duckdb.Error:
         return False
@@ -205,7 +205,7 @@ def _count(
     if options.key:
         _refuse_doubled(database, scanned, options.key)
     if group in names:  # a column of labels that parts the rows, too
-        raise NeedsRows(f"column {group!r} holds labels and groups")
+        raise NeedsRowsError(f"column {group!r} holds labels and groups")
     cells = condense(database, scanned, names, unit, group)
     refuse_tags(cells, names[0], options)
     return cells
@@ -220,7 +220,7 @@ def _refuse_doubled(database: duckdb.DuckDBPyConnection, table: Any, key: Sequen
     lost = " OR ".join(f"k{i} IS NULL" for i in range(len(key)))
     shown = f"concat_ws(', ', {keys})"
     ((ids, doubled, examples, without),) = database.execute(
-        f"SELECT count(*), count(*) FILTER (n > 1 AND NOT ({lost})), "  # noqa: S608
+        f"SELECT count(*), count(*) FILTER (n > 1 AND NOT ({lost})), "
         f"min({shown}, 3) FILTER (n > 1 AND NOT ({lost})), "
         f"coalesce(sum(n) FILTER ({lost}), 0) FROM (SELECT {keys}, count(*) AS n FROM "
         f"(SELECT {columns} FROM {table.scan(key)}) GROUP BY {keys})"
@@ -273,4 +273,4 @@ def refuse_tags(cells: Cells, name: str, options: Options) -> None:
     """Tags of tokens are not labels unless that is said: they need their sentences."""
     reason = None if options.task == "labels" else tags_reason(cells.columns[name][1])
     if reason is not None:
-        raise NeedsRows(f"column {name!r} holds tags ({reason}; or task='labels')")
+        raise NeedsRowsError(f"column {name!r} holds tags ({reason}; or task='labels')")

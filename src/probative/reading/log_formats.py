@@ -359,7 +359,7 @@ def _unpack_zstandard(data: bytes, size: int) -> str:
                 f"SET allowed_paths = ['{quoted}']; SET enable_external_access = false"
             )
             rows = database.execute(
-                f"SELECT json FROM read_json_objects('{quoted}', compression = 'zstd', "  # noqa: S608
+                f"SELECT json FROM read_json_objects('{quoted}', compression = 'zstd', "
                 f"format = 'unstructured', maximum_object_size = {size + 1})"
             ).fetchall()
     if len(rows) != 1:

@@ -58,6 +58,8 @@ class Options:
         The columns of a table that tell which rows of several tables belong together.
     group
         The column of a table that says which group a row belongs to.
+    blank
+        The label of blank cells of a table; None: they are refused.
     """
 
     task: str | None = None
@@ -77,6 +79,7 @@ class Options:
     predicted: bool = False
     key: tuple[str, ...] = ()
     group: str | None = None
+    blank: str | None = None
 
     @property
     def named_column(self) -> str | None:

@@ -26,7 +26,7 @@ def columns_of_file(
     DuckDB would give a second column of a name another one.
     """
     query = (
-        f"SELECT name, coalesce(num_children, 0), type, converted_type, logical_type::VARCHAR "  # noqa: S608
+        f"SELECT name, coalesce(num_children, 0), type, converted_type, logical_type::VARCHAR "
         f"FROM parquet_schema({literal_path(path)})"
     )
     (_, number, *_), *fields = database.execute(query).fetchall()

@@ -40,10 +40,10 @@ def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
     with _opened(source) as (database, place):
         quoted = ", ".join(map(identifier, names))
         rows = database.execute(
-            f"SELECT {quoted or 'NULL'} FROM source ORDER BY file_row_number"  # noqa: S608
+            f"SELECT {quoted or 'NULL'} FROM source ORDER BY file_row_number"
         ).fetchall()
         metadata = database.execute(
-            f"SELECT decode(value) FROM parquet_kv_metadata({literal_path(place)}) "  # noqa: S608
+            f"SELECT decode(value) FROM parquet_kv_metadata({literal_path(place)}) "
             f"WHERE decode(key) = ?",
             [_METADATA],
         ).fetchall()
@@ -66,12 +66,12 @@ def _numbered(
 ) -> tuple[NDArray[np.int32], list[Any]]:
     column = identifier(name)
     database.execute(
-        f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "  # noqa: S608
+        f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "
         f"FROM (SELECT DISTINCT {column} AS v FROM source)"
     )
     values = [row[0] for row in database.execute("SELECT v FROM names ORDER BY code").fetchall()]
     codes = database.execute(
-        f"SELECT code FROM source JOIN names ON {column} IS NOT DISTINCT FROM v "  # noqa: S608
+        f"SELECT code FROM source JOIN names ON {column} IS NOT DISTINCT FROM v "
         f"ORDER BY file_row_number"
     ).fetchnumpy()["code"]
     return np.asarray(codes, dtype=np.int32), values
@@ -93,7 +93,7 @@ def _opened(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
         try:
             lock(database, [place])
             database.execute(
-                f"CREATE VIEW source AS SELECT * FROM read_parquet({literal_path(place)}, "  # noqa: S608
+                f"CREATE VIEW source AS SELECT * FROM read_parquet({literal_path(place)}, "
                 f"file_row_number = true, hive_partitioning = false)"
             )
             yield database, place

@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from glob import glob, has_magic
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative.errors import InputError
+from probative.files import find_paths
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
 from probative.reading.docs import are_docs
@@ -78,7 +79,7 @@ def _files_of(files: str, beside: str | None) -> list[str]:
         there = [str(p) for p in Path(files).iterdir() if is_output(p) and p.name[0] != "."]
         missing = "the folder holds no files; expected outputs of runs"
     elif has_magic(files):
-        there = [path for path in glob(files) if is_output(path)]  # noqa: PTH207  # anywhere
+        there = [path for path in find_paths(files) if is_output(path)]
         missing = "no file matches this pattern"
     else:
         there = [files] if Path(files).exists() else []  # a pipe

@@ -213,8 +213,13 @@ def sides_from_frame(
     said = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
     if said is None:
         return sides
-    texts = lambda: ["" if t is None else str(t) for t in said.to_list()]  # noqa: E731
+    texts = partial(_texts_of, said)
     return [side if isinstance(side, Tagged) else replace(side, texts=texts) for side in sides]
+
+
+def _texts_of(column: Any) -> list[str]:
+    """What the rows of a column say."""
+    return ["" if text is None else str(text) for text in column.to_list()]
 
 
 def _numbered(name: str, column: str, values: list[Any]) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from glob import glob, has_magic
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from probative.errors import InputError
+from probative.files import find_paths
 from probative.reading.source import is_brat_folder, is_output
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _files_of(word: str) -> Iterator[SystemFile]:
     elif "=" in word:
         yield named_file(word)
     elif has_magic(word):
-        matches = sorted(path for path in glob(word) if is_output(path))  # noqa: PTH207  # anywhere
+        matches = [path for path in find_paths(word) if is_output(path)]
         if not matches:
             raise InputError("no file matches this pattern", word)
         yield from map(SystemFile, matches)

@@ -12,11 +12,12 @@ import os
 import uuid
 import zlib
 from dataclasses import dataclass, field, replace
-from glob import glob, has_magic
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError, suggestion
+from probative.files import find_paths
 from probative.reading.database import identifier, literal, literal_path
 from probative.reading.source import Source, is_brat_folder
 from probative.reading.tables import dialect_of, listed, objects_of
@@ -159,7 +160,7 @@ class TableFiles:
         if len(parts) == 1:
             return parts[0]
         named = ", ".join(map(identifier, columns))
-        each = [f"SELECT {named} FROM {part}" for part in parts]  # noqa: S608
+        each = [f"SELECT {named} FROM {part}" for part in parts]
         return f"({' UNION ALL '.join(each)})"
 
     @staticmethod
@@ -249,7 +250,7 @@ def _files(name: str) -> tuple[list[Path], Path | None]:
         return _below_folder(name), Path(name)
     if _exists(name) or not has_magic(name):
         return [_readable(name)], None
-    found = sorted(Path(path) for path in glob(name, recursive=True))  # noqa: PTH207  # anywhere
+    found = list(map(Path, find_paths(name, recursive=True)))
     paths = [path for path in found if path.is_file()]
     if not paths:
         raise InputError("no file matches this pattern", name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import label_text, named
+from probative._labels import is_missing, label_text, named
 from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import (
@@ -180,7 +180,7 @@ class Sides:
 
     def _labels(self, name: str) -> Labels:
         self._refuse_breaks()
-        codes, names = self._named(name)
+        codes, names = self._named(name, self.options.blank)
         note = self._note(f"labels in column {name!r}")
         return Labels(
             self._called(name),
@@ -194,10 +194,11 @@ class Sides:
             groups=self._groups(),
         )
 
-    def _named(self, name: str) -> Any:
-        return named(
-            *self.cells.columns[name], lambda text: self.error(f"column {name!r} {text}"), "row"
-        )
+    def _named(self, name: str, blank: str | None = None) -> Any:
+        codes, values = self.cells.columns[name]
+        if blank is not None:
+            values = [blank if is_missing(value) else value for value in values]
+        return named(codes, values, lambda text: self.error(f"column {name!r} {text}"), "row")
 
     def _units(self) -> Any:
         if self.cells.repeats is not None:
@@ -278,7 +279,9 @@ class Sides:
         there = self.cells.columns
         absent = next((column for column in key if column not in there), None)
         if absent is not None:
-            raise self.error(f"key: there is no column {absent!r}; expected it in every table")
+            raise self.error(
+                f"there is no column {absent!r} to join by (key=); expected it in every table"
+            )
         texts = []
         for column in key:
             codes, values = there[column]
@@ -286,7 +289,7 @@ class Sides:
                 own = [label_text(value) for value in values]
             except (TypeError, ValueError, ArithmeticError):
                 raise self.error(
-                    f"key: column {column!r} holds lists or objects; expected ids"
+                    f"column {column!r} holds lists or objects; expected ids to join by (key=)"
                 ) from None
             without = sum(int(n) for t, n in zip(own, np.bincount(codes), strict=True) if t is None)
             if without:

@@ -102,7 +102,7 @@ def group_score_table(scores: Scores, column: str, *, most: int = _SCORED) -> Ta
     return Table(
         (column, "rows", "units", *heads),
         tuple(rows),
-        title=f"{metric_name(metric)} by {column}, points",
+        title=f"{metric_name(metric, scores.match)} by {column}, points",
         notes=(
             f"{100 * scores.level:g} % intervals, each on its own: not adjusted for their number.",
             *((more,) if left_out else ()),
@@ -125,7 +125,7 @@ def _score_row(group: Group, metric: str) -> tuple[str, ...]:
 
 
 def _title(whole: Comparison, summary: GroupSummary) -> str:
-    return f"{whole.b} − {whole.a}, {metric_name(whole.metric)} by {summary.column}"
+    return f"{whole.b} − {whole.a}, {metric_name(whole.metric, whole.match)} by {summary.column}"
 
 
 def _about(result: Comparisons, summary: GroupSummary) -> str:

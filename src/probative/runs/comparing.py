@@ -12,6 +12,7 @@ import numpy as np
 from probative._validation import names_of, random_generator
 from probative.errors import InputError
 from probative.evaluation import ONE_RUN, scores_of
+from probative.inference.confusion_runs import compare_table_runs
 from probative.inference.differences import difference
 from probative.inference.runs import compare_runs, pool_cases
 from probative.matching.cases import cases_by
@@ -32,11 +33,13 @@ from probative.runs.hints import hints_of_runs
 from probative.scoring.basis import (
     compared_metrics,
     facts_of_reading,
+    is_of_classes,
     match_of,
     scored_as,
     signed_runs,
     unit_of_runs,
 )
+from probative.scoring.classes import confused_runs
 from probative.scoring.intervals import intervals_of
 from probative.scoring.kinds import find_buckets, make_bucket
 
@@ -82,7 +85,7 @@ def compare_groups(
     """
     check_options(options)
     unit = unit_of_runs(matched, options.by)
-    metrics = compared_metrics(matched, options.metric, options.average)
+    metrics = compared_metrics(matched, options.metric, options.average, tables=True)
     choices = _Choices(unit, options, random_generator(options.rng), figures)
     groups = matched.runs
     pairs = (
@@ -187,17 +190,27 @@ def _answers(
     unit, options = choices.unit, choices.options
     check_pairs(a.name, len(a.places), b.name, len(b.places), options)
     cases = pool_cases(cases_of_runs(matched, a, b, unit), len(a.places), len(b.places))
-    answer = compare_runs(
-        counts_of_runs(matched, a, unit),
-        counts_of_runs(matched, b, unit),
-        scored_as(matched, metric),
-        prior=options.prior,
-        paired_runs=options.paired_runs,
-        cases=cases,
-        rng=choices.generator,
-        null=choices.figures,
-        **choices.how,
-    )
+    if is_of_classes(matched, metric):
+        answer = compare_table_runs(
+            confused_runs(matched, a, unit),
+            confused_runs(matched, b, unit),
+            metric,
+            level=options.level,
+            paired_runs=options.paired_runs,
+            rng=choices.generator,
+        )
+    else:
+        answer = compare_runs(
+            counts_of_runs(matched, a, unit),
+            counts_of_runs(matched, b, unit),
+            scored_as(matched, metric),
+            prior=options.prior,
+            paired_runs=options.paired_runs,
+            cases=cases,
+            rng=choices.generator,
+            null=choices.figures,
+            **choices.how,
+        )
     says = matched.items.says
     positives = matched.items.positives
     common = {

@@ -28,6 +28,7 @@ __all__ = [
     "by_name",
     "compared_metrics",
     "facts_of_reading",
+    "is_of_classes",
     "is_right_or_wrong",
     "match_of",
     "metrics_of",
@@ -132,20 +133,20 @@ def metrics_of(
                 f"metric: {name!r} has no mean over labels; expected average='micro', or one of "
                 f"{', '.join(m for m in METRICS if m not in COMPOSITES)}"
             )
-        if matched.all_classes and name in OF_ALL_CLASSES and tables and not matched.runs:
+        if tables and is_of_classes(matched, name):
             continue
         if matched.all_classes and average == "micro" and name not in ALL_CLASSES:
-            if name in OF_ALL_CLASSES:
-                raise InputError(
-                    f"metric: {name!r} of several classes is scored and compared, one run of each "
-                    f"system, and nothing else; expected one of {', '.join(ALL_CLASSES)}"
-                )
             other = "" if name in COMPOSITES else ", or average='macro'"
             raise InputError(
                 f"metric: {name!r} is not defined over all classes at once; expected one of "
                 f"{', '.join(ALL_CLASSES)}{other}"
             )
     return tuple(dict.fromkeys(names))
+
+
+def is_of_classes(matched: Matched, metric: str) -> bool:
+    """Whether a metric is that of the whole table of all classes here."""
+    return matched.all_classes and metric in OF_ALL_CLASSES and not is_right_or_wrong(matched)
 
 
 def is_right_or_wrong(matched: Matched) -> bool:

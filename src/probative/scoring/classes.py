@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 
     from probative.label_counts import LabelCounts
     from probative.matching.matched import Matched
+    from probative.matching.outputs import RunGroup
     from probative.options import ScoreOptions
     from probative.results import Difference, Interval, RandomizationTest
 
 __all__ = [
     "confused_items",
+    "confused_runs",
     "gap_of_classes",
     "interval_of_classes",
     "over_answered",
@@ -116,3 +118,8 @@ def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
         rows, units = gold.repeats.one_by_one(gold.units, by_unit=units is not None)
     answer, said = of_gold[gold.codes][rows], of_system[system.codes][rows]
     return ConfusedItems(answer, said, len(names), units)
+
+
+def confused_runs(matched: Matched, group: RunGroup, unit: str) -> list[ConfusedItems]:
+    """The same of every run of a system."""
+    return [confused_items(matched, place, unit) for place in group.places]

@@ -13,7 +13,7 @@ from probative.matching.matched import Matched, match_inputs
 from probative.options import ScoreOptions
 from probative.reading.inputs import is_path
 from probative.results import Ceiling
-from probative.scoring.basis import OF_ALL_CLASSES, compared_metrics, match_of, scored_as, unit_of
+from probative.scoring.basis import compared_metrics, is_of_classes, match_of, scored_as, unit_of
 from probative.scoring.classes import gap_of_classes, table_interval
 from probative.scoring.intervals import intervals_of
 
@@ -73,7 +73,7 @@ def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | 
     metric = compared_metrics(matched, options.metric, "micro", tables=True)[0]
     usual = ScoreOptions(metric=metric, by=unit, level=options.level, beta=options.beta)
     last = len(matched.names) - 1
-    of_classes = matched.all_classes and metric in OF_ALL_CLASSES
+    of_classes = is_of_classes(matched, metric)
     score = table_interval(matched, last, usual) if of_classes else intervals_of(matched, usual)[-1]
     find = gap_of_classes if of_classes else _gap_of_items
     found = []

@@ -22,6 +22,7 @@ from probative.scoring.basis import (
     MACRO,
     OF_ALL_CLASSES,
     OF_WORDS,
+    is_of_classes,
     is_right_or_wrong,
     unit_of,
 )
@@ -88,7 +89,7 @@ def scores_in(
         systems = range(len(matched.names))
         if single != metric:
             own = [_macro_interval(matched, i, chosen) for i in systems]
-        elif matched.all_classes and metric in OF_ALL_CLASSES:
+        elif is_of_classes(matched, metric):
             own = [table_interval(matched, i, chosen) for i in systems]
         else:
             own = intervals_of(matched, chosen)

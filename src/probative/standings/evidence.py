@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,13 @@ import numpy as np
 
 from probative.counts import Counts
 from probative.errors import InputError
+from probative.inference.confusion import pool_items
 from probative.inference.confusion_leaderboard import evidence_of_tables
 from probative.inference.macro_leaderboard import evidence_of_labels
 from probative.inference.unit_table import UnitTable
 from probative.matching.pooled import counts_of_runs
 from probative.runs.counting import pooled_counts
-from probative.scoring.classes import confused_items, over_answered
+from probative.scoring.classes import confused_items, confused_runs, over_answered
 from probative.scoring.intervals import cells_of
 
 if TYPE_CHECKING:
@@ -49,8 +51,17 @@ def evidence_of_means(matched: Matched, unit: str, metric: str, how: dict[str, A
 def evidence_of_classes(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
     """What is known of scores of the whole table of all classes."""
     if metric == "balanced_accuracy":  # the mean recall of the classes
+        if matched.runs:
+            raise InputError(
+                "metric: several runs have no ranks by 'balanced_accuracy' of several classes yet; "
+                "expected 'mcc', 'kappa' or 'accuracy'"
+            )
         return evidence_of_means(over_answered(matched), unit, "recall", how)
-    systems = [confused_items(matched, i, unit) for i in range(len(matched.names))]
+    if matched.runs:
+        times = math.lcm(*(len(group.places) for group in matched.runs))
+        systems = [pool_items(confused_runs(matched, group, unit), times) for group in matched.runs]
+    else:
+        systems = [confused_items(matched, i, unit) for i in range(len(matched.names))]
     return evidence_of_tables(systems, metric, **{k: v for k, v in how.items() if k != "beta"})
 
 

@@ -26,7 +26,8 @@ def sentences_of_groups(
     summary: GroupSummary, whole: Comparison, groups: Sequence[Group]
 ) -> tuple[str, ...]:
     """What to say about one pair: where it is decided, how much groups vary, and warnings."""
-    said = [_decided(summary, whole.level), *_untested(summary)]
+    metrics = {c.metric for group in groups for c in group.comparisons or ()}
+    said = [_decided(summary, whole, named=len(metrics) > 1), *_untested(summary)]
     said += spread_sentences(summary.heterogeneity)
     if "reversal" in summary.disagreements:
         said.append(_reversal(summary))
@@ -43,9 +44,10 @@ def listed_groups(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
-def _decided(s: GroupSummary, level: float) -> str:
-    head = f"By {s.column}, {counted(s.groups, 'group')}"
-    tests = f"Holm-adjusted p ≤ {1 - level:.4g}, {counted(s.tests, 'test')}"
+def _decided(s: GroupSummary, whole: Comparison, *, named: bool) -> str:
+    score = f", {metric_name(s.metric, whole.match)}" if named else ""
+    head = f"By {s.column}, {counted(s.groups, 'group')}{score}"
+    tests = f"Holm-adjusted p ≤ {1 - whole.level:.4g}, {counted(s.tests, 'test')}"
     if not s.better and not s.worse:
         return f"{head}: in none is a difference between {s.b} and {s.a} decided ({tests})."
     parts = [
