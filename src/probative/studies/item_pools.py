@@ -199,21 +199,25 @@ class ItemQuestion:
             values.append(score(Counts(tp, self.sizes @ column - tp, fn), "f1"))
         return np.asarray(values[1] - values[0] if self.paired else values[0])
 
-    def annotate(self, n: int, level: float, rng: np.random.Generator) -> Sample:
-        """Label some items."""
-        if self.random:
-            return self._at_random(n, level, rng)
+    def label(self, n: int, rng: np.random.Generator) -> ItemStrata:
+        """Label some items, placed where they tell most."""
         least = np.minimum(min(LEAST, n // len(self.sizes)), self.sizes)
         drawn = allocate(self.sizes, self.spreads, n, least)
         found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
-        items = ItemStrata.of(
-            self.sizes, drawn, found, self.returned, self.confidence, draws=_DRAWS
-        )
-        ask = rare_difference if self.paired else rare_score
-        told = ask(items, "f1", level=level)
-        normal = self._normal(drawn, found, level)
+        return ItemStrata.of(self.sizes, drawn, found, self.returned, self.confidence, draws=_DRAWS)
+
+    def annotate(self, n: int, level: float, rng: np.random.Generator) -> Sample:
+        """Label some items and ask for the interval."""
+        if self.random:
+            return self._at_random(n, level, rng)
+        items = self.label(n, rng)
+        told = (rare_difference if self.paired else rare_score)(items, "f1", level=level)
+        drawn, found = items.labelled.astype(np.int64), items.positive.astype(np.int64)
         return Sample(
-            told.low <= self.truth <= told.high, told.high - told.low, bool(told.notes), normal
+            told.low <= self.truth <= told.high,
+            told.high - told.low,
+            bool(told.notes),
+            self._normal(drawn, found, level),
         )
 
     def _at_random(self, n: int, level: float, rng: np.random.Generator) -> Sample:
