@@ -56,11 +56,14 @@ if TYPE_CHECKING:
         Plan,
         RandomizationTest,
         Ranking,
+        Sampled,
         Scores,
         SegmentationSweep,
         SignificanceTest,
         SystemScores,
     )
+    from probative.surveys.design import read_design
+    from probative.surveys.sampling import sample
     from probative.sweep import segmentation_sweep
     from probative.tables.tallying import tally
 
@@ -114,11 +117,14 @@ _HOMES = {
         "Plan",
         "RandomizationTest",
         "Ranking",
+        "Sampled",
         "Scores",
         "SegmentationSweep",
         "SignificanceTest",
         "SystemScores",
     ),
+    "surveys.design": ("read_design",),
+    "surveys.sampling": ("sample",),
     "sweep": ("segmentation_sweep",),
     "tables": ("tally",),
 }
@@ -147,6 +153,7 @@ __all__ = [
     "Plan",
     "RandomizationTest",
     "Ranking",
+    "Sampled",
     "Scores",
     "SegmentationSweep",
     "SignificanceTest",
@@ -176,7 +183,9 @@ __all__ = [
     "posterior",
     "randomization_test",
     "rank",
+    "read_design",
     "results",
+    "sample",
     "score",
     "segmentation_sweep",
     "seqeval",

@@ -26,6 +26,7 @@ COMMANDS = (
     "split",
     "interval",
     "plan",
+    "sample",
     "agreement",
     "sweep",
     "check",

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["check_paths", "protect_code"]
 
-FILES = ("html", "figure")  # options that name a file to be written
+FILES = ("html", "figure", "to")  # options that name a file to be written
 FOLDERS = ("output", "resume", "cache")  # options that name a folder to write to
 _ENDINGS = {"html": (".html", ".htm"), "figure": (".png", ".svg", ".pdf")}
+_FLAGS = {"to": "--output"}  # where it is not called as the parameter is
 
 
 def check_paths(parameters: Sequence[Any], values: Mapping[str, Any]) -> None:
@@ -46,7 +47,8 @@ def check_paths(parameters: Sequence[Any], values: Mapping[str, Any]) -> None:
             other = taken.setdefault(os.path.normcase(target), name)
             if other != name:
                 raise InputError(
-                    f"cannot be both --{other} and --{name}; expected two files", values[name]
+                    f"cannot be both {_flag(other)} and {_flag(name)}; expected two files",
+                    values[name],
                 )
 
 
@@ -64,10 +66,11 @@ def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[P
     target = Path(os.path.realpath(path)) if folder_will_be_made else check_target(path)
     _protect(name, path, target, read)
     inside = next((f for f in kept if Path(os.path.realpath(f)) in target.parents), None)
-    if inside is not None and target.suffix.lower() not in _ENDINGS[name]:
+    endings = _ENDINGS.get(name)  # what is never written over may be called anything
+    if inside is not None and endings is not None and target.suffix.lower() not in endings:
         raise InputError(
             f"--{name} could write over a file of {inside}; expected a name ending in "
-            f"{' or '.join(_ENDINGS[name])}",
+            f"{' or '.join(endings)}",
             path,
         )
     return target
@@ -87,7 +90,7 @@ def _protect(name: str, path: Path, target: Path, read: Mapping[Any, str]) -> No
     what = read.get(_identity(target))
     if what is not None:
         what = "an input" if what == f"the input {path}" else what  # the line names it already
-        raise InputError(f"is {what}; expected another file for --{name}", path)
+        raise InputError(f"is {what}; expected another file for {_flag(name)}", path)
 
 
 def _check_folder(name: str, folder: Path, inputs: Sequence[str]) -> None:
@@ -147,6 +150,10 @@ def _identity(file: Path | str | int) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
+def _flag(name: str) -> str:
+    return _FLAGS.get(name, f"--{name}")
 
 
 def _same(one: Path, other: Path) -> bool:

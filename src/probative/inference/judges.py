@@ -31,6 +31,8 @@ __all__ = ["Judge", "Judged"]
 
 # Labelled units of a stratum below which its slopes are not trusted: so many per slope
 _PER_SLOPE = 10
+_ALL_BUT_EQUAL = 1e-6
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,25 +42,22 @@ class Judged:
     Attributes
     ----------
     residuals
-        One per labelled unit.
+        One per labelled unit: what would be left of it if the slopes had been found without it,
+        weighed by how much the unit counts in the total. Their variance is that of the total also
+        where a few units make the slopes, or vary more than others.
     shift
         What the judge adds to the total over the pool.
     lost
         By stratum, the degrees of freedom that the slopes took; 0 where there are none.
-    stretch
-        By stratum, by how much not knowing the slopes makes the variance larger.
     """
 
     residuals: Array
     shift: float
     lost: Array
-    stretch: Array
 
     def __sub__(self, other: Judged) -> Judged:
         """Of the difference of two values that were judged by the same slopes."""
-        return Judged(
-            self.residuals - other.residuals, self.shift - other.shift, self.lost, self.stretch
-        )
+        return Judged(self.residuals - other.residuals, self.shift - other.shift, self.lost)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,38 +121,37 @@ class Judge:
         return self._regress(values, np.stack(opinions, axis=1), draw)
 
     def _regress(self, values: Array, opinions: Array, draw: Draw) -> list[Judged]:
+        """Slopes within each stratum; all systems' opinions explain each, so differences agree."""
         residuals, shift = values.copy(), np.zeros(values.shape[1])
-        lost, stretch = np.zeros(len(draw.sizes)), np.ones(len(draw.sizes))
+        lost = np.zeros(len(draw.sizes))
         for h in np.flatnonzero((draw.rest > 0) & (draw.drawn > 0)):
             mine = draw.stratum == h
-            slopes = _slopes(values[mine], opinions[self.labelled[mine]])
-            if slopes is None:
-                continue
             known = opinions[self.labelled[mine]]
+            x, y = known - known.mean(axis=0), values[mine] - values[mine].mean(axis=0)
+            x[np.abs(x) <= _ROUNDING * np.abs(known).max()] = 0.0
+            inverse, rank = _inverse_of_squares(x)
+            if not rank or len(x) < _PER_SLOPE * rank:
+                continue
+            slopes = inverse @ x.T @ y
             off = opinions[self.stratum == h].mean(axis=0) - known.mean(axis=0)
-            residuals[mine] -= (known - known.mean(axis=0)) @ slopes.matrix
-            shift += draw.sizes[h] * off @ slopes.matrix
-            lost[h] = slopes.rank
-            chance = 1 / draw.drawn[h] - 1 / draw.sizes[h]
-            stretch[h] = 1 + float(off @ slopes.inverse @ off) / chance
-        return [Judged(residuals[:, k], float(shift[k]), lost, stretch) for k in range(len(shift))]
+            shift += draw.sizes[h] * off @ slopes
+            lost[h] = rank
+            residuals[mine] = (y - x @ slopes) * _counted_without(x, inverse, off)[:, None]
+        return [Judged(residuals[:, k], float(shift[k]), lost) for k in range(len(shift))]
 
 
-@dataclass(frozen=True, eq=False)
-class _Slopes:
-    """A regression within a stratum: its slopes, the inverse of the squares, and its rank."""
+def _inverse_of_squares(x: Array) -> tuple[Array, int]:
+    """The inverse of x'x, and how many slopes there are: all but equal opinions count once."""
+    _, lengths, axes = np.linalg.svd(x, full_matrices=False)
+    kept = (lengths > 0) & (lengths > _ALL_BUT_EQUAL * lengths[0])
+    along = axes[kept] / lengths[kept, None]
+    return along.T @ along, int(kept.sum())
 
-    matrix: Array
-    inverse: Array
-    rank: int
 
-
-def _slopes(values: Array, opinions: Array) -> _Slopes | None:
-    """How far values follow opinions; None where too few units tell."""
-    x, y = opinions - opinions.mean(axis=0), values - values.mean(axis=0)
-    squares = x.T @ x
-    rank = int(np.linalg.matrix_rank(x)) if np.any(squares > 0) else 0
-    if not rank or len(x) < _PER_SLOPE * rank:
-        return None
-    inverse = np.linalg.pinv(squares, hermitian=True)
-    return _Slopes(inverse @ x.T @ y, inverse, rank)
+def _counted_without(x: Array, inverse: Array, off: Array) -> Array:
+    """What to multiply residuals by: the weight of a unit, over what it has of its own slopes."""
+    n = len(x)
+    weight = 1 + n * (x @ inverse @ off)
+    leverage = 1 / n + np.einsum("ij,jk,ik->i", x, inverse, x)
+    # a unit that a slope rests on alone has no residual, and says nothing about it
+    return np.asarray(weight * (1 - 1 / n) / np.maximum(1 - leverage, 1 / n))

@@ -197,7 +197,7 @@ def spread_of(
     n, size = draw.drawn, draw.sizes
     unit, freedom = _variances(left, draw, None if judged is None else judged.lost, least)
     chance = np.divide(size**2 * unit, n, out=np.zeros_like(n), where=n > 0)
-    parts = chance * draw.rest * (1.0 if judged is None else judged.stretch)
+    parts = chance * draw.rest
     alone, _ = _variances(own, draw, None, least)
     within = float(np.maximum(size - 1, 0) @ alone) / max(draw.pool - 1, 1)
     all_units = max(
@@ -244,7 +244,7 @@ def _variances(
     """
     freedom = np.maximum(draw.drawn - 1 - (0.0 if lost is None else lost), 0.0)
     squares = _squares(values, draw)
-    unit = np.divide(squares, freedom, out=np.zeros_like(squares), where=freedom > 0)
+    unit = squares / np.maximum(draw.drawn - 1, 1)
     lonely = draw.lonely
     if lonely.any() and draw.labelled > 1:
         together = Draw(np.zeros(draw.labelled, np.intp), np.array([float(draw.labelled)]))

@@ -27,6 +27,7 @@ ALIKE = (
     "there is"
 )
 FEW = 10  # labelled units of a stratum that tell how far its units vary only roughly
+_GOOD_PART = 0.1
 _MOST_UNSEEN = 3  # what none of n units shows is so many times 1/n of all, at most (at 0.95)
 
 
@@ -95,7 +96,13 @@ def difference_limits(
 
 
 def find_doubts(
-    moves: Array, empty: NDArray[np.bool_], miss: float, spread: Spread, draw: Draw, reach: float
+    moves: Array,
+    parts: Array,
+    empty: NDArray[np.bool_],
+    miss: float,
+    spread: Spread,
+    draw: Draw,
+    reach: float,
 ) -> Iterator[str]:
     """Why limits may be too narrow, in words.
 
@@ -103,6 +110,8 @@ def find_doubts(
     ----------
     moves
         What every labelled unit moves the score, or the difference, by.
+    parts
+        How much of the score each stratum is expected to tell.
     empty
         In which of them nothing counts.
     miss
@@ -123,9 +132,9 @@ def find_doubts(
             f"{strata} one labelled unit of several: its others are taken to vary as all "
             f"labelled units do"
         )
-    main = int(np.argmax(spread.by_stratum))
-    rough = 1 < draw.drawn[main] < FEW and 2 * spread.by_stratum[main] > spread.by_stratum.sum()
-    if rough or is_too_skewed(_skewness(moves, draw, spread), spread.degrees_of_freedom):
+    if _is_rough(parts, draw) or is_too_skewed(
+        _skewness(moves, draw, spread), spread.degrees_of_freedom
+    ):
         yield "few units tell most of it: the interval may be too short"
     full = np.bincount(draw.stratum[~empty], minlength=len(draw.sizes)) > 0
     for h in np.flatnonzero(~full & (draw.rest > 0)):
@@ -136,6 +145,12 @@ def find_doubts(
                 f"{draw.sizes[h]:,.0f}: up to {unseen:,.0f} of these may hold items that the "
                 f"interval does not know of"
             )
+
+
+def _is_rough(parts: Array, draw: Draw) -> bool:
+    """Whether a few labelled units tell a good part of the score."""
+    few = (draw.drawn < FEW) & (draw.rest > 0)
+    return bool(parts[few].sum() > _GOOD_PART * parts.sum())
 
 
 def _skewness(moves: Array, draw: Draw, spread: Spread) -> float:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from probative.options.ranking import BoardOptions, RankOptions
     from probative.options.reading import ReadingKeywords, ReadingOptions
+    from probative.options.sampling import SampleOptions
     from probative.options.scoring import ScoreOptions
     from probative.options.sweeping import SweepOptions
 
@@ -54,6 +55,7 @@ __all__ = [
     "RankOptions",
     "ReadingKeywords",
     "ReadingOptions",
+    "SampleOptions",
     "ScoreOptions",
     "SplitOptions",
     "SweepOptions",
@@ -80,6 +82,7 @@ __getattr__, __dir__ = names_on_demand(
         ),
         "ranking": ("BoardOptions", "RankOptions"),
         "reading": ("ReadingKeywords", "ReadingOptions"),
+        "sampling": ("SampleOptions",),
         "scoring": ("ScoreOptions",),
         "sweeping": ("SweepOptions",),
     },

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         RunsPlan,
         VarianceParts,
     )
+    from probative.results.sampled import Sampled, SampledStratum
     from probative.results.scores import FileCheck, LabelScores, RunScores, Scores, SystemScores
     from probative.results.segmentation import (
         BestCut,
@@ -130,6 +131,8 @@ __all__ = [
     "RunScores",
     "RunsDifference",
     "RunsPlan",
+    "Sampled",
+    "SampledStratum",
     "ScorePosterior",
     "ScorePosteriors",
     "Scores",
@@ -186,6 +189,7 @@ __getattr__, __dir__ = names_on_demand(
             "RunsPlan",
             "VarianceParts",
         ),
+        "sampled": ("Sampled", "SampledStratum"),
         "scores": ("FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"),
         "segmentation": (
             "BestCut",

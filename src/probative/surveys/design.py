@@ -31,6 +31,7 @@ __all__ = [
     "PoolSource",
     "Stratum",
     "SystemSource",
+    "as_text",
     "read_design",
     "write_design",
 ]
@@ -163,6 +164,8 @@ class Design:
     written
         How the units are written: ``format`` (as `input_format` names it) and the column or key
         for the answer; empty if nothing was.
+    basis
+        On what the spread of the strata rests: "guess", "scores", "pilot" or "judge".
     """
 
     task: str
@@ -178,6 +181,7 @@ class Design:
     order: tuple[NDArray[np.int64], ...] = field(repr=False)
     batches: tuple[tuple[int, ...], ...]
     written: Mapping[str, Any]
+    basis: str = "guess"
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -259,11 +263,11 @@ def write_design(design: Design, path: Path | str) -> None:
     path
         The file, such as ``sample.design.json``; one that is there is replaced.
     """
-    write_whole(path, _as_text(design))
+    write_whole(path, as_text(design))
 
 
-def _as_text(design: Design) -> str:
-    """One line per entry, so that people can read the file beside the long lists in it."""
+def as_text(design: Design) -> str:
+    """The file of a design: one line per entry, so that people can read it, long lists and all."""
     content = design.to_dict()
     strata, order = content.pop("strata"), content.pop("order")
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
@@ -328,6 +332,7 @@ def _from_dict(content: Any, path: Path | str) -> Design:
             strata=tuple(Stratum(**stratum) for stratum in content["strata"]),
             order=tuple(np.array(units, dtype=np.int64) for units in content["order"]),
             batches=tuple(tuple(map(int, batch)) for batch in content["batches"]),
+            basis=str(content["basis"]),
         )
         problem = _inconsistency(design)
     except KeyError as error:
@@ -350,9 +355,11 @@ def _inconsistency(design: Design) -> str | None:
     if not np.array_equal(np.sort(units), np.arange(design.pool.units)):
         return f"its orders are not of {design.pool.units} units; expected each unit once"
     drawn = np.array([stratum.drawn for stratum in design.strata])
-    batches = np.array(design.batches).reshape(len(design.batches), -1)
-    if batches.shape[1] != len(sizes) or not design.batches or (batches < 0).any():
+    if not design.batches or {len(batch) for batch in design.batches} != {len(sizes)}:
         return "its batches do not fit its strata; expected a number for each"
+    batches = np.array(design.batches)
+    if (batches < 0).any():
+        return "its batches do not fit its strata; expected numbers of units"
     if not np.array_equal(batches.sum(axis=0), drawn) or (drawn > sizes).any():
         return "its batches do not add up to what is drawn; expected the same numbers"
     return None

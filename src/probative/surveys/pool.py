@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,19 +9,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from probative._validation import numbers as checked_numbers
 from probative._validation import shown
 from probative.errors import InputError
-from probative.identity import digest
 from probative.matching.choices import check_reading, how_to_read
 from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs, name_systems
 from probative.matching.outputs import short_name
 from probative.options import ReadingOptions
 from probative.reading.annotations import Labels, Segmented
-from probative.reading.inputs import annotations_of, is_path, is_series, settled, task_of
+from probative.reading.inputs import annotations_of, is_path, settled, task_of
 from probative.reading.logs import Samples
 from probative.reading.parts import part_of
+from probative.surveys.confidence import confidence_of, with_confidence
+from probative.surveys.fingerprints import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,8 +95,8 @@ class Pool:
         the systems' numbers.
     doubt
         The sum of p(1 - p) over the rows (tokens, items) of every unit; None without confidences.
-    judge
-        The counts as a judge sees them; None without one.
+    judge, judged
+        The counts as a judge sees them, and the outputs matched to what it says; None without one.
     """
 
     matched: Matched
@@ -107,6 +106,7 @@ class Pool:
     probability: Floats | None = None
     doubt: Floats | None = None
     judge: JudgeCounts | None = None
+    judged: Matched | None = None
 
     @property
     def task(self) -> str:
@@ -235,10 +235,10 @@ def read_pool(
     matched = _match(systems[0], systems, called, choices)
     pool = Pool(matched, tuple(systems), _unit(matched, by), choices)
     if scores is not None:
-        pool = _with_confidence(pool, _confidence(scores, outputs, systems, options))
+        pool = with_confidence(pool, confidence_of(scores, outputs, systems, options))
     if judge is not None:
-        counts = _judge_counts(pool, _match(sides[-1], systems, called, choices))
-        pool = replace(pool, judge=counts)
+        judged = _match(sides[-1], systems, called, choices)
+        pool = replace(pool, judge=_judge_counts(pool, judged), judged=judged)
     return pool
 
 
@@ -295,32 +295,6 @@ def reading_keywords(reading: ReadingOptions) -> dict[str, Any]:
             continue
         kept[entry.name] = list(value) if isinstance(value, tuple) else value
     return kept
-
-
-def fingerprint(data: Any) -> str:
-    """A text that tells whether an input is still the same: of a file, by its content alone."""
-    if not is_path(data):
-        return f"python:{digest('systems', data)}"
-    if str(data) == "-":
-        raise InputError(
-            "-: standard input cannot be read again when the sample is annotated; expected a file"
-        )
-    path = Path(data)
-    content = hashlib.sha256()
-    try:
-        if path.is_dir():
-            for file in sorted(path.iterdir()):
-                content.update(file.name.encode() + b"\0" + file.read_bytes())
-        else:
-            with path.open("rb") as opened:
-                while piece := opened.read(1 << 24):
-                    content.update(piece)
-    except FileNotFoundError:
-        raise InputError("there is no such file", path) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason.lower()}", path) from None
-    return f"sha256:{content.hexdigest()}"
 
 
 def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
@@ -431,81 +405,3 @@ def _judge_counts(pool: Pool, judged: Matched) -> JudgeCounts:
     counts = [judged.items.counts(number, by=by) for number in range(len(pool.names))]
     found = np.stack([np.asarray(own.tp, dtype=np.float64) for own in counts])
     return JudgeCounts(found, np.asarray(counts[0].tp + counts[0].fn, dtype=np.float64))
-
-
-def _confidence(
-    scores: Any,
-    outputs: Sequence[Any],
-    systems: Sequence[Annotations],
-    options: HowToRead,
-) -> Floats:
-    """A probability per row (item, token): the mean of what the outputs say."""
-    if isinstance(scores, (str, int)) and not isinstance(scores, bool):
-        if not all(map(is_path, outputs)):
-            raise InputError("scores: there are no columns; expected a number per item")
-        how = replace(options, task="labels", column=str(scores), tag_column=None, like=None)
-        how = replace(how, probability_columns=(), unit=None)
-        numbers = [
-            _column(path, str(scores), how, side)
-            for path, side in zip(outputs, systems, strict=True)
-        ]
-        return np.asarray(np.mean(numbers, axis=0))
-    return _probabilities("scores", scores)
-
-
-def _column(path: Any, column: str, options: HowToRead, side: Annotations) -> Floats:
-    kind = None if side.origin is None else side.origin.form
-    if kind not in ("table", "columns", "conllu"):
-        raise InputError("scores: no column can be read from this format; expected a table", path)
-    labels = annotations_of(path, str(path), replace(options, input_format=kind))
-    if not isinstance(labels, Labels):
-        raise InputError(f"scores: {column!r} holds lists; expected a number per row", path)
-    return _probabilities(f"scores: {path}, column {column}", labels)
-
-
-def _probabilities(what: str, given: Any) -> Floats:
-    """Numbers from 0 to 1, one per row."""
-    if isinstance(given, Labels):
-        numbers = np.array([_number(name) for name in given.names])[given.codes]
-    elif is_series(given) or isinstance(given, (list, tuple)):
-        values = given.to_numpy() if hasattr(given, "to_numpy") else given
-        numbers = checked_numbers(what, values)
-    else:
-        raise InputError(f"{what}: {shown(given)}; expected a column, or a number per item")
-    wrong = np.flatnonzero(~((numbers >= 0) & (numbers <= 1))) if numbers.ndim == 1 else [0]
-    if len(wrong):
-        row = int(wrong[0])
-        text = given.names[given.codes[row]] if isinstance(given, Labels) else given[row]
-        raise InputError(f"{what}: row {row + 1} is {shown(text)}; expected a number from 0 to 1")
-    return numbers
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
-
-
-def _with_confidence(pool: Pool, numbers: Floats) -> Pool:
-    """The pool, with what is to be expected of the confidences of its rows."""
-    part = _part_of_rows(pool.matched, len(numbers))
-    if part is None:
-        raise InputError(
-            f"scores: {len(numbers)} numbers; expected one per token or item of the outputs"
-        )
-    unsure = numbers * (1 - numbers)
-    doubt = np.bincount(pool.unit_of_part[part], weights=unsure, minlength=pool.n_units)
-    single = pool.is_single and len(numbers) == pool.n_units
-    probability = numbers if single else None
-    return replace(pool, probability=probability, doubt=np.asarray(doubt, dtype=np.float64))
-
-
-def _part_of_rows(matched: Matched, n_rows: int) -> NDArray[np.intp] | None:
-    """The unit that was read (the sentence, the item) of each of so many rows."""
-    answer = matched.gold
-    if n_rows == matched.items.n_units:
-        return np.arange(n_rows)
-    if matched.task == "entities":
-        return answer.text.sentence if n_rows == answer.text.n_tokens else None
-    return answer.units if n_rows == len(answer) else None

@@ -1,0 +1,283 @@
+"""From outputs to a sample: read, part into strata, place the units, draw, write."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from probative._validation import names_of, one_of, open_probability, shown, whole_number
+from probative.errors import InputError
+from probative.options import SampleOptions
+from probative.reading.inputs import is_path
+from probative.surveys.blanks import open_blanks
+from probative.surveys.design import GOALS, Design, PoolSource, Stratum, SystemSource
+from probative.surveys.expectations import expect
+from probative.surveys.extending import extend
+from probative.surveys.pilot import evidence_of_judge, evidence_of_pilot
+from probative.surveys.pool import fingerprint, read_pool, reading_keywords
+from probative.surveys.strata import draw_numbers, layers_of
+from probative.surveys.telling import Opinions, reason_of, targets_of, tell, write_both
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative._types import Input, Systems
+    from probative.options import ReadingKeywords
+    from probative.results import Sampled
+    from probative.surveys.blanks import Blanks
+    from probative.surveys.pool import Pool
+
+__all__ = ["sample"]
+
+_FEWEST = 2  # units from which anything can be said
+
+
+def sample(
+    pool: Input | Design | None,
+    systems: Systems | None = None,
+    *more: Input,
+    size: int | None = None,
+    add: int | None = None,
+    goal: str | None = None,
+    by: str | None = None,
+    names: Sequence[str] | None = None,
+    pilot: Any = None,
+    scores: Any = None,
+    judge: Input | None = None,
+    keep: Sequence[int | str] = (),
+    to: Path | str | None = None,
+    level: float = 0.95,
+    rng: int = 0,
+    **reading: Unpack[ReadingKeywords],
+) -> Sampled:
+    """Choose which units of a large pool to annotate, so that few labels tell much.
+
+    Almost all information on two systems lies where they disagree. The units of the pool are
+    parted into strata by what the systems return, and each stratum gives as many units as make
+    the interval of the score or of the difference narrowest. Which units of a stratum these are
+    is random, so that what is estimated from them (`estimate`) holds for the whole pool.
+
+    Parameters
+    ----------
+    pool
+        The corpus without answers, or one of the outputs: only its text is used. None, or the
+        texts, for inputs from Python, which are not written. With `add`, the design of an earlier
+        sample, or the path of its file.
+    systems, more
+        The outputs of one or more systems on the pool: a dictionary by their names, or one after
+        the other. With `add`, only if they are elsewhere now or came from Python.
+    size
+        How many units to draw.
+    add
+        How many units to draw besides, into the design that is given in the place of the pool.
+        Nothing that was drawn before is given up.
+    goal
+        What the sample is to tell best: the "score" of each system, or their "difference", which
+        is usual for more than one. Of more than two, the mean of all variances is made small.
+    by
+        What a unit is: sentence, document, unit or item; by default what the outputs tell.
+    names
+        What the systems are called; by default after their files.
+    pilot
+        Units of the pool that are annotated already, found by their text or ids: they tell how
+        much units differ. From Python also a pair: numbers of units and their annotations. With
+        `add`, the sample as far as it is annotated.
+    scores
+        The column of confidences (from 0 to 1) in the outputs, by name or number; or a number per
+        item or token. Of labels with a positive class it is the probability of that class, else
+        the probability that the label is right.
+    judge
+        Another output, of a judge or a weak labeller: tells how much units may differ, and
+        sharpens what is estimated later.
+    keep
+        Further columns of the pool that annotators may see. Only tokens, texts, ids and documents
+        are written else: anything more could be what a system says.
+    to
+        The file to write the units to; the design is written beside it, as
+        ``NAME.design.json``. No file that is there is written over.
+    level
+        The level of the interval whose width is foretold.
+    rng
+        The seed of the order in which the units of a stratum are drawn.
+    **reading
+        How to read and match, as for `score`.
+
+    Returns
+    -------
+    Sampled
+        The units, the strata, and what is to be expected of them; `design` is the design.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> old = [["B-PER", "O"], ["O", "O"], ["O", "B-LOC"], ["O", "O"]] * 50
+    >>> new = [["B-PER", "O"], ["O", "O"], ["O", "O"], ["O", "O"]] * 50
+    >>> drawn = pv.sample(None, {"old": old, "new": new}, size=40)
+    >>> [(stratum.name, stratum.size, stratum.drawn) for stratum in drawn.strata]
+    [('nothing returned', 100, 5), ('agreed items only', 50, 7), ('1 item in dispute', 50, 28)]
+    >>> more = pv.sample(drawn.design, old, new, add=10)
+    >>> more.labelled, more.new
+    (50, 10)
+    """
+    options = SampleOptions.of(
+        {
+            "size": size,
+            "add": add,
+            "goal": goal,
+            "by": by,
+            "keep": keep,
+            "level": open_probability("level", level),
+            "rng": whole_number("rng", rng, least=0, most=2**32 - 1),
+            **reading,
+        },
+        beside=("names", "pilot", "scores", "judge", "to"),
+    )
+    given, names = _by_name([s for s in (systems, *more) if s is not None], names)
+    third = Opinions(pilot, scores, judge)
+    if add is not None:
+        return extend(pool, given, options, third, names, to)
+    if isinstance(pool, Design):
+        raise InputError("add: missing; expected how many units to add to the design")
+    if not given:
+        raise InputError("systems: missing; expected the output of at least one")
+    return _draw(pool, given, options, third, names, to)
+
+
+def _by_name(systems: list[Any], names: Any) -> tuple[list[Any], tuple[str, ...] | None]:
+    """The outputs and what they are called."""
+    if len(systems) == 1 and isinstance(systems[0], dict):
+        if names is not None:
+            raise InputError("names: the systems have names already; expected none")
+        return list(systems[0].values()), tuple(map(str, systems[0]))
+    return systems, None if names is None else names_of("names", names)
+
+
+# --- a new sample -----------------------------------------------------------------------------
+
+
+def _draw(
+    corpus: Any,
+    outputs: list[Any],
+    options: SampleOptions,
+    third: Opinions,
+    names: Sequence[str] | None,
+    to: Path | str | None,
+) -> Sampled:
+    size = whole_number("size", options.size, least=_FEWEST) if options.size is not None else None
+    if size is None:
+        raise InputError("size: missing; expected how many units to annotate")
+    goal = _goal(options.goal, len(outputs))
+    files = None if to is None else targets_of(to)
+    pool = read_pool(
+        outputs,
+        reading=options,
+        names=names,
+        by=options.by,
+        scores=third.scores,
+        judge=third.judge,
+    )
+    if size > pool.n_units:
+        raise InputError(
+            f"size: {size}, but the pool has {pool.n_units:,} {pool.unit}s; expected at most that"
+        )
+    blanks = _open_corpus(corpus, pool, outputs, options.keep, to)
+    notes: list[str] = []
+    evidence = evidence_of_judge(pool)
+    if third.pilot is not None:
+        evidence, notes = evidence_of_pilot(pool, third.pilot)
+    expected = expect(pool, goal, evidence)
+    layers = layers_of(pool, expected, size)
+    sizes, spreads = [len(own.units) for own in layers], [expected.spread(o.units) for o in layers]
+    drawn, least = draw_numbers([own.key for own in layers], sizes, spreads, size)
+    strata = tuple(
+        Stratum(own.name, own.key, n, int(k), reason_of(n, int(k), int(low), expected.why), s)
+        for own, n, k, low, s in zip(layers, sizes, drawn, least, spreads, strict=True)
+    )
+    folder = Path.cwd() if files is None else files["sample"].parent
+    design = Design(
+        task=pool.task,
+        unit=pool.unit,
+        goal=goal,
+        seed=options.rng,
+        pool=_pool_source(corpus, outputs, pool, folder),
+        outputs=tuple(
+            SystemSource(name, _relative(own, folder), fingerprint(own))
+            for name, own in zip(pool.names, outputs, strict=True)
+        ),
+        judge=None
+        if third.judge is None
+        else SystemSource("judge", _relative(third.judge, folder), fingerprint(third.judge)),
+        reading=reading_keywords(pool.reading),
+        scores=third.scores if isinstance(third.scores, (str, int)) else None,
+        strata=strata,
+        order=tuple(_shuffled(own.units, options.rng, h) for h, own in enumerate(layers)),
+        batches=(tuple(map(int, drawn)),),
+        written={} if blanks is None else {**blanks.written, "keep": list(options.keep)},
+        basis=expected.why,
+    )
+    told = tell(design, expected, options, files, [*_own_notes(pool, blanks), *notes])
+    if files is not None and blanks is not None:
+        write_both(blanks.write(pool.parts_of(told.units)), design, files)
+    return told
+
+
+def _goal(goal: str | None, n_systems: int) -> str:
+    if goal is None:
+        return "score" if n_systems == 1 else "difference"
+    if one_of("goal", goal, GOALS) == "difference" and n_systems == 1:
+        raise InputError("goal: one system has no difference; expected two, or goal='score'")
+    return goal
+
+
+def _open_corpus(
+    corpus: Any, pool: Pool, outputs: list[Any], keep: Sequence[int | str], to: Any
+) -> Blanks | None:
+    """The text of the pool, from which units are written; None for what came from Python."""
+    if is_path(corpus):
+        return open_blanks(corpus, pool, outputs, keep)
+    if to is not None:
+        raise InputError("to: the pool came from Python; expected the path of a file for it")
+    if keep:
+        raise InputError("keep: the pool came from Python; expected it left out")
+    if corpus is not None:
+        try:
+            number = len(corpus)
+        except TypeError:
+            raise InputError(f"pool: {shown(corpus)}; expected a path, texts or None") from None
+        if number not in (len(pool.unit_of_part), pool.n_units):
+            raise InputError(
+                f"pool: {number} texts, but the outputs have {len(pool.unit_of_part)}; expected as "
+                f"many"
+            )
+    return None
+
+
+def _pool_source(corpus: Any, outputs: list[Any], pool: Pool, folder: Path) -> PoolSource:
+    data = outputs[0] if corpus is None else corpus
+    name = Path(data).name if is_path(data) else "pool"
+    return PoolSource(name, _relative(data, folder), fingerprint(data), pool.n_units)
+
+
+def _relative(data: Any, folder: Path) -> str | None:
+    """A path as it is seen from a folder; None for what is no path."""
+    if not is_path(data):
+        return None
+    try:
+        return Path(os.path.relpath(data, folder)).as_posix()
+    except ValueError:  # on another drive
+        return str(Path(data).resolve())
+
+
+def _shuffled(units: Any, seed: int, stratum: int) -> Any:
+    """The order in which the units of a stratum are drawn."""
+    return np.random.default_rng([seed, stratum]).permutation(units).astype(np.int64)
+
+
+def _own_notes(pool: Pool, blanks: Blanks | None) -> list[str]:
+    """What is to be said of the reading; that an output is the answer itself is not true here."""
+    told = [note for note in pool.matched.notes if "is the answer itself" not in note]
+    kept = getattr(blanks, "notes", ())
+    return [*dict.fromkeys(told), *kept]
