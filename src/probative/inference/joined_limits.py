@@ -129,4 +129,5 @@ class Totals:
         step = np.diag(self.sizes * 1e-6)
         up, down = np.minimum(totals + step, self.sizes), np.maximum(totals - step, 0.0)
         moved = np.diagonal(up) - np.diagonal(down)
-        return np.asarray(np.nan_to_num((value(up) - value(down)) / moved))
+        above, below = np.split(value(np.concatenate([up, down])), 2)
+        return np.asarray(np.nan_to_num((above - below) / moved))
