@@ -222,6 +222,10 @@ def test_scores_that_are_undefined_leave_everything_open():
     nothing = ItemStrata.of([10, 500], [10, 50], [0, 0], [True, False])
     assert rare_score(nothing, "recall").alone == (0, 1)
     assert rare_score(nothing, "f1").low == 0
+    for confidence in (None, [[0.1]]):
+        none = rare_score(ItemStrata.of([5], [5], [0], [False], confidence))
+        assert np.isnan(none.estimate)
+        assert (none.low, none.high) == (0, 1)
     nobody = ItemStrata.of([500], [50], [3], [False])
     assert rare_score(nobody, "precision").alone == (0, 1)
     assert (rare_score(nobody).low, rare_score(nobody).high) == (0, 0)

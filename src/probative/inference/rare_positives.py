@@ -270,7 +270,9 @@ def _interval(
         notes = (_CONTRADICTED,) if items.contradicted else ()
         return RareInterval(estimate, *alone, alone, better, notes)
     draws = value(items.drawn)
-    draws = np.where(np.isnan(draws), between[0], draws)
+    draws = draws[~np.isnan(draws)]  # of totals for which the score is defined
+    if not draws.size:
+        return RareInterval(np.nan, *between, between, 0.5 if paired else None, ())
     low, estimate, high = (
         float(x) for x in np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
     )
