@@ -133,6 +133,13 @@ SMALL = {
     "study training": {"--replicates": "2", "--n": "40"},
     "study curves": {"--replicates": "1", "--positives": "5", "--share": "0.5", "--distance": "1"},
     "study looks": {"--streams": "1", "--item-streams": "10", "--units": "20"},
+    "study annotation": {
+        "--replicates": "2",
+        "--items": "300",
+        "--n": "60",
+        "--prevalence": "0.1",
+        "--confidence": "none",
+    },
     "crossval": {"--m": "1"},
 }
 # these take longer

@@ -60,7 +60,7 @@ INPUTS |= {"dataset", "datasets", "second_gold"}
 INPUTS |= {"pilot", "judge", "scores"}  # what a sample is placed by, which the signature names
 INPUTS |= {"probabilities"}  # what the outputs are; the signature then tells of a curve
 # of these commands an option does something else
-WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
+WITHOUT_EFFECT_IN = {"study bayes": {"task"}, "study annotation": {"system", "names"}}
 
 GOLD = "Ann B-PER\nLee I-PER\nsaw O\nYork B-LOC\n\nthe O\nBank B-ORG\nof I-ORG\nRome B-LOC\n\n"
 OLD = "Ann B-PER\nLee O\nsaw O\nYork B-LOC\n\nthe O\nBank B-ORG\nof O\nRome B-PER\n\n"
@@ -541,6 +541,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study runs", "runs.runs_study"),
         ("study repeats", "runs.repeats_study"),
         ("study looks", "looks.look_study"),
+        ("study annotation", "annotation.annotation_study"),
         ("study tests", "tests.size_and_power"),
         ("study chunking", "chunking.chunking_study"),
     ],

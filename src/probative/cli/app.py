@@ -52,6 +52,7 @@ STUDIES = (
     "looks",
     "datasets",
     "curves",
+    "annotation",
 )
 
 
