@@ -19,6 +19,7 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.matching.choices import how_to_read
 from probative.matching.matched import match_inputs
+from probative.matching.outputs import name_of
 from probative.reading.annotations import RowIds, Spans, Tagged, Text
 from probative.reading.inputs import annotations_of, is_path, task_of
 from probative.reading.parts import part_of
