@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         CurveComparison,
         DatasetComparisons,
         Difference,
+        Estimate,
         FileCheck,
         GateVerdict,
         Interval,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
         SystemScores,
     )
     from probative.surveys.design import read_design
+    from probative.surveys.estimating import estimate
     from probative.surveys.sampling import sample
     from probative.sweep import segmentation_sweep
     from probative.tables.tallying import tally
@@ -108,6 +110,7 @@ _HOMES = {
         "CurveComparison",
         "DatasetComparisons",
         "Difference",
+        "Estimate",
         "FileCheck",
         "GateVerdict",
         "Interval",
@@ -124,6 +127,7 @@ _HOMES = {
         "SystemScores",
     ),
     "surveys.design": ("read_design",),
+    "surveys.estimating": ("estimate",),
     "surveys.sampling": ("sample",),
     "sweep": ("segmentation_sweep",),
     "tables": ("tally",),
@@ -142,6 +146,7 @@ __all__ = [
     "CurveComparison",
     "DatasetComparisons",
     "Difference",
+    "Estimate",
     "FileCheck",
     "GateVerdict",
     "InputError",
@@ -173,6 +178,7 @@ __all__ = [
     "curve",
     "difference",
     "effective_counts",
+    "estimate",
     "five_by_two_f_test",
     "five_by_two_t_test",
     "gate",

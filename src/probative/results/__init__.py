@@ -45,6 +45,12 @@ if TYPE_CHECKING:
         DatasetCount,
         MeanDifference,
     )
+    from probative.results.estimates import (
+        Estimate,
+        EstimatedDifference,
+        EstimatedScore,
+        EstimatedStratum,
+    )
     from probative.results.gates import GateVerdict
     from probative.results.groups import Group, GroupSummary, GroupWeight, Heterogeneity
     from probative.results.plans import Plan
@@ -99,6 +105,10 @@ __all__ = [
     "DatasetCount",
     "Difference",
     "DifferencePosterior",
+    "Estimate",
+    "EstimatedDifference",
+    "EstimatedScore",
+    "EstimatedStratum",
     "Example",
     "FileCheck",
     "FoldCounts",
@@ -175,6 +185,7 @@ __getattr__, __dir__ = names_on_demand(
             "CurveComparison",
         ),
         "datasets": ("Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"),
+        "estimates": ("Estimate", "EstimatedDifference", "EstimatedScore", "EstimatedStratum"),
         "gates": ("GateVerdict",),
         "groups": ("Group", "GroupSummary", "GroupWeight", "Heterogeneity"),
         "plans": ("Plan",),
