@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         CurveComparison,
         DatasetComparisons,
         Difference,
+        Estimate,
         FileCheck,
         GateVerdict,
         Interval,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
         SystemScores,
     )
     from probative.surveys.design import read_design
+    from probative.surveys.estimating import estimate
     from probative.surveys.sampling import sample
     from probative.sweep import segmentation_sweep
     from probative.tables.tallying import tally
@@ -111,6 +113,7 @@ _HOMES = {
         "CurveComparison",
         "DatasetComparisons",
         "Difference",
+        "Estimate",
         "FileCheck",
         "GateVerdict",
         "Interval",
@@ -128,6 +131,7 @@ _HOMES = {
         "SystemScores",
     ),
     "surveys.design": ("read_design",),
+    "surveys.estimating": ("estimate",),
     "surveys.sampling": ("sample",),
     "sweep": ("segmentation_sweep",),
     "tables": ("tally",),
@@ -146,6 +150,7 @@ __all__ = [
     "CurveComparison",
     "DatasetComparisons",
     "Difference",
+    "Estimate",
     "FileCheck",
     "GateVerdict",
     "InputError",
@@ -178,6 +183,7 @@ __all__ = [
     "curve",
     "difference",
     "effective_counts",
+    "estimate",
     "five_by_two_f_test",
     "five_by_two_t_test",
     "gate",

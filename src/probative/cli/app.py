@@ -27,6 +27,7 @@ COMMANDS = (
     "interval",
     "plan",
     "sample",
+    "estimate",
     "agreement",
     "ledger",
     "sweep",

@@ -43,7 +43,7 @@ def _strata(sampled: Sampled) -> Table:
             f"{stratum.size:,}",
             f"{stratum.drawn:,}",
             *((f"{stratum.new:,}",) if further else ()),
-            f"{stratum.spread:.2f}",
+            f"{stratum.spread:.3f}",
             f"{100 * stratum.share:.0f} %",
             WHY[stratum.why],
         )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from probative._validation import shown
 from probative._version import __version__
 from probative.errors import InputError
 from probative.files import write_whole
@@ -289,7 +290,17 @@ def read_design(path: Path | str) -> Design:
     -------
     Design
         The design; the paths in it are seen from the folder of the file.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> drawn = pv.sample(None, ["1", "0", "1", "0"], ["1", "1", "0", "0"], size=3)
+    >>> write_design(drawn.design, "sample.design.json")  # doctest: +SKIP
+    >>> pv.read_design("sample.design.json").size  # doctest: +SKIP
+    3
     """
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"path: {shown(path)}; expected the file of a design")
     try:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:

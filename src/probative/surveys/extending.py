@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import shown, whole_number
+from probative._validation import shown
 from probative.errors import InputError
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
@@ -58,7 +58,7 @@ def extend(
         The file for the new units.
     """
     _refuse_with_add(options, names)
-    add = whole_number("add", options.add)
+    add = int(options.add or 0)
     if not (isinstance(given, Design) or is_path(given)):
         raise InputError(f"add: {shown(given)} is no design; expected the file of one")
     path = None if isinstance(given, Design) else Path(given)
@@ -83,7 +83,7 @@ def extend(
     blanks = None
     if files is not None:
         blanks = _same_corpus(old, pool, folder, outputs)
-    told = tell(new, expected, replace(options, rng=old.seed), files, notes)
+    told = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
     if files is not None and blanks is not None:
         write_both(blanks.write(pool.parts_of(told.units)), new, files)
     return told
