@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     )
     from probative.surveys.design import read_design
     from probative.surveys.sampling import sample
+    from probative.surveys.watching import watch
     from probative.sweep import segmentation_sweep
     from probative.tables.tallying import tally
 
@@ -129,6 +130,7 @@ _HOMES = {
     ),
     "surveys.design": ("read_design",),
     "surveys.sampling": ("sample",),
+    "surveys.watching": ("watch",),
     "sweep": ("segmentation_sweep",),
     "tables": ("tally",),
 }
@@ -200,6 +202,7 @@ __all__ = [
     "tables",
     "tally",
     "testing",
+    "watch",
 ]
 
 

@@ -1,8 +1,8 @@
 """Scores and comparisons of a pool while the units of a stratified sample are being labelled.
 
-Limits: the estimate of the pool, so many standard errors to either side as hold at every look.
-What the standard error is a share of, information, is counted in units of what the planned sample
-would tell.
+Limits: the estimate of the pool, so many standard errors to either side as hold at every look. When
+they are tightest is told by information, one over the variance: where the planned sample would be.
+It is decided who is better on the pool when they leave out 0.
 
 Is B better? If A and B are exchangeable, what B is ahead in a unit is as likely d as -d. Strata may
 tell the two apart: a unit in which A says yes and B no is in another stratum than its mirror image.
@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
 from probative.errors import InputError
-from probative.inference.sequences import GRID, Wealth, planned_grid, reach
+from probative.inference.sequences import Wealth, planned_grid, reach
 from probative.inference.sequential import FEWEST
 from probative.inference.strata import Draw
 from probative.inference.stratified import PoolScores
@@ -32,7 +32,7 @@ from probative.results.sequences import Look
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from probative.counts import Counts
     from probative.inference.projections import Projection
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["LabelledUnits", "mirrored_chances", "stratified_looks"]
+__all__ = ["LabelledUnits", "mirrored_chances", "order_of_drawing", "stratified_looks"]
 
-_FARTHEST = 10**9  # units: more than anybody will label
+_STEPS = 50  # of a bisection
 _TOO_FEW = f"fewer than {FEWEST} units in which anything counts: no limits yet"
 _UNSEEN = "fewer than two units of a stratum so far: no limits yet"
 
@@ -102,7 +102,7 @@ class LabelledUnits:
 def stratified_looks(
     units: LabelledUnits,
     ends: Sequence[int],
-    planned: Sequence[int],
+    planned: ArrayLike,
     *,
     metric: str = "f1",
     level: float = 0.95,
@@ -128,32 +128,47 @@ def stratified_looks(
         raise InputError(
             f"metric: {metric} is no ratio of sums over units; expected one of {', '.join(RATIOS)}"
         )
-    number = int(np.sum(planned))
-    wealth = Wealth(planned_grid(number, level) if number else GRID)
-    start = 0
-    for look, end in enumerate(ends, 1):
+    planned = np.asarray(planned, dtype=np.float64)
+    wealth = Wealth(planned_grid(float(planned.sum()), level))
+    start, decided = 0, None
+    for number, end in enumerate(ends, 1):
         so_far = units.first(end)
-        base = {"look": look, "metric": metric, "level": level, "by": by, "units": end}
-        found = _limits(so_far, planned, metric, level, beta)
+        found, more = _Pool(so_far, metric, level, beta, planned).look(number, by)
         if len(units.systems) == 1:
-            yield Look(**base, **found, planned=number)
+            yield found
             continue
         d = _leads(so_far, metric, beta)
         wealth = wealth.bet(d[start:], chance=_chances(so_far, d, start))
-        p = wealth.pvalue()
-        decided = None
-        if p <= 1 - level:
-            decided = "b" if wealth.pvalue("greater") <= wealth.pvalue("less") else "a"
-        yield Look(
-            **base,
-            **found,
+        decided = decided or _clear(found.low, found.high)
+        yield replace(
+            found,
             e_value=math.exp(min(wealth.log_e, 700.0)),
-            pvalue=p,
+            pvalue=wealth.pvalue(),
             decided=decided,
-            more=None if decided else _more(d, wealth, level),
-            planned=number,
+            more=None if decided else more,
         )
         start = end
+
+
+def order_of_drawing(stratum: Ints, rank: Ints) -> Ints:
+    """An order in which the beginning is a random part of every stratum, in equal shares.
+
+    Parameters
+    ----------
+    stratum
+        The number of the stratum of every unit.
+    rank
+        Which one of its stratum every unit was, in the random order of that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.stratified_sequential import order_of_drawing
+    >>> order_of_drawing(np.array([0, 0, 0, 0, 1, 1]), np.array([3, 0, 2, 1, 0, 1])).tolist()
+    [1, 4, 3, 2, 5, 0]
+    """
+    number = np.bincount(stratum)
+    return np.lexsort((stratum, (rank + 0.5) / number[stratum]))
 
 
 def _leads(units: LabelledUnits, metric: str, beta: float) -> Array:
@@ -209,66 +224,120 @@ def mirrored_chances(number: Ints, stratum: Ints, mirror: Ints, d: Array) -> Arr
     return chance
 
 
-def _limits(
-    units: LabelledUnits, planned: Sequence[int], metric: str, level: float, beta: float
-) -> dict[str, float | str | None]:
-    """The estimate of the pool, its limits, the scores, and what must be said."""
-    two = len(units.systems) > 1
-    least, most = (-span(metric), span(metric)) if two else bounds(metric)
-    drawn = np.bincount(units.stratum, minlength=len(units.sizes))
-    nothing: dict[str, float | str | None] = {"estimate": math.nan, "low": least, "high": most}
-    if np.any((drawn == 0) & (units.sizes > 0)):
-        scores = {"score_a": math.nan, "score_b": math.nan} if two else {}
-        return nothing | scores | {"note": _UNSEEN}
-    draw = Draw.of(units.stratum, units.sizes)
-    pool = PoolScores.of(
-        units.systems, draw, metric, level=level, beta=beta, disputed=units.disputed
-    )
-    found = pool.difference() if two else pool.score()
-    told = nothing | {"estimate": found.estimate}
-    if two:
-        told |= {"score_a": pool.score(0).estimate, "score_b": pool.score(1).estimate}
-    if not np.any(draw.rest > 0):
-        return told | {"low": found.estimate, "high": found.estimate}
-    counting = np.sum([contributions(own, metric, beta=beta)[1] > 0 for own in units.systems], 0)
-    if np.count_nonzero(counting) < FEWEST:
-        return told | {"note": _TOO_FEW}
-    if np.any((drawn < 2) & (units.sizes > drawn)):
-        return told | {"note": _UNSEEN}
-    if math.isnan(found.estimate) or not found.standard_error > 0 or found.no_evidence:
-        return told | {"note": "all units alike so far: no limits yet"}
-    normal = float(reach(_information(found, draw, planned), 1.0, level=level))
-    # Student's distance for the same tail: the standard error is an estimate, too
-    tail = special.stdtrit(max(found.degrees_of_freedom, 1.0), special.ndtr(-normal))
-    far = -float(tail) * found.standard_error
-    low, high = max(least, found.estimate - far), min(most, found.estimate + far)
-    return told | {"low": low, "high": high, "note": found.notes[0] if found.notes else None}
+def _clear(low: float, high: float) -> str | None:
+    """Who is better, if the limits of the difference leave out 0."""
+    return "b" if low > 0 else "a" if high < 0 else None
 
 
-def _information(found: Projection, draw: Draw, planned: Sequence[int]) -> float:
-    """What the labelled units tell, in units of what the planned ones would tell.
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """What labelled units tell of their pool, at one look of many."""
 
-    By the variances within strata as they look now, in either case.
-    """
-    number = np.asarray(planned, dtype=np.float64)
-    labelled = draw.drawn
-    open_ = (labelled < draw.sizes) & (number > 0)
-    share = (1 / number[open_] - 1 / draw.sizes[open_]) / (
-        1 / labelled[open_] - 1 / draw.sizes[open_]
-    )
-    now, then = found.by_stratum[open_].sum(), float(found.by_stratum[open_] @ share)
-    if not now > 0 or not then > 0:
-        return float(labelled.sum() / max(number.sum(), 1.0))
-    return float(then / now)
+    units: LabelledUnits
+    metric: str
+    level: float
+    beta: float
+    planned: Array
 
+    def look(self, number: int, by: str) -> tuple[Look, int | None]:
+        """The estimate and its limits; and how many units more would decide it."""
+        two = len(self.units.systems) > 1
+        least, most = (-span(self.metric), span(self.metric)) if two else bounds(self.metric)
+        found = Look(
+            look=number,
+            metric=self.metric,
+            level=self.level,
+            by=by,
+            units=len(self.units.number),
+            estimate=math.nan,
+            low=least,
+            high=most,
+            score_a=math.nan if two else None,
+            score_b=math.nan if two else None,
+            planned=round(float(self.planned.sum())),
+            pool=int(self.units.sizes.sum()),
+        )
+        drawn = np.bincount(self.units.stratum, minlength=len(self.units.sizes))
+        if np.any((drawn == 0) & (self.units.sizes > 0)):
+            return replace(found, note=_UNSEEN), None
+        draw = Draw.of(self.units.stratum, self.units.sizes)
+        scores = PoolScores.of(
+            self.units.systems,
+            draw,
+            self.metric,
+            level=self.level,
+            beta=self.beta,
+            disputed=self.units.disputed,
+        )
+        told = scores.difference() if two else scores.score()
+        found = replace(found, estimate=told.estimate)
+        if two:
+            found = replace(
+                found, score_a=scores.score(0).estimate, score_b=scores.score(1).estimate
+            )
+        if not np.any(draw.rest > 0):
+            return replace(found, low=told.estimate, high=told.estimate), None
+        note = self._why_none(told, drawn)
+        if note is not None:
+            return replace(found, note=note), None
+        far = self._reach(told, draw, drawn)
+        return replace(
+            found,
+            low=max(least, told.estimate - far),
+            high=min(most, told.estimate + far),
+            note=told.notes[0] if told.notes else None,
+        ), self._more(told, draw) if two else None
 
-def _more(d: Array, wealth: Wealth, level: float) -> int | None:
-    """How many units more would decide it, if the difference stays as it looks."""
-    squares = float(d @ d)
-    if squares == 0:
+    def _why_none(self, told: Projection, drawn: Ints) -> str | None:
+        """Why there are no limits yet, or None."""
+        of_systems = [
+            contributions(own, self.metric, beta=self.beta)[1] > 0 for own in self.units.systems
+        ]
+        if np.count_nonzero(np.any(of_systems, axis=0)) < FEWEST:
+            return _TOO_FEW
+        if np.any((drawn < 2) & (self.units.sizes > drawn)):
+            return _UNSEEN
+        if math.isnan(told.estimate) or not told.standard_error > 0 or told.no_evidence:
+            return "all units alike so far: no limits yet"
         return None
-    drift = float(d.sum()) / math.sqrt(squares * len(d))  # per unit, in standard deviations
-    missing = -math.log(1 - level) - wealth.log_e
-    if drift == 0 or missing / (drift**2 / 2) > _FARTHEST:
-        return None
-    return max(1, math.ceil(missing / (drift**2 / 2)))
+
+    def _reach(self, told: Projection, draw: Draw, number: NDArray[Any]) -> float:
+        """How far limits would reach with so many units of every stratum.
+
+        By the variances within strata as they look now. Information is what one over the variance
+        is; at what the planned units tell, limits are tightest.
+        """
+        then, planned = (_variance(told, draw, own) for own in (number, self.planned))
+        if not then > 0:
+            return 0.0
+        information = planned / then if planned > 0 else number.sum() / self.planned.sum()
+        normal = float(reach(information, 1.0, level=self.level))
+        # Student's distance for the same tail: the standard error is an estimate, too
+        tail = special.stdtrit(max(told.degrees_of_freedom, 1.0), special.ndtr(-normal))
+        return -float(tail) * math.sqrt(then)
+
+    def _more(self, told: Projection, draw: Draw) -> int | None:
+        """How many units more would decide it, if the difference stays as it looks.
+
+        In the shares of the strata that there are; what is left of the pool in the end.
+        """
+        if told.estimate == 0:
+            return None
+        low, high = 1.0, float(np.max(draw.sizes / draw.drawn))
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            number = np.minimum(draw.sizes, middle * draw.drawn)
+            if self._reach(told, draw, number) < abs(told.estimate):
+                high = middle
+            else:
+                low = middle
+        more = np.minimum(draw.sizes, high * draw.drawn).sum() - draw.labelled
+        return max(1, math.ceil(more))
+
+
+def _variance(told: Projection, draw: Draw, number: NDArray[Any]) -> float:
+    """The variance with so many units of every stratum, whose units vary as they do now."""
+    open_ = (draw.drawn < draw.sizes) & (number > 0)
+    size = draw.sizes[open_]
+    now = 1 / draw.drawn[open_] - 1 / size
+    return float(told.by_stratum[open_] @ ((1 / number[open_] - 1 / size) / now))
