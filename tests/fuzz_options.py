@@ -135,6 +135,13 @@ SMALL = {
     "study curves": {"--replicates": "1", "--positives": "5", "--share": "0.5", "--distance": "1"},
     "study looks": {"--streams": "1", "--item-streams": "10", "--units": "20"},
     "study ledger": {"--sequences": "1", "--looks": "2"},
+    "study annotation": {
+        "--replicates": "2",
+        "--items": "300",
+        "--n": "60",
+        "--prevalence": "0.1",
+        "--confidence": "none",
+    },
     "crossval": {"--m": "1"},
 }
 # these take longer
@@ -341,6 +348,7 @@ def systems(command, rng, inputs, places):
         "compare": ([*tags, tags[0]], [tags[0], tags[1], tags[1], tags[0]]),
         "rank": ([*tags, tags[0]], [tags[0], f"x={tags[1]}", tags[0]], [tags[0], str(inputs)]),
         "plan": ([*tags, tags[0]],),
+        "sample": ([*tags, tags[0]], [tags[0], f"x={tags[1]}"], [str(inputs / "labels.txt")] * 2),
         "agreement": (tags, [*tags, tags[0]], [str(inputs / "labels.txt")] * 2),
     }[command]
     if rng.random() < 0.7:

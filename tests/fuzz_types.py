@@ -150,6 +150,18 @@ CALLS = {
          "by": "sentence", "beta": 1.0, "adjust": "holm", "n_jobs": 1, "report": None,
          "task": "entities"},
     ),
+    "sample": (
+        pv.sample, (None, TAGS * 5, TAGS * 5),
+        {"size": 4, "goal": "score", "by": "sentence", "names": ["a", "b"], "level": 0.9, "rng": 0,
+         "pilot": ([0], TAGS[:1]), "judge": TAGS * 5, "keep": (), "task": "entities"},
+    ),
+    "sample items": (
+        pv.sample, (None, GOLD, PRED), {"size": 4, "scores": [0.5] * len(GOLD), "positive": "1"}
+    ),
+    "sample more": (
+        pv.sample, (pv.sample(None, GOLD, PRED, size=2).design, GOLD, PRED), {"add": 2}
+    ),
+    "read_design": (pv.read_design, (Path(__file__),), {}),
     "board": (
         # what is no path must not become one here
         lambda gold, folder, **how: pv.board(gold, folder, BOARD / "site", **how),

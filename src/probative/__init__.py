@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         CurveComparison,
         DatasetComparisons,
         Difference,
+        Estimate,
         FileCheck,
         GateVerdict,
         Interval,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
         SystemScores,
     )
     from probative.surveys.design import read_design
+    from probative.surveys.estimating import estimate
     from probative.surveys.sampling import sample
     from probative.surveys.watching import watch
     from probative.sweep import segmentation_sweep
@@ -112,6 +114,7 @@ _HOMES = {
         "CurveComparison",
         "DatasetComparisons",
         "Difference",
+        "Estimate",
         "FileCheck",
         "GateVerdict",
         "Interval",
@@ -129,6 +132,7 @@ _HOMES = {
         "SystemScores",
     ),
     "surveys.design": ("read_design",),
+    "surveys.estimating": ("estimate",),
     "surveys.sampling": ("sample",),
     "surveys.watching": ("watch",),
     "sweep": ("segmentation_sweep",),
@@ -148,6 +152,7 @@ __all__ = [
     "CurveComparison",
     "DatasetComparisons",
     "Difference",
+    "Estimate",
     "FileCheck",
     "GateVerdict",
     "InputError",
@@ -180,6 +185,7 @@ __all__ = [
     "curve",
     "difference",
     "effective_counts",
+    "estimate",
     "five_by_two_f_test",
     "five_by_two_t_test",
     "gate",

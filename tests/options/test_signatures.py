@@ -40,6 +40,8 @@ WITHOUT_EFFECT = {
     "jobs": "the result does not depend on it",
     "resume": "continues the same run",
     "output": "where files go",
+    "to": "likewise",
+    "explain": "prints more of what JSON has anyway",
     "cache": "where what is known is kept",
     "pairs": "which pages are written",
     "comparisons": "which pairs the page shows in full",
@@ -59,9 +61,10 @@ WITHOUT_EFFECT = {
 INPUTS = {"counts", "tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
 INPUTS |= {"train", "dev", "test", "cws", "ner", "runs", "gold", "baseline", "challenger", "table"}
 INPUTS |= {"dataset", "datasets", "second_gold"}
+INPUTS |= {"pilot", "judge", "scores"}  # what a sample is placed by, which the signature names
 INPUTS |= {"probabilities"}  # what the outputs are; the signature then tells of a curve
 # of these commands an option does something else
-WITHOUT_EFFECT_IN = {"study bayes": {"task"}}
+WITHOUT_EFFECT_IN = {"study bayes": {"task"}, "study annotation": {"system", "names"}}
 
 GOLD = "Ann B-PER\nLee I-PER\nsaw O\nYork B-LOC\n\nthe O\nBank B-ORG\nof I-ORG\nRome B-LOC\n\n"
 OLD = "Ann B-PER\nLee O\nsaw O\nYork B-LOC\n\nthe O\nBank B-ORG\nof O\nRome B-PER\n\n"
@@ -289,6 +292,26 @@ CALLS = {
         {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
     "plan:words": (["words.txt", "cut.txt", "words.txt"],
         {"train_words": ["--train-words", "lexicon.txt"]}),
+    "sample": (["gold.conll", "old.conll", "new.conll", "--size", "6"], {
+        name: words for name, words in SPANS.items() if name not in ("metric", "beta", "labels")
+    } | {
+        "task": ["--task", "labels"],
+        "by": ["--by", "document"],
+        "size": ["--size", "7"],
+        "goal": ["--for", "score"],
+        "rng": ["--seed", "3"],
+    }),
+    "sample:more": (["drawn.design.json", "--add", "1"], {"add": ["--add", "2"]}),
+    "sample:labels": (["labels.csv"] * 3 + ["--columns", "old,new", "--size", "12"], IN_TABLES | {
+        "unit_column": ["--unit-column", "doc", "--size", "2"],
+        "columns": ["--columns", "old,third"],
+        "keep": ["--keep", "third"],
+    }),
+    "sample:rows": (["rows.jsonl"] * 3 + ["--columns", "predictions,new_predictions", "--size",
+                                           "6", "--label-names", "O,B-A"], ROWS[1]),
+    "sample:classes": (["classes.csv", "classes.csv", "others.csv", "--probability-columns",
+                        "yes,no", "--keep", "maybe", "--size", "6"],
+        {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
     "interval": (["--tp", "77", "--fp", "44", "--fn", "10"], {
         "metric": ["--metric", "recall"],
         "method": ["--method", "wald"],
@@ -433,7 +456,7 @@ def answer(folder, capsys, monkeypatch):
     def call(words, *arguments):
         capsys.readouterr()
         place = []
-        if words in ("split", "demo", "board"):
+        if words in ("split", "demo", "board", "sample"):
             place = ["-o", f"{words}-{next(COUNT)}"]
         status = main([*words.split(), *arguments, *place, "-q", "-f", "json"])
         captured = capsys.readouterr()
@@ -441,6 +464,9 @@ def answer(folder, capsys, monkeypatch):
         found = json.loads(captured.out)
         return found.pop("signature"), stripped(found)
 
+    if not (folder / "drawn.conll").exists():
+        systems = ["gold.conll", "old.conll", "new.conll"]
+        assert main(["sample", *systems, "--size", "5", "-o", "drawn.conll", "-q"]) == 0
     if not (folder / "folds").exists():
         assert main(["split", "gold.conll", "-o", "folds", "--m", "1", "--seed", "1", "-q"]) == 0
         for side, changed in (("pa", "I-PER"), ("pb", "B-ORG")):
@@ -457,7 +483,7 @@ def answer(folder, capsys, monkeypatch):
 def stripped(value):
     """Results without what tells time, place or why, and without signatures within."""
     if isinstance(value, dict):
-        left_out = ("seconds", "folder", "signature", "corpus", "sha256", "file", "reason")
+        left_out = ("seconds", "folder", "signature", "corpus", "sha256", "file", "files", "reason")
         return {k: stripped(v) for k, v in value.items() if k not in left_out}
     return [stripped(v) for v in value] if isinstance(value, list) else value
 
@@ -521,6 +547,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study repeats", "runs.repeats_study"),
         ("study looks", "looks.look_study"),
         ("study ledger", "ledger.ledger_study"),
+        ("study annotation", "annotation.annotation_study"),
         ("study tests", "tests.size_and_power"),
         ("study chunking", "chunking.chunking_study"),
     ],

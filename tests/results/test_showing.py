@@ -153,6 +153,8 @@ def agreement():
 
 # every class that people meet; further ones are added by a line
 RESULTS = {
+    "Sampled": lambda: pv.sample(None, OLD, NEW, size=20),
+    "SampledStratum": lambda: pv.sample(None, OLD, NEW, size=20).strata[0],
     "Agreement": agreement,
     "PairAgreement": lambda: agreement().pairs[0],
     "Ceiling": lambda: pv.score(GOLD, OLD, second_gold=NEW).ceilings[0],
@@ -276,6 +278,7 @@ def test_what_it_estimates_has_one_name(result):
 
 
 SIGNED = {
+    "Sampled": "sample|entities|iob2|conlleval|by-sentence|for-difference|size:20|guess|",
     "Agreement": "agreement|labels|by-item|level:0.95",
     "Look": "sequential|f1|level:0.95|planned:60",
     "Looks": "sequential|f1|level:0.95|planned:60",

@@ -28,6 +28,7 @@ COMMANDS = (
     "plan",
     "sample",
     "watch",
+    "estimate",
     "agreement",
     "ledger",
     "sweep",
@@ -56,6 +57,7 @@ STUDIES = (
     "ledger",
     "datasets",
     "curves",
+    "annotation",
 )
 
 

@@ -104,7 +104,7 @@ def sampling_variance(
     size, spread, number = (np.asarray(x, dtype=np.float64) for x in (sizes, spreads, drawn))
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = (size * spread) ** 2 * (1 / number - (1 / size if finite else 0))
-    parts = np.where((spread == 0) | (size == 0), 0, parts)
+    parts = np.where(size * spread == 0, 0, parts)
     return float(parts.sum())
 
 

@@ -32,6 +32,7 @@ __all__ = ["Judge", "Judged"]
 # Labelled units of a stratum below which its slopes are not trusted: so many per slope
 _PER_SLOPE = 10
 _ALL_BUT_EQUAL = 1e-6
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +128,7 @@ class Judge:
             mine = draw.stratum == h
             known = opinions[self.labelled[mine]]
             x, y = known - known.mean(axis=0), values[mine] - values[mine].mean(axis=0)
+            x[np.abs(x) <= _ROUNDING * np.abs(known).max()] = 0.0
             inverse, rank = _inverse_of_squares(x)
             if not rank or len(x) < _PER_SLOPE * rank:
                 continue
@@ -139,9 +141,9 @@ class Judge:
 
 
 def _inverse_of_squares(x: Array) -> tuple[Array, int]:
-    """The inverse of x'x, and how many slopes there are: opinions that are all but equal are one."""
+    """The inverse of x'x, and how many slopes there are: all but equal opinions count once."""
     _, lengths, axes = np.linalg.svd(x, full_matrices=False)
-    kept = lengths > _ALL_BUT_EQUAL * max(lengths[0], 1e-300)
+    kept = (lengths > 0) & (lengths > _ALL_BUT_EQUAL * lengths[0])
     along = axes[kept] / lengths[kept, None]
     return along.T @ along, int(kept.sum())
 

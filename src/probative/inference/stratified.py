@@ -219,9 +219,7 @@ class PoolScores:
 
     def _difference(self, a: int, b: int) -> _Target:
         first, second = self._targets[a], self._targets[b]
-        (_, _, missed, left_alone), (right, wrong, _, _) = self._item_moves[a], self._item_moves[b]
-        # what an item that only B has returned moves the difference by, if it is right
-        swing = abs(float((right - wrong) - (missed - left_alone)))
+        swing = max(_swing(self._item_moves[k], self._item_moves[m]) for k, m in ((a, b), (b, a)))
         judged = None
         if first.judged is not None and second.judged is not None:
             judged = second.judged - first.judged
@@ -286,6 +284,12 @@ def _target(
         return _Target(math.nan, nothing, nothing, empty, 0.0)
     value = draw.total(x) / bottom
     return _Target(value, np.asarray((x - value * y) / bottom), np.asarray(y / bottom), empty, miss)
+
+
+def _swing(of_a: Array, of_b: Array) -> float:
+    """What an item that only B has returned moves the difference by, if it is right."""
+    (_, _, missed, left_alone), (right, wrong, _, _) = of_a, of_b
+    return abs(float((right - wrong) - (missed - left_alone)))
 
 
 def _item_moves(total: Counts, metric: str, beta: float) -> Array:

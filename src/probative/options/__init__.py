@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from probative.options.curves import CurveOptions
     from probative.options.differences import DifferenceOptions, ExchangeOptions
+    from probative.options.estimating import EstimateOptions
     from probative.options.intervals import IntervalOptions
     from probative.options.models import (
         BayesOptions,
@@ -48,6 +49,7 @@ __all__ = [
     "CurveOptions",
     "DemoOptions",
     "DifferenceOptions",
+    "EstimateOptions",
     "ExchangeOptions",
     "FoldsOptions",
     "IntervalOptions",
@@ -73,6 +75,7 @@ __getattr__, __dir__ = names_on_demand(
         "comparing": ("CompareOptions", "DemoOptions", "PlanOptions"),
         "curves": ("CurveOptions",),
         "differences": ("DifferenceOptions", "ExchangeOptions"),
+        "estimating": ("EstimateOptions",),
         "intervals": ("IntervalOptions",),
         "models": (
             "BayesOptions",

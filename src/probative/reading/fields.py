@@ -238,6 +238,10 @@ def _separates(n_tabs: Ints, width: Ints, content: NDArray[np.bool_]) -> bool:
 def bytes_of(source: Source, start: Ints, end: Ints) -> NDArray[np.uint8]:
     """The bytes of all the given fields, one after the other."""
     array = np.frombuffer(source.data, np.uint8)
+    if np.any(start[1:] < start[:-1]):  # sentences in another order than that of the file
+        lengths = np.maximum(end - start, 0).astype(np.int64)
+        before = np.cumsum(lengths) - lengths
+        return np.asarray(array[np.repeat(start - before, lengths) + np.arange(lengths.sum())])
     change = np.zeros(len(array) + 1, dtype=np.int8)
     filled = end > start
     change[start[filled]] += 1

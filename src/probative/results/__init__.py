@@ -45,6 +45,12 @@ if TYPE_CHECKING:
         DatasetCount,
         MeanDifference,
     )
+    from probative.results.estimates import (
+        Estimate,
+        EstimatedDifference,
+        EstimatedScore,
+        EstimatedStratum,
+    )
     from probative.results.gates import GateVerdict
     from probative.results.groups import Group, GroupSummary, GroupWeight, Heterogeneity
     from probative.results.ledger import Fingerprints, GateUse, Ledger, TestSet, TestSetUse
@@ -100,6 +106,10 @@ __all__ = [
     "DatasetCount",
     "Difference",
     "DifferencePosterior",
+    "Estimate",
+    "EstimatedDifference",
+    "EstimatedScore",
+    "EstimatedStratum",
     "Example",
     "FileCheck",
     "Fingerprints",
@@ -181,6 +191,7 @@ __getattr__, __dir__ = names_on_demand(
             "CurveComparison",
         ),
         "datasets": ("Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"),
+        "estimates": ("Estimate", "EstimatedDifference", "EstimatedScore", "EstimatedStratum"),
         "gates": ("GateVerdict",),
         "groups": ("Group", "GroupSummary", "GroupWeight", "Heterogeneity"),
         "ledger": ("Fingerprints", "GateUse", "Ledger", "TestSet", "TestSetUse"),

@@ -245,6 +245,11 @@ class Comparison(DifferenceResult):
         # of several runs every comparison has the same keys, whichever question it answers
         return {"variance": None, "p_new_run_better": None, **content}
 
+    @property
+    def lacking(self) -> str | None:
+        """Why there is no probability, where that is not because of a single unit."""
+        return None
+
     def records(self) -> list[dict[str, Any]]:
         """Return the comparison as one flat dictionary."""
         (flat,) = super().records()

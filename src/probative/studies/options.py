@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from probative._types import RNG
 
 __all__ = [
+    "AnnotationOptions",
     "BayesStudyOptions",
     "ChunkingOptions",
     "ClusterOptions",
@@ -157,6 +158,24 @@ class LedgerStudyOptions(Options):
     looks: int = field(default=20, metadata=ALWAYS)
     items: int = field(default=300, metadata=ALWAYS)
     confidence: float = field(default=0.95, metadata=ALWAYS)
+    rng: int = field(default=0, metadata=_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotationOptions(Options):
+    """Of `probative.studies.annotation.annotation_study`."""
+
+    sizes: Sequence[int] = field(default=(100, 200, 400), metadata=ALWAYS | {"as": "n"})
+    prevalences: Sequence[float] = field(
+        default=(0.05, 0.01, 0.005, 0.002), metadata={"as": "prevalence"}
+    )
+    kinds: Sequence[str] = field(
+        default=("calibrated", "timid", "bold", "shifted", "none", "nonsense", "blind"),
+        metadata={"as": "confidence"},
+    )
+    items: int = field(default=100_000, metadata=ALWAYS)
+    level: float = field(default=0.95, metadata=ALWAYS)
+    replicates: int = field(default=400, metadata=ALWAYS)
     rng: int = field(default=0, metadata=_SEED)
 
 

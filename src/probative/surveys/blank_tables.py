@@ -210,7 +210,9 @@ def rows_of_table(
 ) -> tuple[str, str, list[str], list[list[Any]]]:
     """The kind of a table, what stands between its cells, its columns and its rows."""
     if source.data[:1000].lstrip().startswith(b"{") or is_list_of_objects(source):
-        records = objects_of(source)
+        records = source.document if is_list_of_objects(source) else objects_of(source)
+        if not all(isinstance(record, dict) for record in records):
+            raise source.error("is a list of more than objects; expected an object per row")
         names = list(dict.fromkeys(key for record in records for key in record))
         rows = [[record.get(name) for name in names] for record in records]
         return ("json" if is_list_of_objects(source) else "jsonl"), ",", names, rows

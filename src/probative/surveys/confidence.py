@@ -63,14 +63,15 @@ def _probabilities(what: str, given: Any) -> Floats:
     if isinstance(given, Labels):
         numbers = np.array([_number(name) for name in given.names])[given.codes]
     elif is_series(given) or isinstance(given, (list, tuple)):
-        values = given.to_numpy() if hasattr(given, "to_numpy") else given
-        numbers = checked_numbers(what, values)
+        numbers = checked_numbers(what, given.to_numpy() if hasattr(given, "to_numpy") else given)
     else:
         raise InputError(f"{what}: {shown(given)}; expected a column, or a number per item")
-    wrong = np.flatnonzero(~((numbers >= 0) & (numbers <= 1))) if numbers.ndim == 1 else [0]
+    if numbers.ndim != 1:
+        raise InputError(f"{what}: shape {numbers.shape}; expected one number per item")
+    wrong = np.flatnonzero(~((numbers >= 0) & (numbers <= 1)))
     if len(wrong):
         row = int(wrong[0])
-        text = given.names[given.codes[row]] if isinstance(given, Labels) else given[row]
+        text = given.names[given.codes[row]] if isinstance(given, Labels) else float(numbers[row])
         raise InputError(f"{what}: row {row + 1} is {shown(text)}; expected a number from 0 to 1")
     return numbers
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from probative._validation import shown
 from probative._version import __version__
 from probative.errors import InputError
 from probative.files import write_whole
@@ -164,6 +165,8 @@ class Design:
     written
         How the units are written: ``format`` (as `input_format` names it) and the column or key
         for the answer; empty if nothing was.
+    basis
+        On what the spread of the strata rests: "guess", "scores", "pilot" or "judge".
     """
 
     task: str
@@ -179,6 +182,7 @@ class Design:
     order: tuple[NDArray[np.int64], ...] = field(repr=False)
     batches: tuple[tuple[int, ...], ...]
     written: Mapping[str, Any]
+    basis: str = "guess"
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -286,7 +290,17 @@ def read_design(path: Path | str) -> Design:
     -------
     Design
         The design; the paths in it are seen from the folder of the file.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> drawn = pv.sample(None, ["1", "0", "1", "0"], ["1", "1", "0", "0"], size=3)
+    >>> write_design(drawn.design, "sample.design.json")  # doctest: +SKIP
+    >>> pv.read_design("sample.design.json").size  # doctest: +SKIP
+    3
     """
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"path: {shown(path)}; expected the file of a design")
     try:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -329,6 +343,7 @@ def _from_dict(content: Any, path: Path | str) -> Design:
             strata=tuple(Stratum(**stratum) for stratum in content["strata"]),
             order=tuple(np.array(units, dtype=np.int64) for units in content["order"]),
             batches=tuple(tuple(map(int, batch)) for batch in content["batches"]),
+            basis=str(content["basis"]),
         )
         problem = _inconsistency(design)
     except KeyError as error:
@@ -351,9 +366,11 @@ def _inconsistency(design: Design) -> str | None:
     if not np.array_equal(np.sort(units), np.arange(design.pool.units)):
         return f"its orders are not of {design.pool.units} units; expected each unit once"
     drawn = np.array([stratum.drawn for stratum in design.strata])
-    batches = np.array(design.batches).reshape(len(design.batches), -1)
-    if batches.shape[1] != len(sizes) or not design.batches or (batches < 0).any():
+    if not design.batches or {len(batch) for batch in design.batches} != {len(sizes)}:
         return "its batches do not fit its strata; expected a number for each"
+    batches = np.array(design.batches)
+    if (batches < 0).any():
+        return "its batches do not fit its strata; expected numbers of units"
     if not np.array_equal(batches.sum(axis=0), drawn) or (drawn > sizes).any():
         return "its batches do not add up to what is drawn; expected the same numbers"
     return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import shown, whole_number
+from probative._validation import shown
 from probative.errors import InputError
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
@@ -58,7 +58,7 @@ def extend(
         The file for the new units.
     """
     _refuse_with_add(options, names)
-    add = whole_number("add", options.add)
+    add = int(options.add or 0)
     if not (isinstance(given, Design) or is_path(given)):
         raise InputError(f"add: {shown(given)} is no design; expected the file of one")
     path = None if isinstance(given, Design) else Path(given)
@@ -83,7 +83,7 @@ def extend(
     blanks = None
     if files is not None:
         blanks = _same_corpus(old, pool, folder, outputs)
-    told = tell(new, expected, replace(options, rng=old.seed), files, notes)
+    told = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
     if files is not None and blanks is not None:
         write_both(blanks.write(pool.parts_of(told.units)), new, files)
     return told
@@ -104,18 +104,20 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
     """The design with so many more units, placed as well as what is drawn already allows."""
     sizes = [stratum.size for stratum in old.strata]
     before = [stratum.drawn for stratum in old.strata]
-    spreads = [expected.spread(units) for units in old.order]
+    spreads, basis = [stratum.spread for stratum in old.strata], old.basis
+    if expected.evidence is not None:
+        spreads, basis = [expected.spread(units) for units in old.order], expected.why
     keys = [stratum.key for stratum in old.strata]
     drawn, least = draw_numbers(keys, sizes, spreads, old.size + add, before)
     looked_at = [
         replace(
             own,
             spread=spread,
-            why=own.why if k == n0 else reason_of(own.size, int(k), int(low), expected.why),
+            why=own.why if k == n0 else reason_of(own.size, int(k), int(low), basis),
         )
         for own, spread, k, n0, low in zip(old.strata, spreads, drawn, before, least, strict=True)
     ]
-    return old.extended(drawn - np.array(before), looked_at)
+    return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
 
 
 def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> Blanks:

@@ -16,7 +16,7 @@ from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs, name_systems
 from probative.matching.outputs import short_name
 from probative.options import ReadingOptions
-from probative.reading.annotations import Labels, Segmented
+from probative.reading.annotations import Labels, LabelSets, Segmented
 from probative.reading.inputs import annotations_of, is_path, settled, task_of
 from probative.reading.logs import Samples
 from probative.reading.parts import part_of
@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 _ITEM = "item"
+_IN_COLUMNS = ("columns", "conllu", "table", "rows")  # formats of which a column can be named
 # choices of reading that say nothing here, and why
 _REFUSED = {
     "gold_column": "the outputs hold no answer; expected columns=",
@@ -127,6 +128,14 @@ class Pool:
     def all_classes(self) -> bool:
         """Whether every unit has a label of its own, so that there is one item to find in it."""
         return self.matched.all_classes
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What a signature says first: the task, and how tags were read."""
+        if isinstance(self.sides[0], LabelSets):
+            return self.task, "sets"
+        scheme = self.matched.scheme
+        return (self.task,) if scheme is None else (self.task, scheme, self.reading.repair)
 
     @property
     def n_units(self) -> int:
@@ -379,6 +388,8 @@ def _match(
     choices: ReadingOptions,
 ) -> Matched:
     """Who returns what, with an output or a judge in the place of the answer."""
+    if answer.origin is not None and answer.origin.form in _IN_COLUMNS:
+        choices = replace(choices, columns=())  # they were looked up already
     return match_inputs(answer, list(systems), names=names, find_positive=False, reading=choices)
 
 

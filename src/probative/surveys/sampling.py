@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import names_of, one_of, open_probability, shown, whole_number
+from probative._validation import (
+    columns_of,
+    names_of,
+    one_of,
+    open_probability,
+    shown,
+    whole_number,
+)
 from probative.errors import InputError
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["sample"]
 
+UNITS = ("sentence", "document", "unit", "item")
 _FEWEST = 2  # units from which anything can be said
 
 
@@ -44,8 +52,8 @@ def sample(
     goal: str | None = None,
     by: str | None = None,
     names: Sequence[str] | None = None,
-    pilot: Any = None,
-    scores: Any = None,
+    pilot: Input | tuple[Sequence[int], Input] | None = None,
+    scores: int | str | Sequence[float] | None = None,
     judge: Input | None = None,
     keep: Sequence[int | str] = (),
     to: Path | str | None = None,
@@ -124,11 +132,11 @@ def sample(
     """
     options = SampleOptions.of(
         {
-            "size": size,
-            "add": add,
-            "goal": goal,
-            "by": by,
-            "keep": keep,
+            "size": None if size is None else whole_number("size", size, least=_FEWEST),
+            "add": None if add is None else whole_number("add", add),
+            "goal": None if goal is None else one_of("goal", goal, GOALS),
+            "by": None if by is None else one_of("by", by, UNITS),
+            "keep": columns_of("keep", list(keep) if isinstance(keep, tuple) else keep),
             "level": open_probability("level", level),
             "rng": whole_number("rng", rng, least=0, most=2**32 - 1),
             **reading,
@@ -166,7 +174,7 @@ def _draw(
     names: Sequence[str] | None,
     to: Path | str | None,
 ) -> Sampled:
-    size = whole_number("size", options.size, least=_FEWEST) if options.size is not None else None
+    size = options.size
     if size is None:
         raise InputError("size: missing; expected how many units to annotate")
     goal = _goal(options.goal, len(outputs))
@@ -216,8 +224,9 @@ def _draw(
         order=tuple(_shuffled(own.units, options.rng, h) for h, own in enumerate(layers)),
         batches=(tuple(map(int, drawn)),),
         written={} if blanks is None else {**blanks.written, "keep": list(options.keep)},
+        basis=expected.why,
     )
-    told = tell(design, expected, options, files, [*_own_notes(pool, blanks), *notes])
+    told = tell(design, expected, options, pool.facts, files, [*_own_notes(pool, blanks), *notes])
     if files is not None and blanks is not None:
         write_both(blanks.write(pool.parts_of(told.units)), design, files)
     return told
@@ -226,7 +235,7 @@ def _draw(
 def _goal(goal: str | None, n_systems: int) -> str:
     if goal is None:
         return "score" if n_systems == 1 else "difference"
-    if one_of("goal", goal, GOALS) == "difference" and n_systems == 1:
+    if goal == "difference" and n_systems == 1:
         raise InputError("goal: one system has no difference; expected two, or goal='score'")
     return goal
 

@@ -80,6 +80,7 @@ def tell(
     design: Design,
     expected: Expected,
     options: SampleOptions,
+    facts: Sequence[str],
     files: Mapping[str, Path] | None,
     notes: Sequence[str],
 ) -> Sampled:
@@ -91,8 +92,8 @@ def tell(
         The design.
     expected
         What is expected of every unit.
-    options
-        The choices.
+    options, facts
+        The choices, and what came of them.
     files
         What is written; None for nothing.
     notes
@@ -110,11 +111,11 @@ def tell(
     last = len(design.batches) - 1
     signature = options.signature(
         "sample",
-        design.task,
+        *facts,
         f"by-{design.unit}",
         f"for-{design.goal}",
         f"size:{design.size}",
-        expected.why,
+        design.basis,
     )
     return Sampled(
         task=design.task,

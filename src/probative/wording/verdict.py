@@ -71,7 +71,7 @@ def no_verdict(comparison: Comparison) -> str | None:
     if isnan(c.difference):
         return f"{metric_name(c.metric, c.match)} is undefined for one of them"
     if isnan(c.p_b_better):
-        return (
+        return c.lacking or (
             f"a score here rests on one {c.by} alone, and one {c.by} is no evidence of how the "
             f"systems do on others"
         )

@@ -1,0 +1,251 @@
+"""Pools of single items of which everything is known, to be annotated in part time and again.
+
+The log odds of being positive are normal, and systems return the items whose log odds, blurred a
+little, are high. Somebody gives every item a probability, rightly or wrongly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import optimize, special
+
+from probative.counts import Counts
+from probative.inference.allocation import allocate
+from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
+from probative.inference.stratified import Draw, PoolScores
+from probative.metrics import score
+from probative.surveys.strata import LEAST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._types import Array
+
+    Ints = NDArray[np.int64]
+
+__all__ = ["CONFIDENCES", "ItemPool", "ItemQuestion", "Sample", "make_items", "sample_of"]
+
+_DRAWS = 2000
+CUTS = 4  # strata of the items that a system returns, or does not, by confidence
+# what confidences make of the true log odds: the factor and the shift
+CONFIDENCES = {
+    "calibrated": (1.0, 0.0),
+    "timid": (0.5, 0.0),
+    "bold": (2.0, 0.0),
+    "shifted": (1.0, 1.5),
+}
+_BLUR = (1.0, 0.5)  # of the log odds that system A and system B see
+_THRESHOLD = 0.3  # probability from which an item is returned
+_BLIND = 0.2  # of the positive items that nobody has an inkling of
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one sample said.
+
+    Attributes
+    ----------
+    held, width, noted
+        Whether the interval held the truth, its width, and whether a note warned.
+    normal
+        Whether the normal interval of the same sample held the truth.
+    """
+
+    held: bool
+    width: float
+    noted: bool
+    normal: bool
+
+
+def sample_of(found: PoolScores, truth: float, *, paired: bool) -> Sample:
+    """What a stratified sample says of a score, or of a difference, beside the truth.
+
+    Parameters
+    ----------
+    found
+        What the sample tells of the pool.
+    truth
+        What is true of it.
+    paired
+        Whether a difference was asked for.
+    """
+    told = found.difference() if paired else found.score()
+    reach = float(-special.ndtri((1 - found.level) / 2)) * told.standard_error
+    return Sample(
+        told.low <= truth <= told.high,
+        told.high - told.low,
+        bool(told.notes),
+        bool(abs(told.estimate - truth) <= reach),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ItemPool:
+    """Single items, with what two systems return.
+
+    Attributes
+    ----------
+    positive
+        Whether every item is.
+    returned
+        Whether a system returns it: one row per system.
+    confidence
+        The log odds that somebody gives every item.
+    """
+
+    positive: NDArray[np.bool_]
+    returned: NDArray[np.bool_]
+    confidence: Array
+
+    def strata(self, systems: Sequence[int], *, by_confidence: bool) -> NDArray[np.intp]:
+        """The stratum of every item: who returns it, cut into equal sums of sqrt(p(1 - p))."""
+        pattern = np.zeros(len(self.positive), np.intp)
+        for system in systems:
+            pattern = 2 * pattern + self.returned[system]
+        if not by_confidence:
+            return np.unique(pattern, return_inverse=True)[1].astype(np.intp)
+        chance = special.expit(self.confidence)
+        doubt = np.sqrt(chance * (1 - chance))
+        cuts = CUTS if len(systems) == 1 else CUTS // 2
+        stratum = np.zeros(len(self.positive), np.intp)
+        for own in range(2 ** len(systems)):
+            items = np.flatnonzero(pattern == own)
+            items = items[np.argsort(self.confidence[items], kind="stable")]
+            reached = np.cumsum(doubt[items])
+            part = reached / max(reached[-1], 1e-300) * cuts if len(items) else reached
+            stratum[items] = own * cuts + np.minimum(part.astype(np.intp), cuts - 1)
+        return np.unique(stratum, return_inverse=True)[1].astype(np.intp)
+
+
+def make_items(
+    rng: np.random.Generator,
+    prevalence: float,
+    spread: float,
+    confidences: str,
+    size: int = 100_000,
+) -> ItemPool:
+    """Draw a pool of items.
+
+    Parameters
+    ----------
+    rng
+        Where the draws come from.
+    prevalence, spread
+        The share of positive items, and the standard deviation of the log odds: the larger, the
+        better can positive items be told, and the higher is F1.
+    confidences
+        What is said of the items: calibrated, timid, bold, shifted; nonsense, which has nothing to
+        do with them; blind, which knows nothing of every fifth positive item.
+    size
+        How many items there are.
+    """
+    quantiles = special.ndtri((np.arange(2000) + 0.5) / 2000) * spread
+    centre = optimize.brentq(
+        lambda middle: float(special.expit(middle + quantiles).mean()) - prevalence, -80, 20
+    )
+    odds = centre + spread * rng.standard_normal(size)
+    chance = special.expit(odds)
+    if confidences == "blind":
+        chance = (1 - _BLIND) * chance + _BLIND * prevalence
+    positive = rng.random(size) < chance
+    returned = np.stack(
+        [odds + blur * rng.standard_normal(size) > special.logit(_THRESHOLD) for blur in _BLUR]
+    )
+    factor, shift = CONFIDENCES.get(confidences, (1.0, 0.0))
+    said = factor * odds + shift
+    if confidences == "nonsense":
+        said = rng.permutation(said)
+    return ItemPool(positive, returned, said)
+
+
+class ItemQuestion:
+    """One question about a pool of items, and the strata in which it is asked."""
+
+    def __init__(self, pool: ItemPool, question: str, by_confidence: bool, random: bool):
+        self.paired = question == "difference"
+        systems = (0, 1) if self.paired else (0,)
+        self.stratum = pool.strata(systems, by_confidence=by_confidence)
+        self.sizes = np.bincount(self.stratum)
+        first = np.unique(self.stratum, return_index=True)[1]
+        self.returned = pool.returned[:, first].T[:, list(systems)]
+        self.positive = np.bincount(self.stratum, weights=pool.positive).astype(np.int64)
+        self.random = random
+        by_stratum = [pool.confidence[self.stratum == h] for h in range(len(self.sizes))]
+        self.confidence = [special.expit(own) for own in by_stratum] if by_confidence else None
+        self.spreads = self._expected_spreads()
+        self.truth = float(self._value(self.positive))
+
+    def _expected_spreads(self) -> Array:
+        """How much the items of a stratum are expected to differ."""
+        if self.confidence is None:
+            chance = np.where(self.returned.any(axis=1), 0.5, 0.01)
+        else:
+            chance = np.array([own.mean() for own in self.confidence])
+        spread = np.sqrt(chance * (1 - chance))
+        if not self.paired:
+            return np.asarray(spread)
+        disputed = self.returned[:, 0] != self.returned[:, 1]
+        return np.asarray(np.where(disputed, spread, spread / 2))
+
+    def _value(self, totals: Any) -> Array:
+        values = []
+        for column in self.returned.T:
+            tp, fn = totals @ column, totals @ ~column
+            values.append(score(Counts(tp, self.sizes @ column - tp, fn), "f1"))
+        return np.asarray(values[1] - values[0] if self.paired else values[0])
+
+    def label(self, n: int, rng: np.random.Generator) -> ItemStrata:
+        """Label some items, placed where they tell most."""
+        least = np.minimum(min(LEAST, n // len(self.sizes)), self.sizes)
+        drawn = allocate(self.sizes, self.spreads, n, least)
+        found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
+        return ItemStrata.of(self.sizes, drawn, found, self.returned, self.confidence, draws=_DRAWS)
+
+    def annotate(self, n: int, level: float, rng: np.random.Generator) -> Sample:
+        """Label some items and ask for the interval."""
+        if self.random:
+            return self._at_random(n, level, rng)
+        items = self.label(n, rng)
+        told = (rare_difference if self.paired else rare_score)(items, "f1", level=level)
+        drawn, found = items.labelled.astype(np.int64), items.positive.astype(np.int64)
+        return Sample(
+            told.low <= self.truth <= told.high,
+            told.high - told.low,
+            bool(told.notes),
+            self._normal(drawn, found, level),
+        )
+
+    def _at_random(self, n: int, level: float, rng: np.random.Generator) -> Sample:
+        """Simply random items, analysed as such."""
+        drawn = rng.multivariate_hypergeometric(self.sizes, n)
+        found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
+        draw = Draw.of(np.zeros(n, np.intp), [int(self.sizes.sum())])
+        told = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
+        return sample_of(told, self.truth, paired=self.paired)
+
+    def _normal(self, drawn: Ints, found: Ints, level: float) -> bool:
+        """Whether the normal interval of the same labels holds."""
+        draw = Draw.of(np.repeat(np.arange(len(drawn)), drawn), self.sizes)
+        told = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
+        return sample_of(told, self.truth, paired=self.paired).normal
+
+
+def _rows(returned: NDArray[np.bool_], drawn: Ints, found: Ints) -> list[Counts]:
+    """One row per item and system, items in the same order: by stratum, positive ones first."""
+    stratum = np.repeat(np.arange(len(drawn)), drawn)
+    within = np.arange(len(stratum)) - np.repeat(np.cumsum(drawn) - drawn, drawn)
+    positive = within < found[stratum]
+    return [
+        Counts(
+            *(
+                np.asarray(cell, dtype=np.float64)
+                for cell in (own & positive, own & ~positive, ~own & positive)
+            )
+        )
+        for own in (column[stratum] for column in returned.T)
+    ]

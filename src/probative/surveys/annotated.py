@@ -1,0 +1,273 @@
+"""The annotated units of a sample, found again in its design, and what is right in them.
+
+An annotated file holds the units of the sample as they were written, or in another order if tokens,
+texts or ids tell which they are. Several files hold the draws of a design one after the other, or
+any parts of it. Units that are missing, there twice or not in the design are an error: a sample
+that somebody has chosen from is no random sample any more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.matching.choices import how_to_read
+from probative.matching.matched import match_inputs
+from probative.matching.outputs import name_of
+from probative.reading.annotations import RowIds, Spans, Tagged, Text
+from probative.reading.inputs import annotations_of, is_path, task_of
+from probative.reading.parts import part_of
+from probative.surveys.blanks import unanswered
+from probative.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.matching.matched import Matched
+    from probative.surveys.design import Design
+    from probative.surveys.pool import Pool
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.intp]
+
+__all__ = ["Annotated", "read_annotated"]
+
+
+@dataclass(frozen=True, eq=False)
+class Annotated:
+    """What is right in the units of a sample.
+
+    Attributes
+    ----------
+    counts
+        The counts of each system, one row per drawn unit, in the order of the design.
+    matched
+        The outputs, matched to the annotations: those of the first file.
+    positives
+        How many items the annotations hold.
+    notes
+        What was recognised or is to be known of the reading.
+    """
+
+    counts: tuple[Counts, ...]
+    matched: Matched
+    positives: float
+    notes: tuple[str, ...]
+
+
+def read_annotated(
+    design: Design, pool: Pool, annotated: Sequence[Any], *, batches: int | None = None
+) -> Annotated:
+    """Read the annotations of a sample, find each unit in the design, and count what is right.
+
+    Parameters
+    ----------
+    design
+        The design.
+    pool
+        Who returns what.
+    annotated
+        One or more files, or what `score` takes for an answer, which hold each drawn unit once.
+    batches
+        How many draws of the design are meant; by default all.
+    """
+    units = design.units
+    meant = units.number if batches is None else units.number[units.batch < batches]
+    parts = pool.parts_of(meant)
+    sides = [_read(given, number, pool, design) for number, given in enumerate(annotated)]
+    if not sides:
+        raise InputError("annotated: missing; expected the annotated sample")
+    places, notes = _find(sides, pool, parts, design)
+    row_of_unit = np.full(pool.n_units, -1, dtype=np.intp)
+    row_of_unit[meant] = np.arange(len(meant))
+    tables = [np.zeros((len(meant), 4)) for _ in pool.names]
+    found: list[Matched] = []
+    known = tuple(f"{name_of(side)}:" for side in pool.sides)  # the pool has told of these
+    with_tn = True
+    for side, own in zip(sides, places, strict=True):
+        matched = _match(side, pool, parts[own])
+        rows = row_of_unit[pool.unit_of_part[parts[own]]]
+        for table, counts in zip(tables, _counts_of(matched), strict=True):
+            cells = [
+                counts.tp,
+                counts.fp,
+                counts.fn,
+                0 * counts.tp if counts.tn is None else counts.tn,
+            ]
+            np.add.at(table, rows, np.stack(cells, axis=1))
+            with_tn = with_tn and counts.tn is not None
+        notes += [note for note in matched.notes if not note.startswith(known)]
+        found.append(matched)
+    counts_of_all = tuple(
+        Counts(tp, fp, fn, tn if with_tn else None)
+        for tp, fp, fn, tn in (table.T for table in tables)
+    )
+    positives = sum(float(matched.items.positives) for matched in found)
+    return Annotated(counts_of_all, found[0], positives, tuple(dict.fromkeys(notes)))
+
+
+def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
+    """An annotated file, or what came from Python, as an answer."""
+    options = replace(how_to_read(pool.reading), tag_column=None, predicted=False)
+    try:
+        side: Any = annotations_of(given, f"annotated, number {number + 1}", options)
+    except InputError:
+        _refuse_blanks(given, pool, design)  # what is not annotated cannot be read, either
+        raise
+    if side.origin is not None and side.origin.form == design.written.get("format"):
+        _refuse_blanks(given, pool, design)
+    if task_of(side) != pool.task:
+        raise InputError(
+            f"is {task_of(side)}, but the outputs are {pool.task}; expected the annotated sample",
+            given if is_path(given) else None,
+        )
+    return side
+
+
+def _refuse_blanks(given: Any, pool: Pool, design: Design) -> None:
+    """Refuse a file of the sample that nobody has filled in, or not all of it."""
+    if not is_path(given) or not design.written:
+        return
+    try:
+        blank = unanswered(given, design.written)
+    except InputError:  # it is another kind of file, which says itself what is wrong with it
+        return
+    if blank:
+        what = "token" if pool.task == "entities" else "row"
+        raise InputError(
+            f"{counted(blank, what)} not annotated yet; expected an answer for each", given
+        )
+
+
+def _match(side: Any, pool: Pool, parts: Ints) -> Matched:
+    """Who of the systems is right in some sentences (units that were read)."""
+    outputs = [part_of(own, parts) for own in pool.sides]  # type: ignore[arg-type]
+    reading = replace(pool.reading, tag_column=None, columns=(), align_by="tokens")
+    return match_inputs(
+        side, outputs, names=pool.names, find_positive=False, all_there=False, reading=reading
+    )
+
+
+def _counts_of(matched: Matched) -> list[Counts]:
+    """The counts of each system, one row per sentence (unit that was read)."""
+    return [matched.items.counts(k, by="sentence") for k in range(len(matched.names))]
+
+
+# --- which units are these? -------------------------------------------------------------------
+
+
+def _find(
+    sides: Sequence[Any], pool: Pool, parts: Ints, design: Design
+) -> tuple[list[Ints], list[str]]:
+    """The places of annotated sentences among the drawn ones, and what is to be said of them."""
+    names = [_names_of(side, pool.sides[0]) for side in sides]
+    if all(own is not None for own in names):
+        return _by_name(names, _drawn_names(pool, parts), pool)
+    sizes = [_n_parts(side) for side in sides]
+    if sum(sizes) != len(parts):
+        raise InputError(
+            f"annotated: {counted(sum(sizes), _part(pool))} without tokens, texts or ids, but "
+            f"{len(parts):,} were drawn{_draws(design)}; expected all of them, in the order in "
+            f"which they were drawn"
+        )
+    ends = np.cumsum([0, *sizes])
+    every = np.arange(len(parts), dtype=np.intp)
+    return [every[low:high] for low, high in pairwise(ends)], []
+
+
+def _by_name(
+    names: Sequence[Any], drawn: Sequence[Any], pool: Pool
+) -> tuple[list[Ints], list[str]]:
+    free: dict[Any, deque[int]] = defaultdict(deque)
+    for place, name in enumerate(drawn):
+        free[name].append(place)
+    known, places = set(drawn), [[] for _ in names]  # type: ignore[var-annotated]
+    twice, strange = 0, []
+    for own, found in zip(names, places, strict=True):
+        for name in own:
+            if free[name]:
+                found.append(free[name].popleft())
+            elif name in known:
+                twice += 1
+            else:
+                strange.append(name)
+    missing = len(drawn) - sum(map(len, places))
+    if missing or twice or strange:
+        raise InputError(_mismatch(missing, twice, strange, drawn, pool))
+    flat = [place for found in places for place in found]
+    notes = []
+    if flat != sorted(flat):
+        equal = len(drawn) - len(known)
+        notes.append("the annotated units are in another order than they were drawn in")
+        if equal:
+            notes.append(
+                f"{equal + sum(drawn.count(n) > 1 for n in known)} of them are the same text as "
+                f"others: these are paired in their order"
+            )
+    return [np.array(found, dtype=np.intp) for found in places], notes
+
+
+def _mismatch(
+    missing: int, twice: int, strange: Sequence[Any], drawn: Sequence[Any], pool: Pool
+) -> str:
+    """How the annotated units differ from those drawn, with counts."""
+    what = _part(pool)
+    parts = []
+    if missing:
+        parts.append(f"{missing:,} of the {counted(len(drawn), what)} drawn missing")
+    if twice:
+        parts.append(f"{twice:,} there more often than drawn")
+    if strange:
+        shown = " ".join(strange[0]) if isinstance(strange[0], tuple) else str(strange[0])
+        parts.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")
+    return f"annotated: {', '.join(parts)}; expected each drawn {what} once"
+
+
+def _names_of(side: Any, own: Any) -> list[Any] | None:
+    """What tells annotated sentences from others; None where nothing does in both."""
+    mine, theirs = _telling(side), _telling(own)
+    if mine is None or theirs is None or mine[0] != theirs[0]:
+        return None
+    return mine[1]
+
+
+def _drawn_names(pool: Pool, parts: Ints) -> list[Any]:
+    names = _telling(pool.sides[0])
+    return [] if names is None else [names[1][place] for place in parts.tolist()]
+
+
+def _telling(side: Any) -> tuple[str, list[Any]] | None:
+    """What tells sentences (items) apart, and what kind of thing that is."""
+    text = side.text if isinstance(side, (Tagged, Spans)) else side.aligned
+    if isinstance(text, Text):
+        words = [tuple(text.words(i)) for i in range(text.n_sentences)]
+        return ("words", words) if any(words) else None
+    if side.units is not None:
+        return None
+    if isinstance(text, RowIds):
+        return f"column {text.column}", [text.names[code] for code in text.codes]
+    texts = None if side.texts is None else side.texts()
+    return None if not texts else ("texts", list(texts))
+
+
+def _n_parts(side: Any) -> int:
+    if isinstance(side, (Tagged, Spans)):
+        return side.text.n_sentences
+    return len(side) if side.units is None else int(side.units.max(initial=-1)) + 1
+
+
+def _part(pool: Pool) -> str:
+    """What an annotated file holds: sentences, also where documents were drawn."""
+    return "sentence" if pool.unit == "document" else pool.unit
+
+
+def _draws(design: Design) -> str:
+    return f" in {len(design.batches)} draws" if len(design.batches) > 1 else ""

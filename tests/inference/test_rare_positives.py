@@ -1,0 +1,262 @@
+"""Scores of single items in strata, however rare the positive ones."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probative.errors import InputError
+from probative.inference.joined_limits import Totals, share_limits
+from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
+from probative.inference.recalibration import recalibrate
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "rare_positives.json").read_text())
+POOL = {
+    "sizes": [60_000, 25_000, 10_000, 4_800, 100, 50, 30, 20],
+    "labelled": [50, 50, 50, 50, 50, 50, 30, 20],
+    "positive": [0, 0, 1, 2, 30, 35, 25, 18],
+    "returned": [False] * 4 + [True] * 4,
+}
+CONFIDENCE = [[0.0005], [0.002], [0.01], [0.03], [0.5], [0.7], [0.85], [0.95]]
+PAIRED = [[0, 0], [0, 0], [0, 1], [1, 0], [1, 0], [0, 1], [1, 1], [1, 1]]
+
+
+def strata_of(case):
+    return ItemStrata.of(
+        case["sizes"],
+        case["labelled"],
+        case["positive"],
+        case["returned"],
+        [[share] for share in case["confidence"]],
+    )
+
+
+def f1(totals, sizes, returned):
+    """Independently of the package."""
+    returned = np.asarray(returned, bool)
+    tp, fn = totals @ returned, totals @ ~returned
+    with np.errstate(invalid="ignore"):
+        return 2 * tp / (np.asarray(sizes) @ returned + tp + fn)
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
+def test_the_posterior_is_that_of_a_fine_grid(case):
+    items = strata_of(case)
+    nodes = recalibrate(items.labelled, items.positive, items.confidence)
+    share = nodes.weight @ (nodes.a / (nodes.a + nodes.b))
+    totals = items.positive + (items.sizes - items.labelled) * share
+    returned = items.returned[:, 0]
+    assert totals @ returned == pytest.approx(case["tp"], rel=1e-3)
+    assert totals @ ~returned == pytest.approx(case["fn"], rel=1e-3)
+    assert nodes.far == pytest.approx(case["far"], abs=1e-3)
+    assert items.contradicted == (case["far"] > 0.5)
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
+def test_draws_are_those_of_all_totals_of_a_small_pool(case):
+    items = strata_of(case)
+    drawn = f1(items.drawn, case["sizes"], case["returned"])
+    below = [float(np.mean(drawn <= value + 1e-12)) for value in case["f1"]]
+    assert below == pytest.approx(case["below"], abs=0.015)  # four standard errors of 20,000
+    found = rare_score(items)
+    if not items.contradicted:
+        assert f1(items.drawn, case["sizes"], case["returned"]).min() <= found.low
+        assert found.low == pytest.approx(case["f1"][0], abs=0.01)
+        assert found.high == pytest.approx(case["f1"][-1], abs=0.01)
+
+
+@pytest.mark.parametrize(("labelled", "positive", "low", "high"), GOLDEN["limits"])
+def test_limits_of_shares(labelled, positive, low, high):
+    found = share_limits(np.array([float(labelled)]), np.array([float(positive)]), 0.95)
+    assert [float(end[0]) for end in found] == pytest.approx([low, high], rel=1e-12)
+
+
+def mover(sizes, labelled, positive, returned, side):
+    """The limit of F1 by halving: where MOVER's limit of the linear form 2·tp - f·(M + G) is 0."""
+    sizes, labelled, positive = (np.asarray(x, float) for x in (sizes, labelled, positive))
+    returned = np.asarray(returned, bool)
+    low, high = share_limits(labelled, positive, 0.95)
+    share, rest = positive / labelled, np.sqrt(1 - labelled / sizes)
+    least, most = 0.0, 1.0
+    for _ in range(60):
+        f = (least + most) / 2
+        weight = sizes * (2.0 * returned - f)
+        up = (weight > 0) == (side == "high")
+        reach = weight * rest * np.where(up, high - share, share - low)
+        form = weight @ share - f * (sizes @ returned)
+        sign = 1 if side == "high" else -1
+        inside = (form + sign * np.sqrt((reach**2).sum())) * sign >= 0
+        if inside == (side == "high"):
+            least = f
+        else:
+            most = f
+    return f
+
+
+def test_labels_alone_give_the_limits_of_mover():
+    alone = rare_score(ItemStrata.of(**POOL))
+    assert alone.low == pytest.approx(mover(**POOL, side="low"), abs=1e-6)
+    assert alone.high == pytest.approx(mover(**POOL, side="high"), abs=1e-6)
+    assert (alone.low, alone.high) == alone.alone
+    assert alone.notes == ()
+
+
+@st.composite
+def pools(draw, systems=1):
+    number = draw(st.integers(2, 6))
+    sizes = draw(st.lists(st.integers(1, 5000), min_size=number, max_size=number))
+    labelled = [draw(st.integers(1, min(size, 60))) for size in sizes]
+    positive = [draw(st.integers(0, n)) for n in labelled]
+    returned = [[draw(st.booleans()) for _ in range(systems)] for _ in sizes]
+    return sizes, labelled, positive, returned
+
+
+@settings(max_examples=40, deadline=None)
+@given(pools(systems=2), st.integers(0, 2**32 - 1))
+def test_no_totals_that_the_labels_allow_lie_outside(pool, seed):
+    """Any deviation whose parts, measured by the strata's limits, have squares that add up to 1."""
+    sizes, labelled, positive, returned = (np.asarray(x, float) for x in pool)
+    totals = Totals.of(sizes, labelled, positive, 0.95)
+    way = np.random.default_rng(seed).standard_normal((2000, len(sizes)))
+    way /= np.linalg.norm(way, axis=1, keepdims=True)
+    anywhere = totals.estimate + way * np.where(way > 0, totals.above, totals.below)
+    anywhere = np.clip(anywhere, 0, sizes)
+    items = ItemStrata.of(*pool)
+    values = [f1(anywhere, sizes, column) for column in returned.T]
+    low, high = rare_score(items).alone
+    if np.isfinite(values[0]).all():
+        assert low - 1e-6 <= values[0].min()
+        assert values[0].max() <= high + 1e-6
+    difference = rare_difference(items).alone
+    if np.isfinite(values).all():
+        apart = values[1] - values[0]
+        assert difference[0] - 2e-3 <= apart.min()
+        assert apart.max() <= difference[1] + 2e-3
+
+
+@settings(max_examples=25, deadline=None)
+@given(pools(systems=2), st.randoms(use_true_random=False), st.booleans())
+def test_neither_the_order_of_strata_nor_that_of_systems_matters(pool, random, finite):
+    items = ItemStrata.of(*pool, finite=finite)
+    order = list(range(len(items.sizes)))
+    random.shuffle(order)
+    other = ItemStrata.of(*([column[i] for i in order] for column in pool), finite=finite)
+    assert rare_score(other).alone == pytest.approx(rare_score(items).alone, abs=1e-6)
+    ab, ba = rare_difference(items), rare_difference(items, a=1, b=0)
+    assert ab.alone == pytest.approx([-ba.alone[1], -ba.alone[0]], abs=1e-6, nan_ok=True)
+    assert ab.p_better == pytest.approx(1 - ba.p_better, abs=1e-6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(pools(), st.sampled_from(["precision", "recall", "f1", "accuracy", "mcc"]))
+def test_limits_hold_the_estimate_and_what_can_be(pool, metric):
+    confidence = [[0.3]] * len(pool[0])
+    for items in (ItemStrata.of(*pool), ItemStrata.of(*pool, confidence, draws=500)):
+        found = rare_score(items, metric)
+        if np.isnan(found.estimate):
+            continue
+        lowest = -1 if metric == "mcc" else 0
+        values = (lowest, found.low, found.estimate, found.high, 1)
+        assert all(a <= b + 1e-9 for a, b in pairwise(values))
+
+
+def test_nothing_is_open_where_everything_is_labelled():
+    sizes, positive = [40, 60], [30, 6]
+    for confidence in (None, [[0.7], [0.1]]):
+        items = ItemStrata.of(sizes, sizes, positive, [True, False], confidence)
+        found = rare_score(items)
+        assert found.low == pytest.approx(60 / 76) == pytest.approx(found.high)
+        beyond = rare_score(
+            ItemStrata.of(sizes, sizes, positive, [True, False], confidence, finite=False)
+        )
+        assert beyond.low < 60 / 76 < beyond.high
+
+
+def test_confidences_narrow_the_limits_and_a_note_says_so():
+    pool = [200, 1000, 50_000], [100] * 3, [70, 3, 0], [True, False, False]
+    sure = rare_score(ItemStrata.of(*pool, [[0.7], [0.03], [1e-5]]))
+    low, high = sure.alone
+    assert high - low > 2 * (sure.high - sure.low)
+    (note,) = sure.notes
+    assert note.endswith(f"labels alone would give {low:.4f} to {high:.4f}")
+
+
+def test_confidences_that_contradict_the_labels_are_not_listened_to():
+    upside_down = CONFIDENCE[::-1]
+    found = rare_score(ItemStrata.of(**POOL, confidence=upside_down))
+    assert (found.low, found.high) == found.alone == rare_score(ItemStrata.of(**POOL)).alone
+    assert "do not go with the labels" in found.notes[0]
+
+
+def test_bold_confidences_are_recalibrated():
+    """Where doubtful items are positive more often than was said, so may the others be."""
+    labels = {"sizes": [100_000, 500, 500], "labelled": [100, 100, 100]}
+    said = [[1e-6], [0.02], [0.98]]
+    right = ItemStrata.of(**labels, positive=[0, 2, 98], returned=[0, 0, 1], confidence=said)
+    bold = ItemStrata.of(**labels, positive=[0, 15, 85], returned=[0, 0, 1], confidence=said)
+    expected = [
+        x.recalibration.weight @ (x.recalibration.a / (x.recalibration.a + x.recalibration.b))[:, 0]
+        for x in (right, bold)
+    ]
+    assert expected[1] > 10 * expected[0]
+
+
+def test_the_difference_and_its_sign():
+    pool = POOL | {"returned": PAIRED}
+    for confidence in (None, CONFIDENCE):
+        found = rare_difference(ItemStrata.of(**pool, confidence=confidence))
+        assert found.low < found.estimate < found.high
+        assert 0 < found.p_better < 0.5
+        assert (found.p_better > 0.025) == (found.high > 0)
+    same = rare_difference(ItemStrata.of(**pool), a=1, b=1)
+    assert (same.low, same.high, same.p_better) == (0, 0, 0.5)
+
+
+def test_scores_that_are_undefined_leave_everything_open():
+    nothing = ItemStrata.of([10, 500], [10, 50], [0, 0], [True, False])
+    assert rare_score(nothing, "recall").alone == (0, 1)
+    assert rare_score(nothing, "f1").low == 0
+    nobody = ItemStrata.of([500], [50], [3], [False])
+    assert rare_score(nobody, "precision").alone == (0, 1)
+    assert (rare_score(nobody).low, rare_score(nobody).high) == (0, 0)
+
+
+def test_few_positives_in_a_large_pool_are_covered():
+    """Bold confidences, a prevalence of 0.002, 400 labels: normal limits cover about 0.8."""
+    from probative.studies.item_pools import ItemQuestion, make_items
+
+    rng = np.random.default_rng(5)
+    samples = []
+    for _ in range(5):
+        pool = make_items(rng, 0.002, 6.0, "bold")
+        question = ItemQuestion(pool, "score", by_confidence=True, random=False)
+        samples += [question.annotate(400, 0.95, rng) for _ in range(12)]
+    assert np.mean([one.held for one in samples]) > 0.88
+    assert np.mean([one.normal for one in samples]) < 0.85
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"positive": [3, 0]}, "positive: expected 0 <= positive <= labelled <= sizes"),
+        ({"labelled": [2, 0], "positive": [0, 0]}, "labelled: 1 strata have no labelled item"),
+        ({"sizes": [5, 5, 5]}, r"sizes: shapes .* expected 2 strata"),
+        ({"confidence": [[0.5]]}, "confidence: 1 strata with confidences; expected 2"),
+        ({"confidence": [[0.5], [1.5]]}, "confidence: 1.5; expected probabilities"),
+        ({"confidence": [[0.5], []]}, "confidence: 1 strata with confidences; expected 2"),
+        ({"confidence": [[0.5], [np.nan]]}, "confidence: nan; expected probabilities"),
+        ({"draws": 3}, "draws"),
+    ],
+)
+def test_what_cannot_be_is_refused(change, message):
+    fine = {"sizes": [5, 5], "labelled": [2, 2], "positive": [1, 0], "returned": [True, False]}
+    with pytest.raises(InputError, match=message):
+        ItemStrata.of(**fine | change)
+    with pytest.raises(InputError, match="level"):
+        rare_score(ItemStrata.of(**fine), level=1.0)

@@ -1,0 +1,175 @@
+"""Units are parted by what the systems return."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import probative as pv
+from probative.errors import InputError
+from probative.options import ReadingOptions
+from probative.surveys.expectations import expect
+from probative.surveys.pool import read_pool
+from probative.surveys.strata import LEAST, draw_numbers, layers_of
+
+SYSTEMS = ("spinningbytes.txt", "uh_ritual")
+
+
+def names_and_sizes(drawn):
+    return [(stratum.name, stratum.size) for stratum in drawn.strata]
+
+
+def test_strata_of_wnut17(shared):
+    """The sizes that the method was measured with."""
+    files = [shared / "data/wnut17/submissions" / name for name in SYSTEMS]
+    drawn = pv.sample(None, *files, size=200)
+    assert [stratum.size for stratum in drawn.strata] == [675, 172, 233, 140, 67]
+    assert drawn.worth > 500
+    assert drawn.width / drawn.random_width == pytest.approx(0.077 / 0.156, abs=0.02)
+
+
+def test_disputes_of_two_systems():
+    a = [["O", "O", "O"], ["B-X", "O", "O"], ["B-X", "O", "O"], ["B-X", "B-Y", "B-X"]] * 10
+    b = [["O", "O", "O"], ["B-X", "O", "O"], ["O", "O", "B-X"], ["O", "O", "O"]] * 10
+    assert names_and_sizes(pv.sample(None, a, b, size=40)) == [
+        ("nothing returned", 10),
+        ("agreed items only", 10),
+        ("2 items in dispute", 10),
+        ("3 or more items in dispute", 10),
+    ]
+
+
+def test_items_returned_by_one_system():
+    a = [["O", "O"], ["B-X", "O"], ["B-X", "B-X"]] * 10
+    drawn = pv.sample(None, a, size=30)
+    assert drawn.goal == "score"
+    assert [name for name, _ in names_and_sizes(drawn)] == [
+        "nothing returned",
+        "1 item returned",
+        "2 items returned",
+    ]
+
+
+def test_patterns_of_single_items_and_their_mirror_images():
+    a = ["1", "1", "0", "0"] * 20
+    b = ["1", "0", "1", "0"] * 20
+    drawn = pv.sample(None, {"old": a, "new": b}, size=40)
+    assert drawn.unit == "item"
+    assert [name for name, _ in names_and_sizes(drawn)] == [
+        "both say yes",
+        "only old says yes",
+        "only new says yes",
+        "none says yes",
+    ]
+    _, one, other, _ = drawn.design.strata
+    assert one.key == other.key
+    assert one.drawn == other.drawn
+
+
+def test_mirror_images_of_other_sizes_get_the_same_share():
+    sizes, spreads = [400, 100, 300], [0.5, 0.6, 0.5]
+    drawn, _ = draw_numbers(["x", "y", "y"], sizes, spreads, 80)
+    assert drawn.sum() == 80
+    assert drawn[1] / 100 == pytest.approx(drawn[2] / 300, abs=0.01)
+    apart, _ = draw_numbers(["x", "y", "y"], sizes, [0.5, 3.0, 0.1], 80)
+    assert apart[1] / 100 > 2 * apart[2] / 300  # where equal shares would cost too much
+
+
+def test_confidence_is_cut_where_the_sums_are_equal():
+    rng = np.random.default_rng(1)
+    p = rng.uniform(0.001, 0.999, 4000)
+    labels = np.where(p > 0.5, "yes", "no").tolist()
+    pool = read_pool([labels], reading=ReadingOptions(positive="yes"), scores=p)
+    layers = layers_of(pool, expect(pool, "score"), 400)
+    assert len(layers) == 8
+    sums = [np.sqrt(p[own.units] * (1 - p[own.units])).sum() for own in layers]
+    for four in (sums[:4], sums[4:]):
+        assert max(four) == pytest.approx(min(four), rel=0.02)
+    assert all("p 0." in own.name for own in layers)
+    ends = [(p[own.units].min(), p[own.units].max()) for own in layers[:4]]
+    assert all(high <= low for (_, high), (low, _) in itertools.pairwise(ends))
+
+
+def test_equal_confidences_stay_together():
+    labels = ["1", "0"] * 100
+    pool = read_pool([labels], reading=ReadingOptions(), scores=[0.5] * 200)
+    assert [own.name for own in layers_of(pool, expect(pool, "score"), 100)] == [
+        "yes, p 0.5",
+        "no, p 0.5",
+    ]
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("01"), st.sampled_from("01"), st.floats(0, 1)),
+        min_size=2,
+        max_size=80,
+    ),
+    st.data(),
+)
+def test_every_unit_is_in_one_stratum_of_enough(rows, data):
+    a, b, p = (list(column) for column in zip(*rows, strict=True))
+    if len({*a, *b}) < 2:
+        a[0], b[0] = "0", "1"
+    size = data.draw(st.integers(2, len(rows)))
+    drawn = pv.sample(None, a, b, size=size, scores=p)
+    design = drawn.design
+    assert sorted(np.concatenate(design.order).tolist()) == list(range(len(rows)))
+    assert design.size == size
+    assert all(0 <= own.drawn <= own.size for own in design.strata)
+    least = min(LEAST, max(1, size // len(design.strata)))
+    assert all(own.drawn >= min(least, own.size) for own in design.strata)
+    assert len(design.strata) <= max(1, size // 10)
+
+
+def test_documents_are_units(write):
+    text = "-DOCSTART- O\n\nAda {}\nran O\n\nso O\n\n-DOCSTART- O\n\nBob O\n\n" * 6
+    a, b = write(text.format(*["B-PER"] * 6), "a.conll"), write(text.format(*["O"] * 6), "b.conll")
+    drawn = pv.sample(None, a, b, size=6, by="document")
+    assert (drawn.unit, drawn.pool) == ("document", 12)
+    with pytest.raises(InputError, match="by: 'item' is no unit of these outputs; expected 'sen"):
+        pv.sample(None, a, b, size=6, by="item")
+
+
+def test_more_than_two_systems():
+    a, b, c = ["1", "0", "0", "0"] * 30, ["1", "1", "0", "0"] * 30, ["1", "1", "1", "0"] * 30
+    drawn = pv.sample(None, a, b, c, size=60)
+    assert [own.name for own in drawn.strata] == [
+        "all 3 say yes",
+        "2 of 3 say yes",
+        "1 of 3 say yes",
+        "none says yes",
+    ]
+    assert drawn.goal == "difference"
+
+
+def test_classes_are_in_dispute_or_not():
+    a, b = ["x", "y", "z", "x"] * 20, ["x", "y", "y", "x"] * 20
+    drawn = pv.sample(None, a, b, size=30)
+    assert names_and_sizes(drawn) == [("same label", 60), ("2 different labels", 20)]
+    assert drawn.strata[1].drawn > drawn.strata[0].drawn
+
+
+def test_evidence_moves_the_sample():
+    """Where a pilot shows that agreed items are never wrong, fewer of them are drawn."""
+    a = [["B-X", "O"], ["O", "O"], ["O", "B-X"]] * 60
+    blind = pv.sample(None, a, size=60)
+    numbers = list(range(90))
+    gold = [a[i] for i in numbers]
+    informed = pv.sample(None, a, size=60, pilot=(numbers, gold))
+    assert informed.strata[1].why == "pilot"
+    assert informed.strata[1].spread < blind.strata[1].spread
+
+
+def test_a_judge_tells_where_units_differ():
+    a = [["B-X", "O"], ["O", "O"]] * 100
+    judge = [["B-X", "O"], ["O", "O"], ["O", "O"], ["O", "O"]] * 50
+    drawn = pv.sample(None, a, size=40, judge=judge)
+    assert drawn.strata[1].why == "judge"
+    # half of what is returned is right in the judge's eyes: e is (1 - F/2) tp, and F 2/3
+    assert drawn.strata[1].spread == pytest.approx(0.5 * (1 - 1 / 3), abs=0.01)
