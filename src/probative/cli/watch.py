@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from probative.cli import options
@@ -12,12 +13,15 @@ __all__ = ["watch"]
 
 
 def watch(
-    files: Annotated[
+    design: Annotated[
+        Path, Argument(metavar="DESIGN", help="The design of a sample: NAME.design.json.")
+    ],
+    annotated: Annotated[
         list[str],
         Argument(
-            metavar="DESIGN ANNOTATED...",
-            help="The file of a design, which `probative sample` has written, and the annotated "
-            "units of its draws, in one file or several.",
+            metavar="ANNOTATED...",
+            help="The annotated units of its draws, in one file or several; of each draw all or "
+            "none.",
         ),
     ],
     *,
@@ -40,15 +44,6 @@ def watch(
             ),
         ),
     ],
-    systems: Annotated[
-        list[str] | None,
-        Option(
-            "--system",
-            metavar="FILE",
-            several=True,
-            help="An output of the design, in its order, where they are elsewhere now; once each.",
-        ),
-    ] = None,
     out: options.Drawn,
 ) -> None:
     """May I stop annotating? Decided, not decided, and how much more would be expected to decide.
@@ -57,13 +52,9 @@ def watch(
 
     Later: probative watch sample.design.json sample.conll more.conll
     """
-    from probative.errors import InputError
     from probative.reporting.watch_report import draw_looks, watch_document
     from probative.surveys.watching import watch as look
 
-    design, *annotated = files
-    if not annotated:
-        raise InputError("ANNOTATED: missing; expected the annotated units of the design")
-    looks = look(design, *annotated, systems=list(systems) if systems else None, **vars(given))
+    looks = look(design, *annotated, **vars(given))
     out.remark(*looks.notes)
     out.emit(watch_document(looks), lambda: draw_looks(looks).figure)

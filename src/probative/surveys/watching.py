@@ -147,9 +147,9 @@ def watch(
 def _design_of(design: Any) -> tuple[Design, Path]:
     """The design, and the folder from which its paths are seen."""
     if isinstance(design, Design):
-        return design, Path()
+        return design, Path.cwd()
     if not is_path(design):
-        raise InputError(f"design: {shown(design)}; expected a design, or the path of its file")
+        raise InputError(f"design: {shown(design)}; expected what sample() has made, or its file")
     return read_design(design), Path(design).parent
 
 
