@@ -182,6 +182,10 @@ CALLS = {
         pv.gate, (pv.compare(TAGS, TAGS, TAGS), "require-better"),
         {"margin": 0.01, "confidence": 0.9, "candidates": "adaptive", "hide_scores": False},
     ),
+    "gate ledger": (
+        pv.gate, (pv.compare(TAGS, TAGS, TAGS, fingerprints=True), "require-better"),
+        {"ledger": BOARD / "gates.jsonl", "candidates": "adaptive", "hide_scores": True},
+    ),
     "read_ledger": (pv.read_ledger, (BOARD / "gates.jsonl",), {}),
     "plan inputs": (
         pv.plan, (TAGS, TAGS, TAGS),
