@@ -123,6 +123,8 @@ SIZES = {
     "jobs",
     "streams",
     "sequences",
+    "looks",
+    "pool",
     "item_streams",
     "batch",
 }
@@ -138,6 +140,7 @@ SMALL = {
     "study training": {"--replicates": "2", "--n": "40"},
     "study curves": {"--replicates": "1", "--positives": "5", "--share": "0.5", "--distance": "1"},
     "study looks": {"--streams": "1", "--item-streams": "10", "--units": "20"},
+    "study watching": {"--streams": "1", "--pool": "60", "--units": "40"},
     "study ledger": {"--sequences": "1", "--looks": "2"},
     "study annotation": {
         "--replicates": "2",
@@ -354,6 +357,7 @@ def systems(command, rng, inputs, places):
         "rank": ([*tags, tags[0]], [tags[0], f"x={tags[1]}", tags[0]], [tags[0], str(inputs)]),
         "plan": ([*tags, tags[0]],),
         "sample": ([*tags, tags[0]], [tags[0], f"x={tags[1]}"], [str(inputs / "labels.txt")] * 2),
+        "watch": (tags[:1], tags),
         "agreement": (tags, [*tags, tags[0]], [str(inputs / "labels.txt")] * 2),
     }[command]
     if rng.random() < 0.7:

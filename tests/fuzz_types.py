@@ -37,6 +37,7 @@ BOARD = Path(tempfile.mkdtemp())
 (BOARD / "in").mkdir()
 for place in (BOARD / "gold.conll", BOARD / "in" / "one.conll", BOARD / "in" / "two.conll"):
     place.write_text("Ann B-PER\nsaw O\n\nYork B-LOC\n\n" * 3)
+WATCHED = pv.sample(None, {"old": TAGS, "new": TAGS}, size=3)
 
 
 class Odd:
@@ -111,6 +112,12 @@ CALLS = {
         lambda batch, **how: pv.sequential(**how).update(batch), (UNITS,),
         {"metric": "f1", "level": 0.9, "planned": 100, "beta": 1.0},
     ),
+    "watch": (
+        pv.watch,
+        (WATCHED.design, [TAGS[i] for i in WATCHED.units]),
+        {"systems": [TAGS, TAGS], "metric": "f1", "level": 0.9, "beta": 1.0, "every": 2,
+         "planned": 9},
+    ),
     "agreement": (pv.agreement, (["x", "y"], ["x", "x"]), {"level": 0.9}),
     "mcnemar_test": (pv.mcnemar_test, (PAIRED,), {"method": "exact", "alternative": "less"}),
     "adjust_pvalues": (pv.adjust_pvalues, ([0.1, 0.2],), {"method": "holm"}),
@@ -174,6 +181,10 @@ CALLS = {
     "gate": (
         pv.gate, (pv.compare(TAGS, TAGS, TAGS), "require-better"),
         {"margin": 0.01, "confidence": 0.9, "candidates": "adaptive", "hide_scores": False},
+    ),
+    "gate ledger": (
+        pv.gate, (pv.compare(TAGS, TAGS, TAGS, fingerprints=True), "require-better"),
+        {"ledger": BOARD / "gates.jsonl", "candidates": "adaptive", "hide_scores": True},
     ),
     "read_ledger": (pv.read_ledger, (BOARD / "gates.jsonl",), {}),
     "plan inputs": (

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from probative.surveys.design import read_design
     from probative.surveys.estimating import estimate
     from probative.surveys.sampling import sample
+    from probative.surveys.watching import watch
     from probative.sweep import segmentation_sweep
     from probative.tables.tallying import tally
 
@@ -133,6 +134,7 @@ _HOMES = {
     "surveys.design": ("read_design",),
     "surveys.estimating": ("estimate",),
     "surveys.sampling": ("sample",),
+    "surveys.watching": ("watch",),
     "sweep": ("segmentation_sweep",),
     "tables": ("tally",),
 }
@@ -194,8 +196,8 @@ __all__ = [
     "posterior",
     "randomization_test",
     "rank",
-    "read_ledger",
     "read_design",
+    "read_ledger",
     "results",
     "sample",
     "score",
@@ -206,6 +208,7 @@ __all__ = [
     "tables",
     "tally",
     "testing",
+    "watch",
 ]
 
 

@@ -312,6 +312,13 @@ CALLS = {
     "sample:classes": (["classes.csv", "classes.csv", "others.csv", "--probability-columns",
                         "yes,no", "--keep", "maybe", "--size", "6"],
         {"probability_columns": ["--probability-columns", "yes,no,maybe"]}),
+    "watch": (["watched.design.json", "labelled.conll", "--metric", "fbeta"], {
+        "metric": ["--metric", "recall"],
+        "beta": ["--beta", "2"],
+        "level": ["--level", "0.9"],
+        "every": ["--every", "5"],
+        "planned": ["--planned", "50"],
+    }),
     "interval": (["--tp", "77", "--fp", "44", "--fn", "10"], {
         "metric": ["--metric", "recall"],
         "method": ["--method", "wald"],
@@ -467,6 +474,11 @@ def answer(folder, capsys, monkeypatch):
     if not (folder / "drawn.conll").exists():
         systems = ["gold.conll", "old.conll", "new.conll"]
         assert main(["sample", *systems, "--size", "5", "-o", "drawn.conll", "-q"]) == 0
+        assert main(["sample", *systems, "--size", "10", "-o", "watched.conll", "-q"]) == 0
+        tags = dict(line.split() for line in GOLD.split("\n") if line)
+        drawn = (folder / "watched.conll").read_text().split("\n")
+        filled = [f"{x.split()[0]}\t{tags.get(x.split()[0], 'O')}" if x else x for x in drawn]
+        (folder / "labelled.conll").write_text("\n".join(filled))
     if not (folder / "folds").exists():
         assert main(["split", "gold.conll", "-o", "folds", "--m", "1", "--seed", "1", "-q"]) == 0
         for side, changed in (("pa", "I-PER"), ("pb", "B-ORG")):
@@ -547,6 +559,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study repeats", "runs.repeats_study"),
         ("study looks", "looks.look_study"),
         ("study ledger", "ledger.ledger_study"),
+        ("study watching", "watching.watching_study"),
         ("study annotation", "annotation.annotation_study"),
         ("study tests", "tests.size_and_power"),
         ("study chunking", "chunking.chunking_study"),

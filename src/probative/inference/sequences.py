@@ -132,7 +132,9 @@ class Wealth:
     squares: float = 0.0
     units: int = 0
 
-    def bet(self, d: Any, number: Any = None, *, units: int | None = None) -> Wealth:
+    def bet(
+        self, d: Any, number: Any = None, *, units: int | None = None, chance: Any = None
+    ) -> Wealth:
         """Bet on a batch of units, of each of which is known by how much B is ahead in it.
 
         The rate may depend on the sizes of these d, not on their signs: only those are bet on.
@@ -145,6 +147,9 @@ class Wealth:
             How many units of each kind there are; one by default.
         units
             How many there are in all, where some are left out that tell nothing.
+        chance
+            How likely each d was to be positive rather than negative if the systems are
+            exchangeable, given those before it; one half by default.
         """
         d = np.asarray(d, dtype=np.float64)
         number = np.ones(len(d)) if number is None else np.asarray(number, dtype=np.float64)
@@ -153,8 +158,8 @@ class Wealth:
         if squares == 0:
             return Wealth(self.grid, self.forward, self.backward, self.most, squares, units)
         rates = np.array(self.grid) / math.sqrt(squares / units)
-        forward = self._before(self.forward) + log_growth(rates, d, number)
-        backward = self._before(self.backward) + log_growth(-rates, d, number)
+        forward = self._before(self.forward) + log_growth(rates, d, number, chance)
+        backward = self._before(self.backward) + log_growth(-rates, d, number, chance)
         now = (
             _log_mean(np.concatenate([forward, backward])),
             _log_mean(forward),
@@ -190,9 +195,17 @@ class Wealth:
         return best / self.units if self.units else 0.0
 
 
-def log_growth(rates: Any, d: Any, number: Any = None) -> Array:
-    """The sum over units of the logarithm of exp(r·d) / cosh(r·d), for every rate r."""
+def log_growth(rates: Any, d: Any, number: Any = None, chance: Any = None) -> Array:
+    """The sum over units of the logarithm of exp(r·d) / cosh(r·d), for every rate r.
+
+    Where the chance of a positive d is not one half, of exp(r·d) over what that is on average.
+    """
     number = np.ones(len(d)) if number is None else number
+    if chance is not None:
+        stake, likely = np.outer(rates, np.abs(d)), np.asarray(chance, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            mean = np.logaddexp(stake + np.log(likely), np.log1p(-likely) - stake)
+        return np.asarray((np.outer(rates, d) - mean) @ number)
     return np.asarray((math.log(2) - np.logaddexp(0, -2 * np.outer(rates, d))) @ number)
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from probative.options.sampling import SampleOptions
     from probative.options.scoring import ScoreOptions
     from probative.options.sweeping import SweepOptions
+    from probative.options.watching import WatchOptions
 
 __all__ = [
     "ALWAYS",
@@ -61,6 +62,7 @@ __all__ = [
     "ScoreOptions",
     "SplitOptions",
     "SweepOptions",
+    "WatchOptions",
     "sign",
 ]
 
@@ -88,5 +90,6 @@ __getattr__, __dir__ = names_on_demand(
         "sampling": ("SampleOptions",),
         "scoring": ("ScoreOptions",),
         "sweeping": ("SweepOptions",),
+        "watching": ("WatchOptions",),
     },
 )

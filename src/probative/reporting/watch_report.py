@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from probative.errors import InputError
-from probative.reporting.document import Document, Table, payload, points
+from probative.reporting.document import Document, Table, Tracks, payload, points
 from probative.reporting.figures import CHALLENGER, new_figure
 from probative.reporting.svg import Series, lines
 from probative.wording import metric_name
@@ -37,7 +38,7 @@ def watch_document(looks: Looks) -> Document:
         payload=payload("watch", looks.signature, looks=looks.records(), notes=list(looks.notes)),
         tables=(_table(looks),),
         records=tuple(looks.records()),
-        notes=(*notes, *looks.notes, *([last.note] if last.note else []), looks.signature),
+        notes=(*notes, *([last.note] if last.note else []), looks.signature),
         drawings=(_drawing(looks),),
     )
 
@@ -56,7 +57,19 @@ def _table(looks: Looks) -> Table:
         tuple(_row(look, looks) for look in looks.looks),
         title=f"Limits at level {looks.last.level:g} that hold at every look (points)",
         closing_words=two,
+        tracks=Tracks.of([_track(look) for look in looks.looks], zero=two),
+        track_column=5,
     )
+
+
+def _track(look: Look) -> tuple[float, float, float]:
+    """The limits of a look, where it has any: others would fill all the room."""
+    return (look.estimate if look.has_limits else math.nan, look.low, look.high)
+
+
+def _drawn(looks: Looks) -> list[Look]:
+    """The looks that a figure shows: those with limits, if there are any."""
+    return [look for look in looks.looks if look.has_limits] or list(looks.looks)
 
 
 def _row(look: Look, looks: Looks) -> tuple[str, ...]:
@@ -76,7 +89,7 @@ def _row(look: Look, looks: Looks) -> tuple[str, ...]:
 def _drawing(looks: Looks) -> Drawing:
     shown = _series(looks)
     return lines(
-        [look.units for look in looks.looks],
+        [look.units for look in _drawn(looks)],
         [Series(_what(looks), *shown)],
         axis=f"{looks.last.by}s labelled",
         title=f"{_what(looks)} against the number of labels",
@@ -87,9 +100,9 @@ def _drawing(looks: Looks) -> Drawing:
 
 def _series(looks: Looks) -> tuple[list[float], list[float], list[float]]:
     return (
-        [look.estimate for look in looks.looks],
-        [look.low for look in looks.looks],
-        [look.high for look in looks.looks],
+        [look.estimate for look in _drawn(looks)],
+        [look.low for look in _drawn(looks)],
+        [look.high for look in _drawn(looks)],
     )
 
 
@@ -98,7 +111,7 @@ def draw_looks(looks: Looks) -> Axes:
     if not looks.looks:
         raise InputError("looks: there are none yet; expected at least one batch")
     axis: Axes = new_figure(width=5.4)[1]
-    units = [look.units for look in looks.looks]
+    units = [look.units for look in _drawn(looks)]
     estimate, low, high = ([100 * value for value in values] for values in _series(looks))
     one = "o" if len(units) == 1 else None
     axis.fill_between(units, low, high, color=CHALLENGER, alpha=0.2, linewidth=0)

@@ -40,7 +40,9 @@ class Look(Result):
     pvalue
         One over the largest e-value so far, at most 1; it holds at any time.
     decided
-        "b" if B was found better at the level, "a" if worse, else None.
+        "b" if B was found better at the level, "a" if worse, else None. Of a sample of a pool: on
+        this pool, since the limits left out 0 at this look or before; e-value and p-value ask
+        whether the systems differ beyond it.
     more
         How many units more would be expected to decide it if the difference stays as it looks;
         None where that is unknown, or where it is decided.
@@ -48,6 +50,8 @@ class Look(Result):
         For how many units limits and bets are tuned.
     note
         What must be said about it, or None.
+    pool
+        How many units the pool has, where these are a sample of one; else None.
     signature
         A short reproducible description of every choice.
     """
@@ -68,12 +72,19 @@ class Look(Result):
     more: int | None = None
     planned: int | None = None
     note: str | None = None
+    pool: int | None = None
     signature: str = field(default="", repr=False)
 
     @property
     def is_of_two(self) -> bool:
         """Whether it tells of the difference of two systems."""
         return self.pvalue is not None
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether the limits tell anything: at first they are all there is."""
+        least = -1.0 if self.is_of_two else 0.0
+        return self.estimate == self.estimate and not (self.low <= least and self.high >= 1.0)
 
     def verdict(self, a: str = "A", b: str = "B") -> str:
         """What the look says, with the names of the systems."""
@@ -83,7 +94,13 @@ class Look(Result):
         said = f"p {value if value[0] == '<' else f'= {value}'} at any time"
         if self.decided:
             better, worse = (b, a) if self.decided == "b" else (a, b)
+            if self.pool is not None:
+                where = f"on this pool of {counted(self.pool, self.by)}"
+                why = f"since the limits left out 0 (beyond it, {said})"
+                return f"decided: {better} is better than {worse} {where}, {why}"
             return f"decided: {better} is better than {worse} ({said})"
+        if self.pool is not None:
+            said = f"beyond this pool, {said}"
         if self.more is None:
             return f"not decided ({said}); no difference in sight that more labels would decide"
         return (

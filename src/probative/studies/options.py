@@ -34,6 +34,7 @@ __all__ = [
     "SequentialOptions",
     "TestsOptions",
     "TrainingOptions",
+    "WatchingOptions",
 ]
 
 _SEED = ALWAYS | {"as": "seed"}
@@ -136,6 +137,18 @@ class LookOptions(Options):
     batch: int = field(default=5, metadata=ALWAYS)
     streams: int = field(default=1000, metadata=ALWAYS)
     item_streams: int = field(default=10_000, metadata=ALWAYS)
+    rng: int = field(default=0, metadata=_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchingOptions(Options):
+    """Of `probative.studies.watching.watching_study`."""
+
+    level: float = field(default=0.95, metadata=ALWAYS)
+    pool: int = field(default=2000, metadata=ALWAYS)
+    units: int = field(default=400, metadata=ALWAYS)
+    batch: int = field(default=20, metadata=ALWAYS)
+    streams: int = field(default=500, metadata=ALWAYS)
     rng: int = field(default=0, metadata=_SEED)
 
 
