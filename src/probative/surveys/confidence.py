@@ -54,7 +54,9 @@ def _column(path: Any, column: str, options: HowToRead, side: Annotations) -> Fl
         raise InputError("no column can be read from this format; expected a table (scores=)", path)
     labels = annotations_of(path, str(path), replace(options, input_format=kind))
     if not isinstance(labels, Labels):
-        raise InputError(f"column {column!r} holds lists; expected a number per row (scores=)", path)
+        raise InputError(
+            f"column {column!r} holds lists; expected a number per row (scores=)", path
+        )
     return _probabilities(f"scores: {path}, column {column}", labels)
 
 
