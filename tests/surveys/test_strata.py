@@ -42,7 +42,7 @@ def test_scores_count_a_little_beside_a_difference(shared):
     spreads = [own.spread for own in design.strata]
     drawn, alone = [own.drawn for own in design.strata], allocate(sizes, spreads, 200, 5)
     cost = [sampling_variance(sizes, spreads, numbers) for numbers in (drawn, alone)]
-    assert 1 < cost[0] / cost[1] < 1.06
+    assert 1 < cost[0] / cost[1] < 1.07
 
 
 def test_disputes_of_two_systems():
