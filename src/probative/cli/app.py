@@ -42,6 +42,7 @@ STUDIES = (
     "planning",
     "sequential",
     "clusters",
+    "metrics",
     "macro",
     "gates",
     "training",
