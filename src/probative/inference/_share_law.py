@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["ShareLaw"]
 
 _ENTRIES = 2**12
-_LEAST = 0.1  # shapes below which tails reach too far for a table
+_LEAST = 0.25  # shapes below which tails reach too far for a table
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,8 @@ def bayes_test(
     Integrated probabilities of separate counts are accurate to 1e-10 for priors of 1/4 and more.
     Below that the density of an empty cell is so steep at the end of the scale that a digit may be
     lost. Those of the last six metrics and of `PairedCounts` are accurate to the `error` that is
-    returned with them: of paired counts and the other metrics 2e-8, but for tables in which cases that both systems share are nearly empty, too.
+    returned with them: of paired counts and the other metrics 2e-8, but for tables
+    in which cases that both systems share are nearly empty, too.
 
     References
     ----------

@@ -55,7 +55,8 @@ class _Pair:
         tail = np.array([_FARTHEST])
         ends = np.append(one.quantile(tail), one.quantile(tail, upper=True))
         places = np.clip((ends - low) / width, 1e-15, 1 - 1e-15)
-        y = np.linspace(*special.logit(places).tolist(), self.points)
+        ends = special.logit(places)
+        y = np.linspace(ends[0], ends[1], self.points)
         share, rest = special.expit(y), special.expit(-y)
         x = low + width * share
         if one.has_few:  # the density has steps, then, and its integral has not
@@ -115,7 +116,7 @@ def _steps(below: Array) -> Array:
     """Weights of points between which a distribution function is known, by Richardson's rule."""
     weight = 4 / 3 * _mean_steps(below)
     weight[::2] -= 1 / 3 * _mean_steps(below[::2])
-    return weight / weight.sum()
+    return np.asarray(weight / weight.sum())
 
 
 def _mean_steps(below: Array) -> Array:
