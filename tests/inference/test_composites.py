@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 from sklearn import metrics as sk
 
 import probative as pv
 from probative._confusion import score_of_table, slopes_of_table
 from probative.errors import InputError
 from probative.inference import _exchange_units
+from probative.inference._share_law import ShareLaw
 from probative.inference.clusters import dependence_of_score
 from probative.inference.composite_paired import CompositePairedPosterior
+from probative.inference.composite_posterior import CompositePosterior
 from probative.inference.confusion import (
     ConfusedItems,
     confusion_difference,
@@ -27,6 +30,7 @@ from probative.inference.confusion_test import confusion_test
 from probative.inference.intervals import methods_for
 from probative.inference.planning import plan
 from probative.metrics import COMPOSITES, RATIOS, TABLE, bounds, score
+from probative.studies.metrics import least_coverage
 from tests.conftest import GOLDEN
 
 golden = json.loads((GOLDEN / "composites.json").read_text())
@@ -180,7 +184,7 @@ def test_limits_are_ordered_and_within_bounds(metric):
                 assert found.note.startswith("undefined")
             elif method != "wald":
                 assert low <= found.low <= found.high <= high
-            if method in ("jeffreys", "mover") and not math.isnan(found.estimate):
+            if method in ("guarded", "jeffreys", "mover") and not math.isnan(found.estimate):
                 assert found.low <= found.estimate <= found.high
 
 
@@ -237,6 +241,82 @@ def test_several_classes_are_those_of_scikit_learn(metric):
             assert slopes[i, j] == pytest.approx(float(rise) / (2 * h), abs=1e-8)
 
 
+@pytest.mark.parametrize("metric", COMPOSITES)
+def test_guarded_limits_are_quantiles_of_posteriors_that_lean_away(metric):
+    tp, fp, fn, tn = table = (5, 0, 1, 14)
+    found = pv.interval(pv.Counts(*table), metric, level=0.9)
+    assert found.method == "guarded"
+    low = CompositePosterior(metric, [tp + 0.125, fp + 0.75, fn + 0.75, tn + 0.125])
+    high = CompositePosterior(metric, [tp + 0.75, fp + 0.125, fn + 0.125, tn + 0.75])
+    assert [found.low, found.high] == pytest.approx([low.ppf(0.05), high.isf(0.05)], abs=1e-9)
+    jeffreys = pv.interval(pv.Counts(*table), metric, "jeffreys", level=0.9)
+    assert found.low < jeffreys.low < jeffreys.high < found.high
+
+
+@pytest.mark.parametrize("metric", ["mcc", "informedness", "fowlkes_mallows"])
+def test_the_least_coverage_of_five_items_is_above_093(metric):
+    assert least_coverage(metric, 5).coverage > 0.93
+    assert least_coverage(metric, 5, "jeffreys").coverage < 0.92
+
+
+def test_kappa_of_mostly_positives_has_a_least_value():
+    """Where no recall gives a kappa so low, the equation has a root all the same, of no meaning."""
+    kappa = CompositePosterior("kappa", [2.0, 2.0, 2.0, 2.0])
+    drawn = np.random.default_rng(0).standard_gamma(2.0, (4, 200_000))
+    for t in (-0.999, -0.9, -0.5):
+        share = np.mean(TABLE["kappa"].value(*drawn) <= t)
+        assert kappa.cdf(t) == pytest.approx(share, abs=5 * math.sqrt(0.04 / 2e5))
+    assert np.all(np.diff(kappa.cdf(np.linspace(-1, 1, 201))) >= 0)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_one_label_for_everything_is_no_certainty(classes):
+    answer = np.arange(60) % (4 * classes) // 4
+    said = np.zeros(60, dtype=int)
+    by_system = confusion_interval(ConfusedItems(answer, said, classes), "kappa")
+    assert by_system.estimate == 0
+    assert by_system.low < -0.02 < 0.02 < by_system.high < 0.5
+    assert "one class" in by_system.note
+    by_answer = confusion_interval(ConfusedItems(said, answer, classes), "kappa")
+    assert (by_answer.low, by_answer.high) == (by_system.low, by_system.high)
+    # a rare class that was never called may have been missed by chance alone
+    rare = confusion_interval(ConfusedItems(answer * 0 + (np.arange(60) == 7), said, 2), "kappa")
+    assert rare.high == 1.0
+    both = confusion_interval(ConfusedItems(said + 1, said, classes), "kappa")
+    assert (both.low, both.high) == (-1.0, 1.0)
+    items = [ConfusedItems(answer, one, classes) for one in (said, answer)]
+    gap = confusion_difference(*items, "kappa")
+    assert gap.low < gap.estimate == 1
+
+
+def test_differences_at_many_points_are_those_at_each():
+    both = CompositePairedPosterior(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300]), "mcc")
+    d = np.linspace(-0.2, 0.4, 700)
+    below, above, density = both.cdf(d), both.sf(d), both.pdf(d)
+    for i in (0, 111, 350, 401, 555, 699):
+        assert below[i] == pytest.approx(both.cdf(d[i]), abs=1e-6)
+        assert above[i] == pytest.approx(both.sf(d[i]), abs=1e-6)
+        assert density[i] == pytest.approx(both.pdf(d[i]), abs=1e-2)
+
+
+@given(st.floats(0.1, 400), st.floats(0.1, 400), st.floats(0.001, 0.999))
+@settings(max_examples=30, deadline=None)
+def test_tails_that_are_looked_up(a, b, q):
+    share = np.array([0.0, float(special.betaincinv(a, b, q)), 1.0])
+    below, above = ShareLaw(a, b).tails(share)
+    assert below == pytest.approx(special.betainc(a, b, share), rel=1e-7)
+    assert above == pytest.approx(special.betaincc(a, b, share), rel=1e-7)
+
+
+def test_the_mean_of_differences_may_exceed_1():
+    far = pv.PairedCounts([0, 40, 40, 0, 0, 0, 0, 0])
+    result = pv.compare_datasets({"x": far, "y": far}, metric="informedness")
+    assert result.mean.estimate == pytest.approx(2.0)
+    assert result.mean.low < 2.0 <= result.mean.high <= 2.0
+    assert result.mean.low > 1.5
+    assert result.mean.posterior.interval()[1] > 1.8
+
+
 def test_two_classes_are_two_classes_by_either_way():
     rng = np.random.default_rng(5)
     gold = rng.integers(0, 2, 400)
@@ -265,8 +345,6 @@ def test_what_makes_no_sense_is_refused_in_one_line():
         pv.compare(gold, said, gold, metric="mcc", average="macro")
     with pytest.raises(InputError, match="not defined over all classes"):
         pv.rank(gold, {"a": said, "b": gold}, metric="informedness")
-    with pytest.raises(InputError, match="expected PairedCounts"):
-        pv.bayes_test(pv.Counts(5, 1, 2, 9), pv.Counts(6, 1, 1, 9), "mcc")
 
 
 def test_whole_tables_are_scored_and_compared():

@@ -550,6 +550,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study planning", "planning.planning_study"),
         ("study sequential", "sequential.stopping_study"),
         ("study macro", "macro.macro_coverage"),
+        ("study metrics", "metrics.metric_study"),
         ("study training", "training.training_study"),
         ("study gates", "gates.gate_study"),
         ("study datasets", "datasets.dataset_study"),

@@ -46,6 +46,7 @@ STUDIES = (
     "planning",
     "sequential",
     "clusters",
+    "metrics",
     "macro",
     "gates",
     "training",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ShareLaw"]
 
-_ENTRIES = 2**10
-_LEAST = 0.05  # shapes below which tails reach too far for a table
+_ENTRIES = 2**12
+_LEAST = 0.25  # shapes below which tails reach too far for a table
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,16 @@ from probative.results import BayesTest
 if TYPE_CHECKING:
     from probative._types import RNG
     from probative.inference.beta_posterior import Posterior
+    from probative.inference.composite_paired import CompositePairedPosterior
     from probative.inference.effective import Weight
-    from probative.results import DifferencePosterior
+    from probative.inference.paired_posterior import PairedPosterior
+
+    Gap = (
+        IndependentPosterior
+        | CompositeIndependentPosterior
+        | PairedPosterior
+        | CompositePairedPosterior
+    )
 
 __all__ = ["bayes_test", "difference_posterior"]
 
@@ -99,8 +107,9 @@ def bayes_test(
     -----
     Integrated probabilities of separate counts are accurate to 1e-10 for priors of 1/4 and more.
     Below that the density of an empty cell is so steep at the end of the scale that a digit may be
-    lost. Of the last six metrics, and those of `PairedCounts` are accurate to the `error` that is returned with them: 2e-8, but
-    for tables in which cases that both systems share are nearly empty, too.
+    lost. Those of the last six metrics and of `PairedCounts` are accurate to the `error` that is
+    returned with them: of paired counts and the other metrics 2e-8, but for tables
+    in which cases that both systems share are nearly empty, too.
 
     References
     ----------
@@ -184,7 +193,7 @@ def difference_posterior(
     prior: float = 1.0,
     weight: Weight = "effective",
     beta: float = 1.0,
-) -> DifferencePosterior:
+) -> Gap:
     """Return the posterior of the difference that `bayes_test` judges, B minus A.
 
     Examples
@@ -207,7 +216,7 @@ def _difference(
     metric: str,
     prior: float,
     beta: float,
-) -> DifferencePosterior:
+) -> Gap:
     if table is not None:
         return paired_posterior(table, metric, prior=prior, beta=beta)
     if TABLE[metric].depends_on_beta and beta != 1 and prior < LEAST_PRIOR:
@@ -266,9 +275,7 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
     return table, fold_weight(len(counts) // 2, weight)
 
 
-def _exact(
-    difference: DifferencePosterior, rope: float
-) -> dict[str, Any]:
+def _exact(difference: Gap, rope: float) -> dict[str, Any]:
     a_better, equivalent, b_better = difference.probabilities(rope)
     p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
     return {

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import fraction, open_probability
+from probative._validation import open_probability
 from probative.counts import PairedCounts
+from probative.inference._outcomes import Outcomes
 from probative.inference.beta_posterior import plain
 from probative.inference.clusters import Dependence, dependence_of_difference, student_quantile
 from probative.inference.composite_paired import paired_posterior
@@ -69,7 +70,7 @@ def posterior_of_difference(
     return ClusteredPosterior(paired, metric, dependence, prior=prior, beta=beta)
 
 
-class ClusteredPosterior:
+class ClusteredPosterior(Outcomes):
     """The posterior of the difference of a score of two systems on units, B minus A.
 
     Parameters
@@ -153,15 +154,14 @@ class ClusteredPosterior:
 
         Differences of at most `rope` either way count as equivalent.
         """
-        rope = fraction("rope", rope)
-        if self.no_evidence:
-            return math.nan, math.nan, math.nan
         if self.dependence is None:
             return self.base.probabilities(rope)
-        a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
-        if np.array_equal(self.table.cases, self.table.swapped().cases):  # exactly
-            a_better = b_better = (a_better + b_better) / 2
-        return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better
+        chances = super().probabilities(rope)
+        return (math.nan, math.nan, math.nan) if self.no_evidence else chances
+
+    @property
+    def _symmetric(self) -> bool:
+        return np.array_equal(self.table.cases, self.table.swapped().cases)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CompositeIndependentPosterior"]
 
-_POINTS = 160  # of the rule
+_POINTS = 161  # of the rule
 _FARTHEST = 1e-13  # the probability that is left out on either side
 _PROBES = np.array([-2.0, -0.6, 0.9, 2.0])  # standard deviations from the middle
 _CURVE = 61  # points at which the density is worked out; between them it is interpolated
@@ -41,6 +41,7 @@ class _Pair:
 
     a: Single
     b: Single
+    points: int = _POINTS
 
     @cached_property
     def a_is_narrower(self) -> bool:
@@ -54,18 +55,20 @@ class _Pair:
         tail = np.array([_FARTHEST])
         ends = np.append(one.quantile(tail), one.quantile(tail, upper=True))
         places = np.clip((ends - low) / width, 1e-15, 1 - 1e-15)
-        y = np.linspace(*special.logit(places), _POINTS)
+        ends = special.logit(places)
+        y = np.linspace(ends[0], ends[1], self.points)
         share, rest = special.expit(y), special.expit(-y)
-        mass = one.density(low + width * share) * share * rest
-        return low + width * share, mass / mass.sum()
+        x = low + width * share
+        if one.has_few:  # the density has steps, then, and its integral has not
+            return x, _steps(one.tail(x))
+        mass = one.density(x) * share * rest
+        return x, mass / mass.sum()
 
-    def tail(self, d: Array, *, upper: bool = False, step: int = 1) -> Array:
+    def tail(self, d: Array, *, upper: bool = False) -> Array:
         """P(at most d), or P(above d)."""
         # B - A <= d where B <= A + d, or A >= B - d
         wide, sign = (self.b, 1.0) if self.a_is_narrower else (self.a, -1.0)
-        return self._average(
-            d, sign, lambda t: wide.tail(t, upper=upper is self.a_is_narrower), step
-        )
+        return self._average(d, sign, lambda t: wide.tail(t, upper=upper is self.a_is_narrower))
 
     def density(self, d: Array) -> Array:
         wide, sign = (self.b, 1.0) if self.a_is_narrower else (self.a, -1.0)
@@ -73,15 +76,12 @@ class _Pair:
         def inside(t: Array) -> Array:
             return np.where((t > wide.own.low) & (t < wide.own.high), wide.density(t), 0.0)
 
-        return self._average(d, sign, inside, 1)
+        return self._average(d, sign, inside)
 
-    def _average(
-        self, d: Array, sign: float, function: Callable[[Array], Array], step: int
-    ) -> Array:
-        x, mass = (part[::step] for part in self.rule)
-        own = self.a.own
+    def _average(self, d: Array, sign: float, function: Callable[[Array], Array]) -> Array:
+        (x, mass), own = self.rule, self.a.own
         at = np.clip(x + sign * d[:, None], own.low, own.high)
-        return np.asarray(function(at.ravel()).reshape(at.shape) @ mass / mass.sum())
+        return np.asarray(function(at.ravel()).reshape(at.shape) @ mass)
 
     @cached_property
     def centre(self) -> float:
@@ -95,7 +95,7 @@ class _Pair:
     def error(self) -> float:
         """What half of the points would change, of this average and of those within."""
         d = self.centre + self.sd * _PROBES
-        coarser = _Pair(self.a.coarser, self.b.coarser).tail(d, step=2)
+        coarser = _Pair(self.a.coarser, self.b.coarser, self.points // 2 + 1).tail(d)
         within = sum(one.error for one in (self.a, self.b) if one.is_smooth)
         return float(np.max(np.abs(self.tail(d) - coarser))) + within
 
@@ -110,6 +110,20 @@ class _Pair:
         most = self.a.own.high - self.a.own.low
         low, high = invert(tails, q, -most, most, self.centre + self.sd * special.ndtri(q))
         return float(low), float(high)
+
+
+def _steps(below: Array) -> Array:
+    """Weights of points between which a distribution function is known, by Richardson's rule."""
+    weight = 4 / 3 * _mean_steps(below)
+    weight[::2] -= 1 / 3 * _mean_steps(below[::2])
+    return np.asarray(weight / weight.sum())
+
+
+def _mean_steps(below: Array) -> Array:
+    """Half of the steps on either side."""
+    step = np.diff(below, prepend=0.0, append=1.0)
+    step[0], step[-1] = 2 * step[0], 2 * step[-1]  # what lies outside
+    return np.asarray((step[1:] + step[:-1]) / 2)
 
 
 class CompositeIndependentPosterior:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import fraction, one_of, open_probability
+from probative._validation import one_of, open_probability
 from probative.errors import InputError
+from probative.inference._outcomes import Outcomes
 from probative.inference._paired_nodes import Nodes, sobol_nodes
 from probative.inference._share_law import ShareLaw
 from probative.inference.beta_posterior import plain
@@ -63,7 +64,7 @@ def paired_posterior(
     return PairedPosterior(table, metric, prior=prior, beta=beta)
 
 
-class CompositePairedPosterior:
+class CompositePairedPosterior(Outcomes):
     """The posterior of the difference of a score that is no ratio of linear forms, B minus A.
 
     Parameters
@@ -115,6 +116,10 @@ class CompositePairedPosterior:
     def mean(self) -> float:
         """The expected difference."""
         return float(self.b.mean - self.a.mean)
+
+    @property
+    def _symmetric(self) -> bool:
+        return np.array_equal(self.table.cases, self.table.swapped().cases)
 
     @cached_property
     def _moves(self) -> Array:
@@ -273,17 +278,6 @@ class CompositePairedPosterior:
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density of the difference at d."""
         return self._tails(d, density=True)[2]
-
-    def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
-        """Return P(A better), P(equivalent) and P(B better).
-
-        Differences of at most `rope` either way count as equivalent.
-        """
-        rope = fraction("rope", rope)
-        a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
-        if np.array_equal(self.table.cases, self.table.swapped().cases):  # exactly
-            a_better = b_better = (a_better + b_better) / 2
-        return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""

@@ -19,6 +19,7 @@ from scipy import special
 from probative._validation import one_of, open_probability, random_generator
 from probative.inference import _log_odds
 from probative.inference._paired_nodes import Nodes, gauss_nodes
+from probative.inference._share_law import ShareLaw
 from probative.inference.beta_posterior import KINDS, Posterior, plain
 from probative.metrics import TABLE, Composite
 
@@ -40,6 +41,7 @@ _NEAR_ENDS = (0.9, 0.99)
 _PROBES = np.array([-2.0, -0.6, 0.9, 2.0])  # standard deviations from the middle
 _STEP = 1e-6  # of the scale, for a derivative
 _NEGLIGIBLE = 1e-10  # the weight of a node that is left out
+_MANY = 2**14  # tails from which on they are looked up
 _GRID = 257  # points for moments and modes
 _CLOSE = 1e-9  # of the scale: a limit is settled
 _FARTHEST = 9.0  # standard deviations
@@ -93,16 +95,19 @@ class Single:
 
     @cached_property
     def own(self) -> Composite:
+        """The score."""
         found = TABLE[self.metric]
         assert isinstance(found, Composite)  # noqa: S101  # others have posteriors of their own
         return found
 
     @cached_property
     def centre(self) -> float:
+        """The score of the cells."""
         return float(self.own.value(*self.cells))
 
     @cached_property
     def sd(self) -> float:
+        """Its standard deviation, nearly."""
         slope = np.array([float(x) for x in self.own.slopes(*self.cells)])
         return float(np.sqrt(max(self.cells @ slope**2, 1e-30)))
 
@@ -130,6 +135,7 @@ class Single:
 
     @cached_property
     def nodes(self) -> Nodes:
+        """At which the other shares are averaged."""
         if self.is_smooth:
             return gauss_nodes(self.others, self._averages, _TOLERANCE, _MOST_NODES)
         points = _POINTS[len(self.others) - 1] // self.coarseness
@@ -149,9 +155,14 @@ class Single:
         return float(np.max(np.abs(fine - coarse)))
 
     @property
+    def has_few(self) -> bool:
+        """Whether the score comes near its bounds, where the average is of what has kinks."""
+        return bool(self.cells[: 4 if self.own.needs_tn else 3].min() < _FEW)
+
+    @property
     def is_smooth(self) -> bool:
-        """With few items the score comes near its bounds, where the average is of what has kinks."""
-        return len(self.others) > 1 and bool(self.cells.min() >= _FEW)
+        """Whether few points tell the average, by rules that know their error."""
+        return len(self.others) > 1 and not self.has_few
 
     def _averages(self, parts: Sequence[Nodes]) -> Array:
         ends = self.own.low, self.own.high
@@ -164,10 +175,17 @@ class Single:
         nodes = self.nodes if nodes is None else nodes
         tp, _, fn, _ = self.order
         share = np.clip(self._recall(t[:, None], nodes), 0.0, 1.0)
+        if share.size > _MANY:
+            return np.asarray(self._law.tails(share)[upper] @ nodes.weight)
         function = special.betaincc if upper else special.betainc
         return np.asarray(function(tp, fn, share) @ nodes.weight)
 
+    @cached_property
+    def _law(self) -> ShareLaw:
+        return ShareLaw(float(self.order[0]), float(self.order[2]))
+
     def density(self, t: Array) -> Array:
+        """The density at t."""
         tp, _, fn, _ = self.order
         h = _STEP * min(self.sd, 0.1)
         share = self._recall(t[:, None], self.nodes)
@@ -201,6 +219,8 @@ class Single:
         return (m - f) / p
 
     def quantile(self, q: Array, *, upper: bool = False) -> Array:
+        """The score below which lies the probability q, or above which."""
+
         def tails(t: Array) -> tuple[Array, Array]:
             value = self.tail(t, upper=upper)
             return (1 - value, self.density(t)) if upper else (value, self.density(t))

@@ -2,8 +2,8 @@
 
 An item of class i that is called j moves a score by its derivative in that cell. So the items of a
 unit move it by their sum, and what units cost follows as in `clusters`. The limits are those of the
-log odds of the score within its bounds. For the lower one, an item is added to the table, shared out
-as chance would: without it a table without errors, or nearly so, would seem to be sure.
+log odds of the score within its bounds. For the lower one an item is added to the table, shared
+out as chance would: without it a table without errors, or nearly so, would seem to be sure.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _logit_limit(table: Array, metric: str, z: float) -> float:
 
 def _has_one_label(table: Array) -> bool:
     """Whether the answer has one class, or one is given to everything: kappa is 0 then."""
-    return 1 in (np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1))
+    return any(np.count_nonzero(table.sum(axis=axis)) == 1 for axis in (0, 1))
 
 
 def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, float]:

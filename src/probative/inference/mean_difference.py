@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import fraction
+from probative.inference._outcomes import Outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ def mean_limits(
     return mean, max(-most, mean - below), min(most, mean + above)
 
 
-class MeanPosterior:
+class MeanPosterior(Outcomes):
     """The posterior of the mean of independent differences.
 
     Parameters
@@ -123,12 +123,6 @@ class MeanPosterior:
             return -self.most, self.most
         low, high = np.interp([(1 - level) / 2, (1 + level) / 2], below, places)
         return float(low), float(high)
-
-    def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
-        """Return P(A better), P(equivalent) and P(B better)."""
-        rope = fraction("rope", rope)
-        a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
-        return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better
 
     def _grid(self) -> tuple[Any, Any]:
         """Places, and the probability of a mean up to each: the parts are added up on a grid."""

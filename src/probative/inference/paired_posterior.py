@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import fraction, one_of, open_probability
+from probative._validation import one_of, open_probability
 from probative.errors import InputError
 from probative.inference import _log_odds
 from probative.inference._discordance import Coefficients, Discordance
 from probative.inference._discordant_share import GaussShare, SteppedShare
+from probative.inference._outcomes import Outcomes
 from probative.inference._paired_nodes import Nodes, gauss_nodes, product_nodes, sobol_nodes
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
@@ -70,7 +71,7 @@ _COARSE = 4  # nodes of each rule with which a limit is sought before it is sett
 _MANY_SHARES = 4  # beside K and V
 
 
-class PairedPosterior:
+class PairedPosterior(Outcomes):
     """The posterior of the difference of a score of two systems, B minus A.
 
     Parameters
@@ -144,17 +145,6 @@ class PairedPosterior:
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density of the difference at d; infinite where it rises without end, at 0."""
         return self._tails(d, density=True)[2]
-
-    def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
-        """Return P(A better), P(equivalent) and P(B better).
-
-        Differences of at most `rope` either way count as equivalent.
-        """
-        rope = fraction("rope", rope)
-        a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
-        if self._symmetric:  # exactly, whatever the nodes
-            a_better = b_better = (a_better + b_better) / 2
-        return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""

@@ -231,9 +231,7 @@ def draw(rng: np.random.Generator, condition: Condition, shares: Array) -> Array
         sizes = sizes * (rng.random(len(sizes)) < condition.filled)
     if condition.correlation < _INDEPENDENT:
         return rng.multinomial(sizes, shares).astype(np.float64)
-    own = rng.standard_gamma(
-        (1 / condition.correlation - 1) * shares, (len(sizes), len(shares))
-    )
+    own = rng.standard_gamma((1 / condition.correlation - 1) * shares, (len(sizes), len(shares)))
     # with a correlation near 1 all items of a unit are of one case, and gammas too small to tell
     alike = own.sum(axis=1) == 0
     own[alike] = rng.multinomial(1, shares, np.count_nonzero(alike))

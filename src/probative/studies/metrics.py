@@ -184,7 +184,8 @@ def least_coverage(
     found = interval(Counts(*tables.T), metric, method, level=level)
     there = ~np.isnan(own.value(*tables.T))
     low, high, length = found.low, found.high, np.where(there, found.high - found.low, 0.0)
-    noted = np.array([note is not None for note in np.broadcast_to(found.note, len(tables))])
+    notes = np.broadcast_to(np.asarray(found.note, dtype=object), len(tables))
+    noted = np.array([note is not None for note in notes])
     conditions, rows = [], []
     for shares in _conditions():
         weight = chances_of(tables, shares) * there
@@ -265,7 +266,7 @@ class _Drawn:
     def coverage(
         self, level: float, replicates: int, generator: np.random.Generator
     ) -> MetricCoverage:
-        found = []
+        found: list[tuple[bool, bool, float]] = []
         while len(found) < replicates:
             one = self.limits(generator, level)
             if not math.isnan(one.estimate):  # an undefined score has no interval
@@ -316,7 +317,9 @@ def _of_items(metric: str, name: str, shares: Array, n: int) -> _Drawn:
 def _unit_jobs(metric: str) -> Iterator[_Drawn]:
     """One score and a difference, of units of equal and uneven size."""
     for (name, values), sizes, n in itertools.product(_SYSTEMS.items(), _UNIT_SIZES, _UNITS):
-        yield from _of_units(metric, f"{name}, {sizes} units", paired_shares(*values, 0.4), sizes, n)
+        yield from _of_units(
+            metric, f"{name}, {sizes} units", paired_shares(*values, 0.4), sizes, n
+        )
 
 
 def _of_units(metric: str, name: str, shares: Array, sizes: str, n: int) -> Iterator[_Drawn]:

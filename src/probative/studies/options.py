@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from probative.metrics import COMPOSITES
 from probative.options import ALWAYS, FoldsOptions, Options
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = [
     "LedgerStudyOptions",
     "LookOptions",
     "MacroOptions",
+    "MetricStudyOptions",
     "OverlapOptions",
     "PairingOptions",
     "PlanningOptions",
@@ -114,6 +116,19 @@ class SequentialOptions(Options):
 class MacroOptions(SimulationOptions):
     """Of `probative.studies.macro.macro_coverage`."""
 
+    replicates: int = field(default=400, metadata=ALWAYS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricStudyOptions(SimulationOptions):
+    """Of `probative.studies.metrics.metric_study`; None stands for the method that is used."""
+
+    questions: Sequence[str] = field(
+        default=("score", "difference", "units", "classes"), metadata=ALWAYS | {"as": "question"}
+    )
+    metrics: Sequence[str] = field(default=COMPOSITES, metadata={"as": "metric"})
+    sizes: Sequence[int] = field(default=(10, 20), metadata={"as": "n"})
+    methods: Sequence[str] | None = None
     replicates: int = field(default=400, metadata=ALWAYS)
 
 
