@@ -220,6 +220,33 @@ def test_the_command_line_says_the_same(table, capsys, tmp_path):
     assert printed["verdicts"]
 
 
+def test_gates_ask_about_average_precision(table, capsys, tmp_path):
+    page = tmp_path / "page.html"
+    words = ["compare", str(table), "--gold-column", "label", "--columns", "old,new"]
+    words += ["--probabilities", "-q", "-f", "json", "--html", str(page), "--margin", "0.01"]
+    for kind, confidence in (("require-better", "0.5"), ("require-better", "0.9999999")):
+        status = main([*words, f"--{kind}", "--confidence", confidence])
+        printed, said = capsys.readouterr()
+        (told,) = json.loads(printed)["gates"]
+        result = pv.compare_curves(str(table), gold_column="label", columns=["old", "new"])
+        assert told["metric"] == "average_precision"
+        expected = result["average_precision"].posterior.sf(0.01)
+        assert told["probability"] == pytest.approx(expected)
+        assert told["passed"] is (expected >= float(confidence)) is (status == 0)
+        assert f"--{kind}" in said
+        assert f"{kind[:1].upper()}{kind[1:]} " in page.read_text()
+        (judged,) = pv.gate(result, kind, margin=0.01, confidence=float(confidence))
+        assert judged.passed is told["passed"]
+
+
+def test_no_gate_passes_without_evidence_and_copies_are_not_better():
+    one = pv.compare_curves([1, 0, 0, 0], [4, 3, 2, 1], [1, 2, 3, 4])
+    assert not pv.gate(one, "fail-if-worse")[0].passed
+    same = pv.compare_curves(GOLD, SCORES, SCORES)
+    assert pv.gate(same, "require-not-worse")[0].passed
+    assert not pv.gate(same, "require-better")[0].passed
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reporting.document import Drawing
-    from probative.results import Curve, CurveComparison, Interval
+    from probative.results import Curve, CurveComparison, GateVerdict, Interval
 
 __all__ = ["comparison_document", "curves_document"]
 
@@ -33,9 +33,10 @@ def curves_document(curves: Sequence[Curve]) -> Document:
     )
 
 
-def comparison_document(comparison: CurveComparison) -> Document:
-    """Show the curves of two systems, how they differ, and the verdict."""
+def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict] = ()) -> Document:
+    """Show the curves of two systems, how they differ, the verdict, and what gates say."""
     curves, c = comparison.curves, comparison.comparisons
+    judged = {"gates": [gate.to_dict() for gate in gates]} if gates else {}
     table = Table(
         ("score", curves[0].name, curves[1].name, "difference", "interval", "p", "P(better)"),
         tuple(
@@ -66,12 +67,19 @@ def comparison_document(comparison: CurveComparison) -> Document:
             systems=_entries(curves),
             comparisons=[one.to_dict() for one in c],
             verdicts=list(comparison.verdicts),
+            **judged,
         ),
         tables=(table, *_tables(curves)),
         records=tuple(comparison.records()),
         notes=(*comparison.verdicts, *_readings(curves), comparison.signature),
         drawings=_drawings(curves),
+        content=lambda: {"leading": [*comparison.verdicts, *map(_sentence, gates)]},
     )
+
+
+def _sentence(gate: GateVerdict) -> str:
+    words = f"{gate}."
+    return words[:1].upper() + words[1:]
 
 
 def _entries(curves: Sequence[Curve]) -> list[dict[str, Any]]:
