@@ -51,6 +51,8 @@ STUDIES = (
     "looks",
     "datasets",
     "curves",
+    "agreement",
+    "overlap",
 )
 
 
