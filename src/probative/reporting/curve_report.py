@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reporting.document import Drawing
-    from probative.results import Curve, CurveComparison, GateVerdict, Interval
+    from probative.results import Comparison, Curve, CurveComparison, GateVerdict, Interval
 
 __all__ = ["comparison_document", "curves_document"]
 
@@ -54,7 +54,7 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
         title=f"Differences in points, {c[0].b} minus {c[0].a}, with "
         f"{100 * comparison.level:g} % intervals",
         notes=(
-            f"p: sampled exchange of ranks by {c[0].by}. P(better): that {c[0].b} is better.",
+            f"p: {_how(c[0])} of ranks by {c[0].by}. P(better): that {c[0].b} is better.",
             "Best scores are those to expect of thresholds chosen on these data.",
         ),
     )
@@ -75,6 +75,10 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
         drawings=_drawings(curves),
         content=lambda: {"leading": [*comparison.verdicts, *map(_sentence, gates)]},
     )
+
+
+def _how(comparison: Comparison) -> str:
+    return "every exchange" if comparison.test == "exact" else "sampled exchange"
 
 
 def _sentence(gate: GateVerdict) -> str:
@@ -243,7 +247,13 @@ def _readings(curves: Sequence[Curve]) -> tuple[str, ...]:
         f"Bands: pointwise ones ({curves[0].pointwise.method}) hold at a threshold chosen "
         f"beforehand, simultaneous ones ({curves[0].simultaneous.method}) at all together."
     )
-    return first, bands
+    doubts = dict.fromkeys(
+        f"{band.kind.capitalize()} limits: {band.note}."
+        for curve in curves
+        for band in (curve.pointwise, curve.simultaneous)
+        if band.note
+    )
+    return first, " ".join([bands, *doubts])
 
 
 def _summary(curve: Curve) -> dict[str, Any]:
