@@ -45,7 +45,7 @@ _DEPENDENT = "items of units: counted as what they are worth, close for many uni
 def pointwise_band(ranked: Ranked, level: float) -> Band:
     """Wilson's limits of precision and recall at each threshold by itself."""
     z = normal_quantile(level)
-    few = _STEPS if min(ranked.positive_units, ranked.negative_units) < _FEW_ITEMS else None
+    few = _STEPS if ranked.fewest < _FEW_ITEMS else None
     if ranked.unit is None:
         precision = wilson(ranked.tp, ranked.predicted, z)
         recall = wilson(ranked.tp, float(ranked.positives), z)

@@ -110,8 +110,10 @@ def compare_ranked(
         difference = float(pair.b.estimate) - float(pair.a.estimate)
         low, high = (0.0, 0.0) if same else mover(pair.a, pair.b, pair.correlation)
         posterior = StudentPosterior(difference, pair.deviation, freedom)
-        undefined = math.isnan(difference)
-        chances = (math.nan,) * 3 if undefined or first.positive_units <= 1 else None
+        # of one item of a class nothing is known of how others would come out
+        alone = first.negatives > 0 and first.fewest <= 1
+        unknown = not same and (alone or math.isnan(difference))
+        chances = (math.nan,) * 3 if unknown else None
         worse, equal, better = chances or posterior.probabilities(rope)
         found.append(
             Comparison(
@@ -119,10 +121,10 @@ def compare_ranked(
                 b=curves[1].name,
                 metric=pair.metric,
                 difference=difference,
-                low=-1.0 if undefined else low,
-                high=1.0 if undefined else high,
+                low=-1.0 if unknown else low,
+                high=1.0 if unknown else high,
                 method="mover",
-                pvalue=1.0 if test is None or undefined else test.pvalue,
+                pvalue=1.0 if test is None or math.isnan(difference) else test.pvalue,
                 p_adjusted=None,
                 test="exact" if exact else "sampled",
                 by=by,
@@ -176,7 +178,9 @@ def _pairs(
     for system in ranked:
         tp, predicted = WeightedCurves.of(system, block).cumulated(weights)
         draws.append(fbeta_of(tp, predicted, tp[-1], beta).max(axis=0))
-    spread = float(np.std(draws[1] - draws[0]))
+    # how much too high the two scores are is known no better than to its own size
+    corrected = one.best.optimism - other.best.optimism
+    spread = math.hypot(float(np.std(draws[1] - draws[0])), corrected)
     together = _correlation(*(own - own.mean() for own in draws))
     pairs.append(_Pair(best_a.metric, best_a, best_b, together, spread))
     return pairs
