@@ -131,7 +131,15 @@ SMALL = {
     "study segmentation": {"--systems": "maxmatch,crf", "--epochs": "1"},
     "study coverage": {"--n": "5"},
     "study training": {"--replicates": "2", "--n": "40"},
-    "study curves": {"--replicates": "1", "--positives": "5", "--share": "0.5", "--distance": "1"},
+    "study curves": {
+        "--replicates": "1",
+        "--positives": "5",
+        "--share": "0.5",
+        "--area": "0.8",
+        "--n": "20",
+    },
+    "study agreement": {"--replicates": "1"},
+    "study overlap": {"--replicates": "1"},
     "study looks": {"--streams": "1", "--item-streams": "10", "--units": "20"},
     "crossval": {"--m": "1"},
 }

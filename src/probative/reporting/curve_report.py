@@ -282,5 +282,8 @@ def _summary(curve: Curve) -> dict[str, Any]:
 
 
 def _drawings(curves: Sequence[Curve]) -> tuple[Drawing, ...]:
+    """The figures of all systems, those of one kind side by side."""
     several = len(curves) > 1
-    return tuple(d for c in curves for d in curve_drawings(c, c.name if several else ""))
+    by_system = [curve_drawings(c, c.name if several else "") for c in curves]
+    most = max(map(len, by_system))
+    return tuple(own[k] for k in range(most) for own in by_system if k < len(own))
