@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -133,6 +134,61 @@ def test_copies_of_a_system_do_not_differ():
     assert "identical" in str(result)
 
 
+@pytest.mark.parametrize("case", ["one positive", "one negative", "one unit", "positives in one"])
+def test_one_of_a_class_is_no_evidence(case):
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(size=(2, 40))
+    yes = {"one positive": np.arange(40) == 3, "one negative": np.arange(40) != 3}.get(
+        case, np.arange(40) < 10
+    )
+    units = {
+        "one unit": ["d"] * 40,
+        "positives in one": ["d"] * 10 + [str(i) for i in range(30)],
+    }.get(case)
+    found = pv.compare_curves(yes, a, b, units=units)
+    for one in found.comparisons:
+        assert (one.low, one.high) == (-1, 1), one.metric
+        assert math.isnan(one.p_b_better)
+    for curve in found.curves:
+        for interval in (curve.average_precision, curve.roc_auc):
+            assert (interval.low, interval.high) == (0, 1)
+            assert "no evidence" in interval.note
+    assert "No verdict" in found.verdicts[0]
+    assert not pv.gate(found, "require-not-worse")[0].passed
+
+
+def test_where_every_item_is_positive_there_is_nothing_to_tell():
+    found = pv.compare_curves([1] * 8, np.arange(8), np.arange(8)[::-1])
+    assert found["average_precision"].difference == 0
+    assert "do not say" in found.verdicts[0]
+    assert math.isnan(found["roc_auc"].difference)
+
+
+def test_scores_out_of_0_and_1_have_ranks_and_no_calibration():
+    inside, outside = pv.curve(GOLD, SCORES), pv.curve(GOLD, 7 * np.array(SCORES) - 3)
+    assert outside.average_precision.estimate == inside.average_precision.estimate
+    assert outside.calibration is None
+    assert "no calibration" in " ".join(outside.notes)
+    assert inside.calibration is not None
+
+
+def test_the_folds_of_near_copies_are_the_same():
+    rng = np.random.default_rng(8)
+    yes = rng.random(80) < 0.4
+    a = rng.normal(yes)
+    b = np.where(np.arange(80) == 7, 0.0, a)
+    found = pv.compare_curves(yes, a, b, rng=np.random.default_rng(3))
+    assert abs(found["best_f1"].difference) < 0.02
+
+
+def test_perfect_systems_do_not_differ_by_their_folds():
+    rng = np.random.default_rng(1)
+    yes = rng.random(40) < 0.3
+    found = pv.compare_curves(yes, yes + rng.random(40) / 9, yes + rng.random(40) / 9)
+    assert found["best_f1"].low < 0 < found["best_f1"].high
+    assert 0.05 < found["best_f1"].p_b_better < 0.95
+
+
 def test_a_and_b_change_places():
     rng = np.random.default_rng(3)
     yes = rng.random(120) < 0.3
@@ -159,7 +215,8 @@ def test_ranks_are_exchanged_exactly():
         extreme.append(average_precision_score(yes, theirs) - average_precision_score(yes, mine))
     expected = np.mean(np.abs(extreme) >= abs(extreme[0]) - 1e-12)
     found = pv.compare_curves(yes, a, b)["average_precision"]
-    assert found.pvalue == pytest.approx(expected, abs=0.02)
+    assert found.pvalue == pytest.approx(expected)
+    assert found.test == "exact"
 
 
 def test_systems_of_one_quality_seldom_differ():
@@ -218,6 +275,33 @@ def test_the_command_line_says_the_same(table, capsys, tmp_path):
         "best_f1",
     ]
     assert printed["verdicts"]
+
+
+def test_gates_ask_about_average_precision(table, capsys, tmp_path):
+    page = tmp_path / "page.html"
+    words = ["compare", str(table), "--gold-column", "label", "--columns", "old,new"]
+    words += ["--probabilities", "-q", "-f", "json", "--html", str(page), "--margin", "0.01"]
+    for kind, confidence in (("require-better", "0.5"), ("require-better", "0.9999999")):
+        status = main([*words, f"--{kind}", "--confidence", confidence])
+        printed, said = capsys.readouterr()
+        (told,) = json.loads(printed)["gates"]
+        result = pv.compare_curves(str(table), gold_column="label", columns=["old", "new"])
+        assert told["metric"] == "average_precision"
+        expected = result["average_precision"].posterior.sf(0.01)
+        assert told["probability"] == pytest.approx(expected)
+        assert told["passed"] is (expected >= float(confidence)) is (status == 0)
+        assert f"--{kind}" in said
+        assert f"{kind[:1].upper()}{kind[1:]} " in page.read_text()
+        (judged,) = pv.gate(result, kind, margin=0.01, confidence=float(confidence))
+        assert judged.passed is told["passed"]
+
+
+def test_no_gate_passes_without_evidence_and_copies_are_not_better():
+    one = pv.compare_curves([1, 0, 0, 0], [4, 3, 2, 1], [1, 2, 3, 4])
+    assert not pv.gate(one, "fail-if-worse")[0].passed
+    same = pv.compare_curves(GOLD, SCORES, SCORES)
+    assert pv.gate(same, "require-not-worse")[0].passed
+    assert not pv.gate(same, "require-better")[0].passed
 
 
 @pytest.mark.parametrize(

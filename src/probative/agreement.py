@@ -12,7 +12,7 @@ from probative._labels import is_missing, items_of
 from probative._validation import open_probability, shown
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.inference.alpha import MISSING, Ratings, alpha_interval
+from probative.inference.alpha import MISSING, Ratings, alpha_interval, doubt
 from probative.inference.confusion import ConfusedItems, confusion_interval
 from probative.inference.intervals import interval
 from probative.matching.items import union
@@ -236,6 +236,8 @@ def _pair_scores(a: Any, b: Any, n_labels: int, units: Any, level: float) -> tup
         else interval(counts, "recall", clustered=True, level=level)
     )
     kappa = confusion_interval(ConfusedItems(a, b, n_labels, units), "kappa", level=level)
+    if kappa.note is None:
+        kappa = replace(kappa, note=doubt(a != b, units))
     alone = [len(np.unique(side)) == 1 for side in (a, b)]
     if any(alone) and not np.isnan(kappa.estimate):
         kappa = replace(kappa, low=-1.0, high=1.0, note=_ALWAYS_0)

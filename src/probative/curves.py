@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -172,7 +173,7 @@ def compare_curves(
         verdicts=(verdict(comparisons[0]),),
         level=options.level,
         notes=(*scored.notes, _EXCHANGED.format(by)),
-        signature=options.signature("compare-curves", "mover", f"sampled-by-{by}"),
+        signature=options.signature("compare-curves", "mover", f"{comparisons[0].test}-by-{by}"),
     )
 
 
@@ -224,6 +225,10 @@ def _curves(scored: Scored, options: CurveOptions, job: str) -> tuple[list[Ranke
             f"gold: no item is {scored.positive!r}; expected at least one, or there is no recall"
         )
     ranked = [Ranked.of(scored.is_positive, own, scored.units) for own in scored.scores]
+    # the same folds for all: or chance would tell near-copies apart
+    rng = options.rng
+    seed = rng if isinstance(rng, int) else int(random_generator(rng).integers(2**32))
+    options = replace(options, rng=seed)
     curves = [_curve(scored, i, own, options, job) for i, own in enumerate(ranked)]
     return ranked, curves
 

@@ -10,7 +10,13 @@ from probative._validation import flag, fraction, one_of, open_probability, show
 from probative.errors import InputError
 from probative.inference.allowance import CANDIDATES
 from probative.ledger import Question, check_ledger, record
-from probative.results import Comparison, Comparisons, DatasetComparisons, GateVerdict
+from probative.results import (
+    Comparison,
+    Comparisons,
+    CurveComparison,
+    DatasetComparisons,
+    GateVerdict,
+)
 from probative.wording.verdict import no_verdict
 
 if TYPE_CHECKING:
@@ -36,7 +42,11 @@ def check_gate(
 
 
 def gate(
-    comparisons: Comparison | Comparisons | DatasetComparisons | Sequence[Comparison],
+    comparisons: Comparison
+    | Comparisons
+    | CurveComparison
+    | DatasetComparisons
+    | Sequence[Comparison],
     kind: str,
     *,
     margin: float = 0.0,
@@ -55,7 +65,8 @@ def gate(
     ----------
     comparisons
         What `compare` returns, or comparisons of it; each challenger's first one with the
-        baseline counts. Of what `compare_datasets` returns, the mean difference does.
+        baseline counts. Of what `compare_datasets` returns, the mean difference does; of what
+        `compare_curves` returns, average precision (its `comparisons` have the others).
     kind
         "fail-if-worse": P(B - A < -margin) must stay below the confidence. "require-not-worse":
         P(B - A > -margin) must reach it. "require-better": P(B - A > margin) must reach it.
@@ -173,7 +184,7 @@ def _listed(comparisons: object) -> Sequence[Comparison]:
     """The comparisons, one or many."""
     if isinstance(comparisons, Comparison):
         return (comparisons,)
-    if isinstance(comparisons, Comparisons):
+    if isinstance(comparisons, (Comparisons, CurveComparison)):
         return comparisons.comparisons
     listed = comparisons if isinstance(comparisons, (list, tuple)) else ()
     if not listed or not all(isinstance(c, Comparison) for c in listed):

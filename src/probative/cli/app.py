@@ -59,6 +59,8 @@ STUDIES = (
     "datasets",
     "curves",
     "annotation",
+    "agreement",
+    "overlap",
 )
 
 

@@ -232,9 +232,8 @@ def compare(
 
         refused = {"--counts": counts, "--by-label": by_label, "--buckets": buckets}
         refused |= {"--compact": compact, "--digits": digits is not None}
-        refused |= {f"--{name}": on for name, on in gates.items()}
-        print_curve_comparison(inputs, called, given, out, remarks, refused)
-        return 0
+        refused |= {"--ledger": ledger is not None, "--hide-scores": hide_scores}
+        return print_curve_comparison(inputs, called, given, out, remarks, refused, gate)
     page = out.html is not None and not hide_scores  # it alone shows examples, and draws the tests
     with reading_progress("comparing", quiet=out.quiet) as report:
         comparisons = find_comparison(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from probative.cli.output import remark
 from probative.errors import InputError
 from probative.options import CurveOptions
 
@@ -46,9 +47,11 @@ def print_curve_comparison(
     out: Output,
     remarks: Sequence[str],
     refused: Mapping[str, bool],
-) -> None:
-    """Print the curves of two systems and their differences."""
+    gate: Mapping[str, Any] | None,
+) -> int:
+    """Print the curves of two systems and their differences; return the exit status."""
     from probative.curves import compare_curves
+    from probative.gates import gate as judge
     from probative.reporting.curve_figures import curves_figure
     from probative.reporting.curve_report import comparison_document
 
@@ -60,7 +63,11 @@ def print_curve_comparison(
         raise InputError(f"--probabilities: compares two systems, not {len(systems)}")
     found = compare_curves(gold, *systems, names=names, **_shared(given))
     out.remark(*remarks, *found.notes)
-    out.emit(comparison_document(found), lambda: curves_figure(found.curves))
+    verdicts = judge(found, **gate) if gate else ()
+    out.emit(comparison_document(found, verdicts), lambda: curves_figure(found.curves))
+    for line in verdicts:
+        remark(f"--{line}")
+    return 0 if all(verdict.passed for verdict in verdicts) else 1
 
 
 def _shared(given: ScoreOptions | CompareOptions) -> dict[str, Any]:

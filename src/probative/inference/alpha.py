@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["MISSING", "Ratings", "alpha_interval", "krippendorff_alpha"]
+__all__ = ["MISSING", "Ratings", "alpha_interval", "doubt", "krippendorff_alpha"]
 
 MISSING = -1
 METHOD = "logit"
+_FEW, _SELDOM = 5, 0.05  # disputed items, or units that hold some, and their share
 _NO_PAIRS = "undefined: no item has the labels of two annotators"
 _ONE_LABEL = "undefined: everything has one label"
 
@@ -121,6 +122,8 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
         return Interval("alpha", METHOD, level, estimate, -1.0, 1.0, ONE_UNIT, np.nan)
     low, high = _limits(units, freedom, level)
     effect = _variance(units) / _variance(rows) if ratings.units is not None else None
+    labelled = number.sum(axis=1)
+    disputed = paired & (number.max(axis=1, initial=0) < labelled)
     return Interval(
         "alpha",
         METHOD,
@@ -128,9 +131,26 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
         estimate,
         min(low, estimate),
         max(high, estimate),
-        None,
+        doubt(disputed, ratings.units),
         effect,
     )
+
+
+def doubt(disputed: NDArray[np.bool_], units: NDArray[np.int64] | None = None) -> str | None:
+    """What the reader must know where next to nothing is in dispute.
+
+    Parameters
+    ----------
+    disputed
+        Per item, whether annotators differ.
+    units
+        The unit of every item, or None.
+    """
+    number = int(disputed.sum()) if units is None else len(np.unique(units[disputed]))
+    if number >= _FEW or disputed.mean() > _SELDOM:
+        return None
+    word = "item" if units is None else "unit"
+    return f"{number} {word}{'s' * (number != 1)} in dispute: the upper limit may be too low"
 
 
 def _sums(number: Array) -> tuple[float, Array, Array]:

@@ -29,7 +29,7 @@ __all__ = [
 # at the very top of the ranking, is added to what was seen.
 _MISPLACED = 0.5
 FEW = "few positive items: the interval rests on {}"
-ONE_POSITIVE = "one positive {}: no evidence of how others would come out"
+ONE = "one {} {}: no evidence of how others would come out"
 NO_NEGATIVE = "no negative item: nothing to be told apart"
 
 
@@ -56,8 +56,9 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
     estimate = ranked.average_precision
     unit = "item" if ranked.unit is None else "unit"
     freedom = ranked.positive_units - 1
-    if not ranked.negatives or not freedom > 0:
-        why = ONE_POSITIVE.format(unit) if ranked.negatives else NO_NEGATIVE
+    if not ranked.negatives or not ranked.fewest > 1:
+        alone = ONE.format("negative" if freedom > 0 else "positive", unit)
+        why = alone if ranked.negatives else NO_NEGATIVE
         return Interval("average_precision", "logit-jackknife", level, estimate, 0.0, 1.0, why)
     jackknife = _without_one(ranked)
     deviation = max(

@@ -37,17 +37,20 @@ _EACH = 30  # up to so many scores every number of them has a local level of its
 _FEW = 200  # scores: all of their order statistics have limits
 _GRID = 60  # order statistics of either half that have limits otherwise
 _ENDS = 0.1  # of a curve, where few items tell nothing about a design effect
+_FEW_ITEMS = 30
+_STEPS = "few items of a class: limits move in steps, and single ones hold less often"
 _DEPENDENT = "items of units: counted as what they are worth, close for many units only"
 
 
 def pointwise_band(ranked: Ranked, level: float) -> Band:
     """Wilson's limits of precision and recall at each threshold by itself."""
     z = normal_quantile(level)
+    few = _STEPS if ranked.fewest < _FEW_ITEMS else None
     if ranked.unit is None:
         precision = wilson(ranked.tp, ranked.predicted, z)
         recall = wilson(ranked.tp, float(ranked.positives), z)
-        return Band("pointwise", "wilson", level, *precision, *recall)
-    return Band("pointwise", "wilson", level, *_limits_of_units(ranked, level))
+        return Band("pointwise", "wilson", level, *precision, *recall, few)
+    return Band("pointwise", "wilson", level, *_limits_of_units(ranked, level), few)
 
 
 def simultaneous_band(ranked: Ranked, level: float) -> Band:

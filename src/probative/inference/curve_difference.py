@@ -22,21 +22,23 @@ from probative.inference.best_threshold import weights_of_units
 from probative.inference.differences import mover
 from probative.inference.ranked import Ranked
 from probative.inference.roc_area import influence_on_roc_auc
-from probative.inference.sequential_pvalue import levels_at, sequential_pvalues
+from probative.inference.sequential_pvalue import SampledPvalue, levels_at, sequential_pvalues
 from probative.inference.student_posterior import StudentPosterior
 from probative.inference.unit_weights import WeightedCurves, blocks_of, fbeta_of
 from probative.results import Comparison, Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from probative._types import Array
-    from probative.inference.sequential_pvalue import SampledPvalue
     from probative.results import BestThreshold
 
 __all__ = ["compare_ranked"]
 
 _RANKS = 2_000  # classes of ranks at most: more take time and tell next to nothing
+_FEW_UNITS = 13  # up to so many that exchanges move, all exchanges are gone through
 _COLUMNS = 256  # exchanges that are worked on at once
 _ROUNDING = 1e-12
 _MOST_WORK = 10**11  # cells of curves in all exchanges
@@ -94,11 +96,12 @@ def compare_ranked(
     """
     first, second = ranked
     if np.array_equal(first.step, second.step):
-        same = True
+        same = exact = True
         tests: list[SampledPvalue | None] = [None] * 3
     else:
         same = False
-        tests = [*_exchange_ranks(first, second, level, beta, rng, most)]
+        found_tests, exact = _exchange_ranks(first, second, level, beta, rng, most)
+        tests = [*found_tests]
     pairs = _pairs(ranked, curves, level, beta, rng)
     by = "item" if first.unit is None else "unit"
     freedom = max(1e-3, first.positive_units - 1)
@@ -107,8 +110,10 @@ def compare_ranked(
         difference = float(pair.b.estimate) - float(pair.a.estimate)
         low, high = (0.0, 0.0) if same else mover(pair.a, pair.b, pair.correlation)
         posterior = StudentPosterior(difference, pair.deviation, freedom)
-        undefined = math.isnan(difference)
-        chances = (math.nan,) * 3 if undefined or first.positive_units <= 1 else None
+        # of one item of a class nothing is known of how others would come out
+        alone = first.negatives > 0 and first.fewest <= 1
+        unknown = not same and (alone or math.isnan(difference))
+        chances = (math.nan,) * 3 if unknown else None
         worse, equal, better = chances or posterior.probabilities(rope)
         found.append(
             Comparison(
@@ -116,12 +121,12 @@ def compare_ranked(
                 b=curves[1].name,
                 metric=pair.metric,
                 difference=difference,
-                low=-1.0 if undefined else low,
-                high=1.0 if undefined else high,
+                low=-1.0 if unknown else low,
+                high=1.0 if unknown else high,
                 method="mover",
-                pvalue=1.0 if test is None or undefined else test.pvalue,
+                pvalue=1.0 if test is None or math.isnan(difference) else test.pvalue,
                 p_adjusted=None,
-                test="exact" if test is None else "sampled",
+                test="exact" if exact else "sampled",
                 by=by,
                 design_effect=None,
                 p_a_better=worse,
@@ -173,7 +178,9 @@ def _pairs(
     for system in ranked:
         tp, predicted = WeightedCurves.of(system, block).cumulated(weights)
         draws.append(fbeta_of(tp, predicted, tp[-1], beta).max(axis=0))
-    spread = float(np.std(draws[1] - draws[0]))
+    # how much too high the two scores are is known no better than to its own size
+    corrected = one.best.optimism - other.best.optimism
+    spread = math.hypot(float(np.std(draws[1] - draws[0])), corrected)
     together = _correlation(*(own - own.mean() for own in draws))
     pairs.append(_Pair(best_a.metric, best_a, best_b, together, spread))
     return pairs
@@ -190,31 +197,56 @@ def _correlation(x: Array, y: Array) -> float:
 
 def _exchange_ranks(
     a: Ranked, b: Ranked, level: float, beta: float, rng: np.random.Generator, most: int | None
-) -> list[SampledPvalue]:
-    """The p-values of the three differences, from ranks exchanged at random."""
+) -> tuple[list[SampledPvalue], bool]:
+    """The p-values of the three differences, and whether all exchanges were gone through."""
     block = blocks_of(a.n_units)
     codes = _common_ranks(a, b)
     rows = int(max(code.max() for code in codes)) + 1
     thresholds = np.arange(rows, 0, -1, dtype=float)
     sides = [_cells(Ranked(a.is_positive, code, thresholds, a.unit), block, rows) for code in codes]
     game = _Game(sides[0], sides[1], a.positives, a.negatives, beta)
-    observed = np.abs(game.differences(np.zeros((int(block.max()) + 1, 1))))
+    columns = int(block.max()) + 1
+    observed = np.abs(game.differences(np.zeros((columns, 1))))
+
+    def extreme(flips: Array) -> NDArray[np.int64]:
+        far = np.abs(game.differences(flips)) >= observed - _ROUNDING
+        return np.count_nonzero(far, axis=1)
 
     def draw(
         generator: np.random.Generator, number: int, tests: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        extreme = np.zeros(3, dtype=np.int64)
+        found = np.zeros(3, dtype=np.int64)
         for start in range(0, number, _COLUMNS):
-            size = (observed_units, min(_COLUMNS, number - start))
-            flips = generator.integers(0, 2, size).astype(float)
-            far = np.abs(game.differences(flips)) >= observed - _ROUNDING
-            extreme += np.count_nonzero(far, axis=1)
-        return extreme[tests]
+            size = (columns, min(_COLUMNS, number - start))
+            found += extreme(generator.integers(0, 2, size).astype(float))
+        return found[tests]
 
-    observed_units = int(block.max()) + 1
+    moving = game.moving
+    if len(moving) <= _FEW_UNITS:
+        return _all_exchanges(extreme, moving, columns, levels_at(level)), True
     work = rows + sides[0].items.nnz
     most = most or int(min(10**6, max(10_000, _MOST_WORK // (10 * work))))
-    return sequential_pvalues(draw, 3, levels=levels_at(level), most=most, rng=rng)
+    return sequential_pvalues(draw, 3, levels=levels_at(level), most=most, rng=rng), False
+
+
+def _all_exchanges(
+    extreme: Callable[[Array], NDArray[np.int64]],
+    moving: NDArray[np.int64],
+    columns: int,
+    levels: tuple[float, ...],
+) -> list[SampledPvalue]:
+    """Go through every exchange of the units that it moves; one of them is held, by symmetry."""
+    total = 2 ** (len(moving) - 1)
+    found = np.zeros(3, dtype=np.int64)
+    for start in range(0, total, _COLUMNS):
+        code = np.arange(start, min(start + _COLUMNS, total))
+        flips = np.zeros((columns, len(code)))
+        flips[moving[1:]] = (code >> np.arange(len(moving) - 1)[:, None]) & 1
+        found += extreme(flips)
+    shares = (found / total).tolist()
+    return [
+        SampledPvalue(p, p, p, total, int(k), levels) for p, k in zip(shares, found, strict=True)
+    ]
 
 
 def _common_ranks(a: Ranked, b: Ranked) -> list[NDArray[np.int64]]:
@@ -255,6 +287,11 @@ class _Game:
         ]
         self._moved = (b.positives - a.positives).tocsr(), (b.items - a.items).tocsr()
         self._positives, self._negatives, self._beta = positives, negatives, beta
+
+    @property
+    def moving(self) -> NDArray[np.int64]:
+        """The units (columns) in which an exchange changes something."""
+        return np.unique(np.concatenate([change.nonzero()[1] for change in self._moved]))
 
     def differences(self, flips: Array) -> Array:
         """A row for each metric, a column for each exchange."""

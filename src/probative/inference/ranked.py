@@ -137,6 +137,11 @@ class Ranked:
         """How many equally large units would hold the others as unevenly as these; 0 of none."""
         return self._units_of(~self.is_positive) if self.negatives else 0.0
 
+    @property
+    def fewest(self) -> float:
+        """The smaller of the two: of one or less nothing is known of how others would come out."""
+        return min(self.positive_units, self.negative_units)
+
     def _units_of(self, chosen: NDArray[np.bool_]) -> float:
         if self.unit is None:
             return float(np.count_nonzero(chosen))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import optimize
 
-from probative.inference.average_precision import NO_NEGATIVE, standard_error
+from probative.inference.average_precision import NO_NEGATIVE, ONE, standard_error
 from probative.inference.clusters import student_quantile
 from probative.inference.proportions import wilson
 from probative.results import Interval
@@ -28,7 +28,6 @@ __all__ = ["influence_on_roc_auc", "roc_auc", "roc_auc_interval"]
 
 _METRIC, _METHOD = "roc_auc", "delong-score"
 _EDGE = 1e-12
-_ONE = "one {} of a class: no evidence of how others would come out"
 
 
 def roc_auc(ranked: Ranked) -> float:
@@ -67,8 +66,9 @@ def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
     estimate = roc_auc(ranked)
     if math.isnan(estimate):
         return Interval(_METRIC, _METHOD, level, math.nan, 0.0, 1.0, NO_NEGATIVE)
-    if _fewest(ranked) <= 1:
-        note = _ONE.format("item" if ranked.unit is None else "unit")
+    if ranked.fewest <= 1:
+        classes = "positive" if ranked.positive_units <= 1 else "negative"
+        note = ONE.format(classes, "item" if ranked.unit is None else "unit")
         return Interval(_METRIC, _METHOD, level, estimate, 0.0, 1.0, note)
     variance, freedom, effect = _variance(ranked)
     quantile = float(student_quantile(level, freedom))
@@ -81,11 +81,6 @@ def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
     low, high = float(min(own[0] for own in limits)), float(max(own[1] for own in limits))
     told = None if ranked.unit is None else effect
     return Interval(_METRIC, _METHOD, level, estimate, low, high, None, told)
-
-
-def _fewest(ranked: Ranked) -> float:
-    """How many units (items) the smaller class has, as many as they are worth."""
-    return min(ranked.positive_units, ranked.negative_units)
 
 
 def _variance(ranked: Ranked) -> tuple[float, float, float]:
@@ -101,12 +96,12 @@ def _variance(ranked: Ranked) -> tuple[float, float, float]:
     alone = sum(part for part, _ in parts)
     if ranked.unit is None:
         each = sum(part**2 / freedom for part, freedom in parts)
-        freedom = alone**2 / each if alone > 0 else _fewest(ranked) - 1
+        freedom = alone**2 / each if alone > 0 else ranked.fewest - 1
         return alone, freedom, 1.0
     together = standard_error(ranked, influence) ** 2
-    as_if_one_item = min(ranked.positives, ranked.negatives) / _fewest(ranked)
+    as_if_one_item = min(ranked.positives, ranked.negatives) / ranked.fewest
     effect = max(1.0, together / alone if alone > 0 else as_if_one_item)
-    return max(together, alone), _fewest(ranked) - 1, effect
+    return max(together, alone), ranked.fewest - 1, effect
 
 
 def _with_exponential_scores(

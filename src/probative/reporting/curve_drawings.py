@@ -33,8 +33,10 @@ def curve_drawings(curve: Curve, name: str = "") -> list[Drawing]:
         What titles call the system; nothing where there is one only.
     """
     who = f" of {name}" if name else ""
-    drawings = [_by_recall(curve, who), _by_threshold(curve, who)]
-    if curve.calibration is not None:
+    drawings = []
+    if len(curve.thresholds) > 1:  # of a single point there is no line
+        drawings = [_by_recall(curve, who), _by_threshold(curve, who)]
+    if curve.calibration is not None and len(curve.calibration.bins) > 1:
         drawings.append(_reliability(curve, who))
     return drawings
 
@@ -48,6 +50,14 @@ def fbeta_along(curve: Curve, at: NDArray[np.int64]) -> Array:
     """F-beta at these thresholds."""
     b = curve.best.beta**2
     return (1 + b) * curve.tp[at] / (b * curve.positives + curve.tp[at] + curve.fp[at])
+
+
+def _as_steps(x: Array, *values: Array) -> tuple[Array, ...]:
+    """Rising thresholds and what holds at each, as corners of steps.
+
+    What a threshold scores holds for all above the next lower score, too: nothing slopes.
+    """
+    return np.repeat(x, 2)[:-1], *(np.repeat(v, 2)[1:] for v in values)
 
 
 def _series(name: str, estimate: Array, low: Array, high: Array) -> Series:
@@ -81,16 +91,21 @@ def _by_recall(curve: Curve, who: str) -> Drawing:
 def _by_threshold(curve: Curve, who: str) -> Drawing:
     at = steps_shown(curve)[::-1]
     one, best = curve.pointwise, curve.best
-    score, name = fbeta_along(curve, at), metric_name(best.metric)
+    name = metric_name(best.metric)
     low = max(best.threshold_low, float(curve.thresholds[-1]))
+    score = fbeta_along(curve, at)
+    thresholds, *values = _as_steps(
+        curve.thresholds[at],
+        *(curve.precision[at], one.precision_low[at], one.precision_high[at]),
+        *(curve.recall[at], one.recall_low[at], one.recall_high[at]),
+        *(score, score, score),
+    )
     return lines(
-        curve.thresholds[at].tolist(),
+        thresholds.tolist(),
         [
-            _series(
-                "precision", curve.precision[at], one.precision_low[at], one.precision_high[at]
-            ),
-            _series("recall", curve.recall[at], one.recall_low[at], one.recall_high[at]),
-            _series(name, score, score, score),
+            _series("precision", *values[:3]),
+            _series("recall", *values[3:6]),
+            _series(name, *values[6:]),
         ],
         axis="threshold",
         title=f"Scores{who} in points by threshold, with {100 * curve.level:g} % intervals.",

@@ -91,7 +91,14 @@ def _draw_by_recall(axis: Axes, curve: Curve, colour: str) -> None:
 
 def _draw_by_threshold(axis: Axes, curve: Curve, colour: str) -> None:
     at, best = steps_shown(curve), curve.best
-    axis.plot(curve.thresholds[at], 100 * fbeta_along(curve, at), color=colour, linewidth=1.4)
+    # what a threshold scores holds for all above the next lower score, too
+    axis.step(
+        curve.thresholds[at][::-1],
+        100 * fbeta_along(curve, at)[::-1],
+        where="pre",
+        color=colour,
+        linewidth=1.4,
+    )
     low = max(best.threshold_low, float(curve.thresholds[-1]))
     axis.axvspan(low, best.threshold_high, color=colour, alpha=0.12, linewidth=0)
     axis.plot(best.threshold, 100 * best.apparent, "*", color=colour, markersize=10)

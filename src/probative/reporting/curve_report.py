@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reporting.document import Drawing
-    from probative.results import Curve, CurveComparison, Interval
+    from probative.results import Comparison, Curve, CurveComparison, GateVerdict, Interval
 
 __all__ = ["comparison_document", "curves_document"]
 
@@ -33,9 +33,10 @@ def curves_document(curves: Sequence[Curve]) -> Document:
     )
 
 
-def comparison_document(comparison: CurveComparison) -> Document:
-    """Show the curves of two systems, how they differ, and the verdict."""
+def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict] = ()) -> Document:
+    """Show the curves of two systems, how they differ, the verdict, and what gates say."""
     curves, c = comparison.curves, comparison.comparisons
+    judged = {"gates": [gate.to_dict() for gate in gates]} if gates else {}
     table = Table(
         ("score", curves[0].name, curves[1].name, "difference", "interval", "p", "P(better)"),
         tuple(
@@ -53,7 +54,7 @@ def comparison_document(comparison: CurveComparison) -> Document:
         title=f"Differences in points, {c[0].b} minus {c[0].a}, with "
         f"{100 * comparison.level:g} % intervals",
         notes=(
-            f"p: sampled exchange of ranks by {c[0].by}. P(better): that {c[0].b} is better.",
+            f"p: {_how(c[0])} of ranks by {c[0].by}. P(better): that {c[0].b} is better.",
             "Best scores are those to expect of thresholds chosen on these data.",
         ),
     )
@@ -66,12 +67,23 @@ def comparison_document(comparison: CurveComparison) -> Document:
             systems=_entries(curves),
             comparisons=[one.to_dict() for one in c],
             verdicts=list(comparison.verdicts),
+            **judged,
         ),
         tables=(table, *_tables(curves)),
         records=tuple(comparison.records()),
         notes=(*comparison.verdicts, *_readings(curves), comparison.signature),
         drawings=_drawings(curves),
+        content=lambda: {"leading": [*comparison.verdicts, *map(_sentence, gates)]},
     )
+
+
+def _how(comparison: Comparison) -> str:
+    return "every exchange" if comparison.test == "exact" else "sampled exchange"
+
+
+def _sentence(gate: GateVerdict) -> str:
+    words = f"{gate}."
+    return words[:1].upper() + words[1:]
 
 
 def _entries(curves: Sequence[Curve]) -> list[dict[str, Any]]:
@@ -235,7 +247,13 @@ def _readings(curves: Sequence[Curve]) -> tuple[str, ...]:
         f"Bands: pointwise ones ({curves[0].pointwise.method}) hold at a threshold chosen "
         f"beforehand, simultaneous ones ({curves[0].simultaneous.method}) at all together."
     )
-    return first, bands
+    doubts = dict.fromkeys(
+        f"{band.kind.capitalize()} limits: {band.note}."
+        for curve in curves
+        for band in (curve.pointwise, curve.simultaneous)
+        if band.note
+    )
+    return first, " ".join([bands, *doubts])
 
 
 def _summary(curve: Curve) -> dict[str, Any]:
@@ -264,5 +282,8 @@ def _summary(curve: Curve) -> dict[str, Any]:
 
 
 def _drawings(curves: Sequence[Curve]) -> tuple[Drawing, ...]:
+    """The figures of all systems, those of one kind side by side."""
     several = len(curves) > 1
-    return tuple(d for c in curves for d in curve_drawings(c, c.name if several else ""))
+    by_system = [curve_drawings(c, c.name if several else "") for c in curves]
+    most = max(map(len, by_system))
+    return tuple(own[k] for k in range(most) for own in by_system if k < len(own))

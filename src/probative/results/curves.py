@@ -292,6 +292,7 @@ class Curve(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the curve as JSON has it: of many thresholds some, spread along it."""
         points = [_with_limits(self, i) for i in self.shown().tolist()]
+        bands = (self.pointwise, self.simultaneous)
         return {
             "name": self.name,
             "positive": self.positive,
@@ -303,7 +304,8 @@ class Curve(Result):
             "roc_auc": self.roc_auc.to_dict(),
             "best_threshold": self.best.to_dict(),
             "calibration": None if self.calibration is None else self.calibration.to_dict(),
-            "bands": {band.kind: band.method for band in (self.pointwise, self.simultaneous)},
+            "bands": {band.kind: band.method for band in bands},
+            "band_notes": {band.kind: band.note for band in bands if band.note},
             "thresholds": len(self.thresholds),
             "points": jsonable(points),
             "notes": list(self.notes),

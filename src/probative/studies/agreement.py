@@ -1,4 +1,4 @@
-"""How often the intervals of alpha and kappa cover: ``python -m probative.studies.agreement``.
+"""How often do the intervals of alpha and kappa cover? By simulation.
 
 Items are hard in different degrees, those of a unit alike; who finds one hard guesses. The true
 value is that of a very large corpus of the same kind.
@@ -6,21 +6,24 @@ value is that of a very large corpus of the same kind.
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative.inference.alpha import Ratings, alpha_interval, krippendorff_alpha
+from probative._validation import open_probability, random_generator, whole_number
+from probative.inference.alpha import Ratings, alpha_interval, doubt, krippendorff_alpha
 from probative.inference.confusion import ConfusedItems, confusion_interval
+from probative.results import Result
+from probative.studies.curves import monte_carlo_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from probative._types import RNG
+    from probative.results import Interval
 
-__all__ = ["Condition", "coverage", "main"]
+__all__ = ["CONDITIONS", "AgreementCoverage", "Condition", "agreement_study"]
 
 _LARGE = 400_000
 _SHARES = np.array([0.7, 0.2, 0.1])  # how frequent the labels are
@@ -61,55 +64,101 @@ CONDITIONS = (
 )
 
 
-def coverage(
-    conditions: Sequence[Condition] = CONDITIONS, *, replicates: int = 1000, seed: int = 1
-) -> Iterator[tuple[Condition, str, float, float, float]]:
-    """How often limits at the level 0.95 cover, and how long they are: condition by condition.
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreementCoverage(Result):
+    """How often the interval of a coefficient of agreement covers the true one.
 
-    Kappa is told where there are two annotators and nothing is missing.
+    Attributes
+    ----------
+    items, annotators, labels, guesses, per_unit, missing
+        The condition: how many items, annotators and labels there are, how often annotators guess,
+        how many items a unit has, and what share of the labels is missing.
+    coefficient, value
+        "alpha" or "kappa" (of two annotators, nothing missing), and the true value.
+    covered, length, noted
+        How often the interval holds it, its mean length, and how often a note stands beside it.
+    standard_error
+        The Monte-Carlo error of a coverage of 0.95.
     """
-    for number, condition in enumerate(conditions):
-        rng = np.random.default_rng([seed, number])
-        large = condition.draw(rng, _LARGE)
-        corpora = [condition.draw(rng, condition.items) for _ in range(replicates)]
-        limits = np.array([_limits(alpha_interval(own)) for own in corpora])
-        yield condition, "alpha", *_told(limits, krippendorff_alpha(large))
-        if condition.annotators == 2 and not condition.missing:
-            true = confusion_interval(_confused(large), "kappa").estimate
-            limits = np.array(
-                [_limits(confusion_interval(_confused(own), "kappa")) for own in corpora]
-            )
-            yield condition, "kappa", *_told(limits, float(true))
 
+    items: int
+    annotators: int
+    labels: int
+    guesses: float
+    per_unit: int
+    missing: float
+    coefficient: str
+    value: float
+    covered: float
+    length: float
+    noted: float
+    standard_error: float
 
-def _confused(ratings: Ratings) -> ConfusedItems:
-    a, b = ratings.codes
-    return ConfusedItems(a, b, ratings.n_labels, ratings.units)
-
-
-def _limits(interval: object) -> tuple[float, float]:
-    return float(getattr(interval, "low", np.nan)), float(getattr(interval, "high", np.nan))
-
-
-def _told(limits: NDArray[np.float64], true: float) -> tuple[float, float, float]:
-    covers = (limits[:, 0] <= true) & (true <= limits[:, 1])
-    return true, float(covers.mean()), float((limits[:, 1] - limits[:, 0]).mean())
-
-
-def main(replicates: int = 1000, seed: int = 1) -> str:
-    """The table, in Markdown."""
-    heads = ("items", "annotators", "labels", "guesses", "per unit", "missing", "coefficient")
-    lines = [
-        f"| {' | '.join((*heads, 'true', 'coverage', 'length'))} |",
-        "| ---: | ---: | ---: | ---: | ---: | ---: | :--- | ---: | ---: | ---: |",
-    ]
-    for c, name, true, covered, length in coverage(replicates=replicates, seed=seed):
-        lines.append(
-            f"| {c.items} | {c.annotators} | {c.labels} | {c.guesses:g} | {c.per_unit} | "
-            f"{c.missing:g} | {name} | {true:.3f} | {covered:.3f} | {length:.3f} |"
+    def __str__(self) -> str:
+        return (
+            f"{self.coefficient} {self.value:.3f}, {self.items} items: covered {self.covered:.3f}"
         )
-    return "\n".join(lines)
 
 
-if __name__ == "__main__":
-    sys.stdout.write(main(*map(int, sys.argv[1:])) + "\n")
+def agreement_study(
+    conditions: Sequence[Condition] = CONDITIONS,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> list[AgreementCoverage]:
+    """Draw corpora that annotators know well or badly, and see how often intervals cover.
+
+    Parameters
+    ----------
+    conditions
+        What is drawn.
+    level
+        The level of the intervals.
+    replicates
+        Corpora per condition.
+    rng
+        A seed or generator.
+    report
+        Is told how many conditions are done, and how many there are.
+    """
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    generator = random_generator(rng)
+    results = []
+    for done, c in enumerate(conditions, start=1):
+        large = c.draw(generator, _LARGE)
+        corpora = [c.draw(generator, c.items) for _ in range(replicates)]
+        told = {"alpha": (krippendorff_alpha(large), [_alpha(own, level) for own in corpora])}
+        if c.annotators == 2 and not c.missing:
+            true = float(_kappa(large, level).estimate)
+            told["kappa"] = (true, [_kappa(own, level) for own in corpora])
+        results += [_covered(c, name, *values) for name, values in told.items()]
+        if report is not None:
+            report(done, len(conditions))
+    return results
+
+
+def _alpha(ratings: Ratings, level: float) -> Interval:
+    return alpha_interval(ratings, level=level)
+
+
+def _kappa(ratings: Ratings, level: float) -> Interval:
+    a, b = ratings.codes
+    items = ConfusedItems(a, b, ratings.n_labels, ratings.units)
+    found = confusion_interval(items, "kappa", level=level)
+    return replace(found, note=found.note or doubt(a != b, ratings.units))
+
+
+def _covered(
+    c: Condition, name: str, true: float, intervals: Sequence[Interval]
+) -> AgreementCoverage:
+    held = [bool(one.low <= true <= one.high) for one in intervals]
+    return AgreementCoverage(
+        *(c.items, c.annotators, c.labels, c.guesses, c.per_unit, c.missing, name, true),
+        covered=float(np.mean(held)),
+        length=float(np.mean([one.high - one.low for one in intervals])),
+        noted=float(np.mean([one.note is not None for one in intervals])),
+        standard_error=monte_carlo_error(len(held)),
+    )

@@ -182,12 +182,13 @@ def _one_pair(
     level: float,
     rng: np.random.Generator,
 ) -> list[float]:
+    seed = int(rng.integers(2**32))  # the same folds for both, as `compare_curves` has it
     curves: Any = [
         SimpleNamespace(
             name=name,
             average_precision=average_precision_interval(own, level),
             roc_auc=roc_auc_interval(own, level),
-            best=best_threshold(own, level, 1.0, rng),
+            best=best_threshold(own, level, 1.0, np.random.default_rng(seed)),
         )
         for name, own in zip("AB", ranked, strict=True)
     ]

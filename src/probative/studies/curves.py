@@ -102,6 +102,8 @@ class ThresholdCoverage(Result):
     covered_point
         How often precision and recall at a fixed threshold each lie within pointwise limits (the
         lower of the two).
+    noted_point
+        How often a note stands beside these.
     covered_curve
         How often the whole curve lies within the simultaneous band.
     covered_naive, covered_best
@@ -123,6 +125,7 @@ class ThresholdCoverage(Result):
     positives: int
     area: float
     covered_point: float
+    noted_point: float
     covered_curve: float
     covered_naive: float
     covered_best: float
@@ -423,6 +426,7 @@ def _at_thresholds(
         # where nothing reaches the threshold there are no limits: all that there is
         at < 0 or one.precision_low[at] <= truth.precision(fixed) <= one.precision_high[at],
         at < 0 or one.recall_low[at] <= truth.recall(fixed) <= one.recall_high[at],
+        one.note is not None,
         _all_within(all_, ranked.thresholds, truth),
         best.apparent_low <= true_f1 <= best.apparent_high,
         best.low <= true_f1 <= best.high,

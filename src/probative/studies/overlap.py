@@ -1,4 +1,4 @@
-"""How often intervals of partial overlap cover: ``python -m probative.studies.overlap``.
+"""How often do intervals of partial overlap cover? By simulation.
 
 Every span of the answer is found, found in part or missed, and sentences differ in how hard they
 are; wrong spans are returned besides. The true score is that of endless sentences of the kind.
@@ -6,16 +6,24 @@ are; wrong spans are returned besides. The true score is that of endless sentenc
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from probative._validation import open_probability, random_generator, whole_number
 from probative.counts import Counts
 from probative.inference.intervals import interval
 from probative.metrics import score
+from probative.results import Result
+from probative.studies.curves import monte_carlo_error
 
-__all__ = ["Condition", "coverage", "main"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from probative._types import RNG
+
+__all__ = ["CONDITIONS", "Condition", "OverlapCoverage", "overlap_study"]
 
 _LARGE = 400_000
 
@@ -47,29 +55,71 @@ CONDITIONS = tuple(
 )
 
 
-def coverage(condition: Condition, replicates: int, rng: np.random.Generator) -> float:
-    """How often the interval of F1 at the level 0.95 covers the true one."""
-    true = float(score(condition.draw(rng, _LARGE).sum(), "f1"))
-    hits = 0
-    for _ in range(replicates):
-        own = interval(condition.draw(rng, condition.sentences), "f1", clustered=True)
-        hits += bool(own.low <= true <= own.high)
-    return hits / replicates
+@dataclass(frozen=True, eq=False, repr=False)
+class OverlapCoverage(Result):
+    """How often the interval of F1 covers the true one.
+
+    Attributes
+    ----------
+    sentences, spans, found, partly
+        The condition: sentences, spans of the answer in each, the share of them that is found, and
+        of these the share that is found in part.
+    f1
+        The true score.
+    covered, length
+        How often the interval holds it, and its mean length.
+    standard_error
+        The Monte-Carlo error of a coverage of 0.95.
+    """
+
+    sentences: int
+    spans: float
+    found: float
+    partly: float
+    f1: float
+    covered: float
+    length: float
+    standard_error: float
+
+    def __str__(self) -> str:
+        return f"{self.sentences} sentences, F1 {self.f1:.3f}: covered {self.covered:.3f}"
 
 
-def main(replicates: int = 1000, seed: int = 1) -> str:
-    """The table, in Markdown."""
-    lines = [
-        "| sentences | spans each | found | of these in part | coverage |",
-        "| ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for number, c in enumerate(CONDITIONS):
-        covered = coverage(c, replicates, np.random.default_rng([seed, number]))
-        lines.append(
-            f"| {c.sentences} | {c.spans:g} | {c.found:g} | {c.partly:g} | {covered:.3f} |"
-        )
-    return "\n".join(lines)
+def overlap_study(
+    conditions: Sequence[Condition] = CONDITIONS,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> list[OverlapCoverage]:
+    """Draw test sets with spans found in part, and see how often the interval of F1 covers.
 
-
-if __name__ == "__main__":
-    sys.stdout.write(main(*map(int, sys.argv[1:])) + "\n")
+    Parameters
+    ----------
+    conditions
+        What is drawn.
+    level
+        The level of the intervals.
+    replicates
+        Test sets per condition.
+    rng
+        A seed or generator.
+    report
+        Is told how many conditions are done, and how many there are.
+    """
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    generator = random_generator(rng)
+    results = []
+    for done, c in enumerate(conditions, start=1):
+        true = float(score(c.draw(generator, _LARGE).sum(), "f1"))
+        drawn = (c.draw(generator, c.sentences) for _ in range(replicates))
+        own = [interval(counts, "f1", level=level, clustered=True) for counts in drawn]
+        covered = float(np.mean([one.low <= true <= one.high for one in own]))
+        length = float(np.mean([one.high - one.low for one in own]))
+        told = (c.sentences, c.spans, c.found, c.partly, true, covered, length)
+        results.append(OverlapCoverage(*told, monte_carlo_error(replicates)))
+        if report is not None:
+            report(done, len(conditions))
+    return results

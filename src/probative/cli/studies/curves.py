@@ -30,6 +30,7 @@ _COLUMNS = {
         "kind": "scores",
         **_CONDITION,
         "covered_point": "one threshold",
+        "noted_point": "note",
         "covered_curve": "whole curve",
         "covered_naive": "F1 naive",
         "covered_best": "F1 elsewhere",
