@@ -10,23 +10,24 @@ and B - A = d where sinh(Z/2) - d·cosh(Z/2) = d·cosh W: for every W one z, so 
     P(B - A > d) = ∫ P(Z > z(d, W), W) dW
 
 True and false positives are independent: the characteristic function of W, where Z is near z, is a
-convolution of what `_shared_ratio` knows of either. Where the two ratios lie on the same side of 1,
-ζ_T = z + ζ_F, and on different sides ζ_T + ζ_F = z; on the scale of logarithms neither integrand has
-a singularity near the real line. What does not depend on d is worked out once: a table over W (for
-a trapezoid rule) and log z (Chebyshev series).
+convolution of what `_shared_ratio` knows of either (`_ratio_sums`). Where the two ratios lie on the
+same side of 1, ζ_T = z + ζ_F, and on different sides ζ_T + ζ_F = z; on the scale of logarithms
+neither integrand has a singularity near the real line. What does not depend on d is worked out
+once: a table over W (for a trapezoid rule) and log z (Chebyshev series).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
 from probative.inference import _log_odds
 from probative.inference._piecewise import TERMS, Pieces, chebyshev, integral_to_end
+from probative.inference._ratio_sums import Alike, Apart
 from probative.inference._shared_ratio import (
     RatioAbove,
     Waves,
@@ -54,11 +55,9 @@ _LEFT_OUT = 1e-11
 _TOLERANCE = 3e-9
 _HALVINGS = 5
 _REACH = 14.0  # log z from the top down; below, the density is a power of z
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _LEAST_ERROR = 1e-9
 _FAR = 1e-7  # the tail beyond which relative accuracy is lost
 _NEXT_TO_0 = 1e-30
-_TINY = 1e-300
 
 
 class PrecisionLaw:
@@ -87,7 +86,7 @@ class PrecisionLaw:
         self.endless = a0 + a1 + a2 + a3 <= 1
         self._centre = float(np.log(true / false))
         self._total = self.b_above.mass + self.a_above.mass
-        # logarithms of the gamma functions of huge counts lose digits, which is no error but a factor
+        # log gamma functions of huge counts lose digits: that is no error, but a factor
         self._expected = float(np.prod([sum(x.mass for x in pair) for pair in (hits, alarms)]))
 
     @staticmethod
@@ -241,13 +240,13 @@ class _Side:
         power: float,
     ):
         self._grid, self._power = grid, power
-        self._terms: list[_Alike | _Apart] = []
+        self._terms: list[Alike | Apart] = []
         if not (hits_up.empty or alarms_up.empty):
-            self._terms.append(_Alike(alarms_up, hits_up, -1.0, grid))
+            self._terms.append(Alike(alarms_up, hits_up, -1.0, grid.waves))
         if not (hits_down.empty or alarms_down.empty):
-            self._terms.append(_Alike(hits_down, alarms_down, 1.0, grid))
+            self._terms.append(Alike(hits_down, alarms_down, 1.0, grid.waves))
         if not (hits_up.empty or alarms_down.empty):
-            self._terms.append(_Apart(hits_up, alarms_down, grid))
+            self._terms.append(Apart(hits_up, alarms_down, grid.waves))
         self._pieces: Pieces | None = None
         most = max((term.most for term in self._terms), default=0.0)
         if most:
@@ -319,146 +318,3 @@ class _Side:
         rate[at] = self._lowest[at[1]] * np.exp(self._power * (log_z[at] - edges[0]))
         value[at] = self._all[at[1]] - rate[at] / self._power
         return value, rate
-
-
-class _Alike:
-    """Both ratios on the same side of 1: the larger log ratio is z more than the smaller."""
-
-    def __init__(self, smaller: RatioAbove, larger: RatioAbove, sign: float, grid: _Grid):
-        self._smaller, self._larger, self._sign = smaller, larger, sign
-        self._frequency = grid.waves.frequency
-        # the hits turn one way, the false alarms the other
-        self._small_waves = _complex_waves(smaller, sign * -1.0)
-        self._large_waves = _complex_waves(larger, sign)
-        turn = larger.shift(self._frequency) - smaller.shift(self._frequency)
-        self._turn = np.exp(sign * 1j * turn)
-        self.most = float(larger.edges[-1])
-
-    def _points(self, z: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
-        """Which z, the logarithms of both, and weights; a row for each stretch of each z."""
-        smaller, larger = self._smaller, self._larger
-        low = np.maximum(smaller.edges[0], larger.edges[0] - z)
-        high = np.maximum(np.minimum(smaller.edges[-1], larger.edges[-1] - z), low)
-        edges = np.concatenate(
-            [
-                np.broadcast_to(smaller.pieces.edges, (len(z), len(smaller.edges))),
-                np.log(np.maximum(larger.edges - z[:, None], _TINY)),
-            ],
-            axis=1,
-        )
-        which, small, weight = _stretches(edges, np.log(low), np.log(high))
-        sums = z[which, None] + np.exp(small)
-        return which, small, np.log(sums), weight * z[which, None] / sums
-
-    def total(self, log_z: Array) -> Array:
-        """The density of log z."""
-        which, small, large, weight = self._points(np.exp(log_z))
-        product = self._smaller.pieces.at(small, 1) * self._larger.pieces.at(large, 1)
-        return np.bincount(which, np.sum(product[..., 0] * weight, axis=1), len(log_z))
-
-    def wave_parts(self, log_z: Array) -> Complex:
-        """The same for every frequency of W: a row for each z."""
-        z = np.exp(log_z)
-        which, small, large, weight = self._points(z)
-        found = np.zeros((len(z), len(self._frequency)), dtype=complex)
-        if not len(which):
-            return found
-        a, b = self._smaller.pieces.at(small), self._larger.pieces.at(large)
-        a *= weight[..., None]
-        start, rows = _runs(which)
-        joint = np.add.reduceat(np.matmul(b.transpose(0, 2, 1), a), start, axis=0)
-        turned = (joint.reshape(-1, a.shape[2]) @ self._small_waves).reshape(
-            len(rows), b.shape[2], -1
-        )
-        half = np.exp(self._sign * 0.5j * np.outer(z[rows], self._frequency)) * self._turn
-        found[rows] = np.einsum("zko,ko->zo", turned, self._large_waves) * half
-        return found
-
-
-class _Apart:
-    """The ratios on different sides of 1: their log ratios add up to z."""
-
-    def __init__(self, hits: RatioAbove, alarms: RatioAbove, grid: _Grid):
-        self._hits, self._alarms = hits, alarms
-        self._waves = grid.waves
-        turn = alarms.shift(grid.waves.frequency) - hits.shift(grid.waves.frequency)
-        self._turn = np.exp(1j * turn)
-        self.most = float(hits.edges[-1] + alarms.edges[-1])
-
-    def _points(self, log_z: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
-        """Which z, the logarithms of both, and weights; a row for each stretch of each z."""
-        z = np.exp(log_z)
-        hits, alarms = self._hits, self._alarms
-        least, most = np.maximum(hits.edges[0], z - alarms.edges[-1]), np.minimum(hits.edges[-1], z)
-        other_least = np.maximum(alarms.edges[0], z - hits.edges[-1])
-        other_most = np.minimum(alarms.edges[-1], z - least)
-        low = np.log(least) - np.log(np.maximum(other_most, _TINY))
-        high = np.log(np.minimum(most, np.maximum(z - other_least, _TINY))) - np.log(other_least)
-        high = np.where((other_most > other_least) & (z > least), high, low)
-        edges = np.concatenate(
-            [
-                hits.pieces.edges - np.log(np.maximum(z[:, None] - hits.edges, _TINY)),
-                np.log(np.maximum(z[:, None] - alarms.edges, _TINY)) - alarms.pieces.edges,
-                np.zeros((len(z), 1)),
-            ],
-            axis=1,
-        )
-        which, odds, weight = _stretches(edges, low, np.maximum(high, low))
-        parts = (log_z[which, None] + special.log_expit(sign * odds) for sign in (1, -1))
-        return which, *parts, weight
-
-    def total(self, log_z: Array) -> Array:
-        """The density of log z."""
-        which, hits, alarms, weight = self._points(log_z)
-        product = self._hits.pieces.at(hits, 1) * self._alarms.pieces.at(alarms, 1)
-        return np.bincount(which, np.sum(product[..., 0] * weight, axis=1), len(log_z))
-
-    def wave_parts(self, log_z: Array) -> Complex:
-        """The same for every frequency of W: a row for each z."""
-        which, hits, alarms, weight = self._points(log_z)
-        found = np.zeros((len(log_z), len(self._waves.frequency)), dtype=complex)
-        if not len(which):
-            return found
-        product = _waves_at(self._hits, hits, -1.0)
-        product *= _waves_at(self._alarms, alarms, 1.0)
-        turn = np.exp(0.5j * self._waves.step * (np.exp(alarms) - np.exp(hits))).ravel()
-        now = weight.ravel().astype(complex)
-        sums = np.empty((len(product), len(which)), dtype=complex)
-        for i, row in enumerate(product):
-            row *= now
-            sums[i] = row.reshape(len(which), -1).sum(axis=1)
-            now *= turn
-        start, rows = _runs(which)
-        found[rows] = np.add.reduceat(sums, start, axis=1).T * self._turn
-        return found
-
-
-def _stretches(edges: Array, low: Array, high: Array) -> tuple[Any, Array, Array]:
-    """Gauss points between all edges within the limits, a row for each stretch of each row."""
-    edges = np.sort(np.clip(edges, low[:, None], high[:, None]), axis=1)
-    which, at = np.nonzero(np.diff(edges) > 1e-9)
-    start, end = edges[which, at][:, None], edges[which, at + 1][:, None]
-    half = (end - start) / 2
-    return which, start + half + half * _NODES, half * _WEIGHTS
-
-
-def _runs(which: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where runs of equal numbers begin, and the numbers."""
-    start = np.flatnonzero(np.append(True, np.diff(which) > 0))
-    return start, which[start]
-
-
-def _complex_waves(ratio: RatioAbove, sign: float) -> Complex:
-    """What the polynomials of δ make of each frequency."""
-    waves = ratio.waves.astype(complex)
-    waves[1::2] *= sign * 1j
-    return waves
-
-
-def _waves_at(ratio: RatioAbove, log_zeta: Array, sign: float) -> Complex:
-    """The characteristic function of δ times the density, a row for each frequency."""
-    averages = ratio.pieces.at(log_zeta.ravel()).T
-    found = np.empty((ratio.waves.shape[1], averages.shape[1]), dtype=complex)
-    found.real = ratio.waves[::2].T @ averages[::2]
-    found.imag = sign * (ratio.waves[1::2].T @ averages[1::2])
-    return found

@@ -7,9 +7,10 @@ y = b/(a + b) and x = c/(a + b) are independent, a Beta and a Beta prime variate
     x - y = e^ζ - 1,    m = -ζ/2 - δ,    δ = log(1 + y·e^-ζ) in (0, log 2)
 
 The density of ζ is an integral over y, with singularities on the scale of log odds that stay away
-from the real line by π, however small ζ is: a trapezoid rule converges exponentially. Below 0, b and
-c change places. As a function of log ζ the density is smooth, and kept as Chebyshev series; with it
-averages of Chebyshev polynomials of δ, from which the characteristic function of δ is put together.
+from the real line by π, however small ζ is: a trapezoid rule converges exponentially. Below 0, b
+and c change places. As a function of log ζ the density is smooth, and kept as Chebyshev series;
+with it averages of Chebyshev polynomials of δ, from which its characteristic function is put
+together.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def edges_between(low: float, high: float, mean: float, sd: float) -> Array:
         peak = np.log([mean + _NARROW * sd, mean - 3 * sd]).tolist()
         edges += [x for x in peak if low + 0.1 < x < high - 0.1]
     length = _FIRST
-    while edges[-1] - low > 1.4 * length:
+    while edges[-1] - low > 1.6 * length:
         edges.append(edges[-1] - length)
         length += _LONGER
     return np.array([low, *edges[::-1]])
@@ -143,7 +144,7 @@ class RatioAbove:
         size = int(np.flatnonzero(scale > _LEFT_OUT)[-1]) + 1
         # each polynomial counts by how much it may matter
         self._scale = scale[:size]
-        # exp(iωδ) is the sum of 2·i^k·J_k·T_k, but for the first; the i of odd ones is left to others
+        # exp(iωδ) is the sum of 2·i^k·J_k·T_k, half of the first; the i of odd k is left out here
         self.waves = 2 * bessel[:size] / self._scale[:, None]
         self.waves[0] /= 2
         self.waves[np.arange(size) % 4 >= 2] *= -1
