@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Alike", "Apart"]
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(14)
 _CHUNK = 2**10  # points handled at once: their waves stay in the processor's cache
 _TINY = 1e-300
 

@@ -15,6 +15,7 @@ together.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -46,7 +47,8 @@ _TAIL = 28.0  # logarithm of what is left out at either end
 _DROP = 26.0  # of the peak to where the rule ends
 _FILLED = 0.6  # part of the steps that must matter
 _ZOOMS = 14
-_FIRST, _LONGER = 4.0, 3.0  # lengths of pieces from the top down
+_LENGTHS = (2.0, 2.0, 7.0, 10.0, 13.0)  # of pieces from the top down, and so on
+_STRETCH = 1.6  # by which the last may be longer
 _NARROW = 7.0  # standard deviations from 0, from which on the peak gets its own piece
 
 
@@ -72,9 +74,9 @@ def mean_and_variance(both: float, only_a: float, only_b: float) -> tuple[float,
 
 def places_to_look(low: float, high: float, mean: float, sd: float) -> Array:
     """Logarithms of numbers: evenly between the limits, and about the mean."""
-    about = mean + sd * np.arange(-9, 10)
+    about = mean + sd * np.arange(-9, 10, 1.5)
     about = about[(about > np.exp(low)) & (about < np.exp(high))]
-    grid = np.sort(np.concatenate([np.linspace(low, high, 20), np.log(about)]))
+    grid = np.sort(np.concatenate([np.linspace(low, high, 16), np.log(about)]))
     return np.asarray(grid[np.append(True, np.diff(grid) > 1e-9)])
 
 
@@ -84,10 +86,10 @@ def edges_between(low: float, high: float, mean: float, sd: float) -> Array:
     if mean > _NARROW * sd:
         peak = np.log([mean + _NARROW * sd, mean - 3 * sd]).tolist()
         edges += [x for x in peak if low + 0.1 < x < high - 0.1]
-    length = _FIRST
-    while edges[-1] - low > 1.6 * length:
+    for length in itertools.chain(_LENGTHS, itertools.count(16.0, 3.0)):
+        if edges[-1] - low <= _STRETCH * length:
+            break
         edges.append(edges[-1] - length)
-        length += _LONGER
     return np.array([low, *edges[::-1]])
 
 
