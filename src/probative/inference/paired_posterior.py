@@ -7,7 +7,9 @@ A case on which the systems disagree either favours B or favours A. How many of 
 how many of these favour B is what the difference depends on most, and these two are integrated
 exactly (`_discordance`); how the favourable ones, the unfavourable ones and those that both did
 alike are divided matters less, and is averaged over a product of Gauss rules (`_paired_nodes`).
-Recall and accuracy do not depend on it at all.
+Recall and accuracy do not depend on it at all. Precision may depend on ratios of shares next to
+nothing; but its true and false positives are independent, and it has a rule of its own
+(`_precision_law`).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from probative.inference._discordance import Coefficients, Discordance
 from probative.inference._discordant_share import GaussShare, SteppedShare
 from probative.inference._outcomes import Outcomes
 from probative.inference._paired_nodes import Nodes, gauss_nodes, product_nodes, sobol_nodes
+from probative.inference._precision_law import PrecisionLaw
 from probative.inference._tail_table import TailTable
 from probative.inference.beta_posterior import plain
 from probative.inference.independent import quantile_search
@@ -33,7 +36,7 @@ from probative.inference.posteriors import posterior, prior_weight, recall_weigh
 from probative.metrics import METRICS, TABLE, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -58,7 +61,7 @@ _MOST_POINTS = 100_000  # of K at all nodes, unless there would be too few of th
 _GOOD_ENOUGH = 5e-4  # error up to which Gauss rules, and a small prior, will do
 LEAST_PRIOR = 0.1
 _ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
-_WORKED_OUT = ("_settled", "_rough")
+_WORKED_OUT = ("_settled",)
 _SHARE = (1.0, 1.0, 1.0)
 _NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases, where yes is said for no
 _FEW_CASES = 100.0  # on which systems disagree: then a Gauss rule may do for their share
@@ -156,9 +159,9 @@ class PairedPosterior(Outcomes):
         sd = np.full(2, self._shares.sd)
         # both are sought as lower limits, of B - A and of A - B: tables alike get limits alike
         reach = np.clip(special.ndtri(tail) * sd - side * self.mean, -0.999, 0.999)
-        for law in (self._rough, self._settled) if self._shares.others else (self._settled,):
+        for law in self._laws:
 
-            def outside(x: Array, at: Any, law: _Law = law) -> tuple[Array, Array]:
+            def outside(x: Array, at: Any, law: _Law | PrecisionLaw = law) -> tuple[Array, Array]:
                 below, above, density = law.tails(-side[at] * x, density=True)
                 return np.where(side[at] > 0, above, below), density
 
@@ -179,9 +182,20 @@ class PairedPosterior(Outcomes):
         tails = self._settled.tails(d.ravel(), density=density)
         return [plain(x.reshape(d.shape)) for x in tails]
 
+    @property
+    def _laws(self) -> tuple[_Law | PrecisionLaw, ...]:
+        """Those with which limits are sought, one after the other."""
+        settled = self._settled
+        if isinstance(settled, PrecisionLaw) or not self._shares.others:
+            return (settled,)
+        return self._shares.rough_law(settled.b_above.size), settled
+
     @cached_property
-    def _settled(self) -> _Law:
+    def _settled(self) -> _Law | PrecisionLaw:
         """The difference, with as many nodes as it takes."""
+        precise = self._shares.precision_law()
+        if precise is not None:
+            return precise
         law = self._shares.law(self._probes)
         # at 0 the two tails are integrated apart: what they lack to 1 is an error, too
         gap = abs(sum(law.at_0) - 1)
@@ -200,11 +214,6 @@ class PairedPosterior(Outcomes):
         if abs(self.mean) < 3 * sd:  # and next to it, because at 0 itself errors may cancel
             near_0.append(min(sd / 20, 0.5))
         return np.append(np.clip(probes, -0.99, 0.99), near_0)
-
-    @cached_property
-    def _rough(self) -> _Law:
-        """The difference to two or three digits: where to look for limits."""
-        return self._shares.rough_law(self._settled.b_above.size)
 
     @property
     def _symmetric(self) -> bool:
@@ -307,6 +316,18 @@ class _Shares:
             total = self.cells[:7] @ y
             gradient += sign * (x - self.cells[:7] @ x / total * y) / total
         return float(np.sqrt(self.cells[:7] @ gradient**2))
+
+    def precision_law(self) -> PrecisionLaw | None:
+        """The difference of precisions, or of what is made like them, if its rule will do."""
+        if not self.others or self.weights[2] != 0 or not PrecisionLaw.suits(self.cells.tolist()):
+            return None
+        found = PrecisionLaw(self.cells.tolist(), self._far_tails)
+        return found if found.error <= _GOOD_ENOUGH else None
+
+    def _far_tails(self) -> Callable[[Array], tuple[Array, Array, Array]]:
+        """Tails far out, to a digit or two."""
+        law = self.rough_law(SteppedShare.of(*self.discordant, _DROP))
+        return lambda d: law.tails(d, density=True)
 
     def law(self, probes: Array) -> _Law:
         """The difference, with so many nodes that its probabilities at the probes are right."""
