@@ -10,13 +10,13 @@ import numpy as np
 
 from probative._validation import flag, fraction, open_probability, positive, shown
 from probative.errors import InputError
-from probative.evaluation import compared_metrics, facts_of_reading, match_of, scored_as
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.strata import Draw
 from probative.metrics import PRF
 from probative.options import EstimateOptions
 from probative.reading.inputs import is_path
 from probative.results import Estimate, EstimatedStratum
+from probative.scoring.basis import compared_metrics, facts_of_reading, match_of, scored_as
 from probative.surveys.annotated import read_annotated
 from probative.surveys.design import Design, SystemSource, read_design
 from probative.surveys.fingerprints import fingerprint

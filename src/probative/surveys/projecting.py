@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.counts import Counts
-from probative.evaluation import match_of
 from probative.inference.judges import Judge
 from probative.inference.limits_posterior import LimitsPosterior
 from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
@@ -18,6 +17,7 @@ from probative.inference.stratified import PoolScores
 from probative.inference.student_posterior import StudentPosterior
 from probative.metrics import span
 from probative.results import EstimatedDifference, EstimatedScore
+from probative.scoring.basis import match_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,6 @@ import numpy as np
 
 from probative._validation import open_probability, positive, shown, whole_number
 from probative.errors import InputError
-from probative.evaluation import compared_metrics, scored_as
 from probative.inference.stratified_sequential import (
     LabelledUnits,
     order_of_drawing,
@@ -19,6 +18,7 @@ from probative.inference.stratified_sequential import (
 from probative.options import WatchOptions
 from probative.reading.inputs import is_path
 from probative.results import Looks
+from probative.scoring.basis import compared_metrics, scored_as
 from probative.surveys.annotated import read_annotated
 from probative.surveys.design import Design, read_design
 from probative.surveys.pool import read_again
