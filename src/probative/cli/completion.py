@@ -27,8 +27,8 @@ _VARIABLE = "_PROBATIVE_COMPLETE"  # in which a shell asks
 _WORDS = {
     "--adjust": "inference.leaderboard:ADJUSTMENTS",
     "--align": "reading.alignment:ALIGNMENTS",
-    "--average": "evaluation:AVERAGES",
-    "--by": "evaluation:UNITS",
+    "--average": "scoring.basis:AVERAGES",
+    "--by": "scoring.basis:UNITS",
     "--format": "reporting.render:FORMATS",
     "--input-format": "reading.opening:FORMATS",
     "--match": "matching.match_rules:MATCHES",
