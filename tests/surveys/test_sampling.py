@@ -137,9 +137,9 @@ def test_other_columns_are_written_if_asked_for_and_no_tags(write, tmp_path):
     pv.sample(a, a, b, size=5, keep=["2"], to=tmp_path / "kept.conll")
     first = (tmp_path / "kept.conll").read_text().splitlines()[0]
     assert first.split("\t")[1:] == ["NN", "_"]
-    with pytest.raises(InputError, match="keep: column 3 holds tags, which annotators must not"):
+    with pytest.raises(InputError, match="column 3 holds tags, which annotators must not"):
         pv.sample(a, a, b, size=5, keep=[3], to=tmp_path / "x.conll")
-    with pytest.raises(InputError, match="keep: there is no column 4; expected 1 to 3"):
+    with pytest.raises(InputError, match="there is no column 4; expected 1 to 3"):
         pv.sample(a, a, b, size=5, keep=[4], to=tmp_path / "x.conll")
 
 
@@ -225,9 +225,9 @@ def test_columns_that_may_be_answers_are_left_out_or_refused(write, tmp_path):
         pv.sample(a, a, size=4, to=tmp_path / "s.csv")
     pv.sample(a, a, size=4, keep=["tweet"], to=tmp_path / "s.csv")
     assert (tmp_path / "s.csv").read_text().splitlines()[0] == "tweet,label"
-    with pytest.raises(InputError, match="keep: column 'pred' holds labels"):
+    with pytest.raises(InputError, match="column 'pred' holds labels"):
         pv.sample(a, a, size=4, keep=["pred"], to=tmp_path / "x.csv")
-    with pytest.raises(InputError, match="keep: there is no column 'twit'"):
+    with pytest.raises(InputError, match="there is no column 'twit'"):
         pv.sample(a, a, size=4, keep=["twit"], to=tmp_path / "x.csv")
 
 

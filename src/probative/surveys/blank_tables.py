@@ -188,12 +188,12 @@ def _kept_names(
     for name in keep:
         if name not in names:
             raise source.error(
-                f"keep: there is no column {name!r}; expected one of {listed(list(names))}"
+                f"there is no column {name!r}; expected one of {listed(list(names))} for keep="
             )
         if name in labels or plain_name(name) in PREDICTED_NAMES:
             raise source.error(
-                f"keep: column {name!r} holds labels, which annotators must not see; expected "
-                f"others"
+                f"column {name!r} holds labels, which annotators must not see; expected others "
+                f"for keep="
             )
     safe = [name for name in names if name not in labels and _is_safe(name, unit)]
     kept = [name for name in names if name in safe or name in keep]

@@ -49,9 +49,9 @@ def targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
     for target in (path, *(() if design is not None else (beside,))):
         check_target(target)
         if target.exists():
+            what = "and may be annotated" if target == path else "the design of another sample"
             raise InputError(
-                "is there already, and may be annotated; expected another file for the sample",
-                target,
+                f"is there already, {what}; expected another file for the sample", target
             )
     if design is not None:
         check_target(design)

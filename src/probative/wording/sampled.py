@@ -15,8 +15,8 @@ __all__ = ["WHY", "sample_summary"]
 WHY = {
     "all": "all of them: nothing is left to chance",
     "least": "as few as a stratum may have",
-    "guess": "by their spread, guessed from the outputs",
-    "scores": "by their spread, guessed from the confidences",
+    "guess": "by their spread, guessed",
+    "scores": "by their spread, from confidences",
     "pilot": "by their spread in what is annotated",
     "judge": "by their spread as the judge sees it",
 }
