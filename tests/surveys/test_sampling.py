@@ -434,3 +434,22 @@ def test_the_smallest_pools():
     assert [own.size for own in drawn.strata] == [2]
     nothing = pv.sample(None, [["O"]] * 9, [["O"]] * 9, size=3)
     assert nothing.labelled == 3
+    same = pv.sample(None, OLD, OLD, size=9)
+    assert "the outputs do not differ, so no unit is better than another" in str(same)
+
+
+def test_nothing_is_said_of_an_answer_that_there_is_not():
+    drawn = pv.sample(None, ["x", "y"] * 20, ["x", "z"] * 20, size=10)
+    assert not any("the answer" in note for note in drawn.notes)
+
+
+def test_sets_of_labels_are_no_single_items():
+    a = [{"x"}, {"x", "y"}, set(), {"z"}] * 20
+    b = [{"x"}, {"x"}, set(), {"y", "x"}] * 20
+    drawn = pv.sample(None, a, b, size=50)
+    assert [(own.name, own.size) for own in drawn.strata] == [
+        ("nothing returned", 20),
+        ("agreed items only", 20),
+        ("1 item in dispute", 20),
+        ("3 or more items in dispute", 20),
+    ]

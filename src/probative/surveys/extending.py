@@ -115,7 +115,9 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
     placing = [float(np.hypot(own.spread, own.beside)) for own in looked_at]
     drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
     looked_at = [
-        own if k == n0 else replace(own, why=reason_of(own.size, int(k), int(low), basis))
+        own
+        if k == n0 and own.why in ("all", "least")
+        else replace(own, why=reason_of(own.size, int(k), 0 if k == n0 else int(low), basis))
         for own, k, n0, low in zip(looked_at, drawn, before, least, strict=True)
     ]
     return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)

@@ -294,7 +294,7 @@ def _shuffled(units: Any, seed: int, stratum: int) -> Any:
 
 
 def _own_notes(pool: Pool, blanks: Blanks | None) -> list[str]:
-    """What is to be said of the reading; that an output is the answer itself is not true here."""
-    told = [note for note in pool.matched.notes if "is the answer itself" not in note]
+    """What is to be said of the reading; nothing about an answer, for which an output stood."""
+    told = [note for note in pool.matched.notes if "the answer" not in note]
     kept = getattr(blanks, "notes", ())
     return [*dict.fromkeys(told), *kept]
