@@ -12,7 +12,7 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
-from probative.surveys.blanks import open_blanks
+from probative.surveys.blanks import encoded, open_blanks
 from probative.surveys.design import Design, read_design
 from probative.surveys.expectations import expect
 from probative.surveys.pilot import evidence_of_judge, evidence_of_pilot
@@ -85,7 +85,7 @@ def extend(
         blanks = _same_corpus(old, pool, folder, outputs)
     told = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
     if files is not None and blanks is not None:
-        write_both(blanks.write(pool.parts_of(told.units)), new, files)
+        write_both(encoded(blanks, pool, told.units), new, files)
     return told
 
 

@@ -19,7 +19,7 @@ from probative._validation import (
 from probative.errors import InputError
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
-from probative.surveys.blanks import open_blanks
+from probative.surveys.blanks import encoded, open_blanks
 from probative.surveys.design import GOALS, Design, PoolSource, Stratum, SystemSource
 from probative.surveys.expectations import expect
 from probative.surveys.extending import extend
@@ -237,7 +237,7 @@ def _draw(
     )
     told = tell(design, expected, options, pool.facts, files, [*_own_notes(pool, blanks), *notes])
     if files is not None and blanks is not None:
-        write_both(blanks.write(pool.parts_of(told.units)), design, files)
+        write_both(encoded(blanks, pool, told.units), design, files)
     return told
 
 
