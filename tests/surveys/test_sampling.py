@@ -496,3 +496,27 @@ def test_sets_of_labels_are_no_single_items():
         ("1 item in dispute", 20),
         ("3 or more items in dispute", 20),
     ]
+
+
+@settings(max_examples=15)
+@given(st.permutations(range(len(WORDS))))
+def test_the_order_of_the_pool_changes_no_number(order):
+    """Other units are drawn, as many of each kind; and they come in the order of the pool."""
+    usual = pv.sample(None, OLD, NEW, size=30)
+    moved = pv.sample(None, [OLD[i] for i in order], [NEW[i] for i in order], size=30)
+    assert [(own.name, own.size, own.drawn) for own in moved.strata] == [
+        (own.name, own.size, own.drawn) for own in usual.strata
+    ]
+    assert moved.worth == pytest.approx(usual.worth)
+    assert (np.diff(moved.units) > 0).all()
+
+
+def test_a_pool_in_another_order_than_the_outputs_is_refused(files, tmp_path, write):
+    turned = write(conll([OLD], numbers=range(len(WORDS) - 1, -1, -1)), "turned.conll")
+    with pytest.raises(InputError, match="expected the same tokens"):
+        pv.sample(turned, *files, size=10, to=tmp_path / "s.conll")
+    rows = [f"{i},t {i},{'ab'[i % 2]}\n" for i in range(30)]
+    a = write("id,text,label\n" + "".join(rows), "a.csv")
+    b = write("id,text,label\n" + "".join(rows[::-1]), "b.csv")
+    with pytest.raises(InputError, match="row 1 has id '29', but '0' in the outputs"):
+        pv.sample(b, a, size=10, to=tmp_path / "s.csv")
