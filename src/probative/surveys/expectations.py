@@ -144,7 +144,7 @@ def expect(pool: Pool, goal: str, evidence: Evidence | None = None) -> Expected:
     expected = weight * (says * right).sum(axis=1)
     total = weight * float(right.sum()) + float(missed.sum())
     if pool.all_classes:
-        total = float(pool.n_units)
+        total = float(len(pool.matched.gold))  # every item has one label to be found
     contrasts, n_goals, scale = _contrasts(expected, returned, total, goal)
     to_find = np.zeros(len(contrasts)) if pool.all_classes else contrasts[:, -1]
     item = contrasts[:, :-1] @ says + to_find[:, None]

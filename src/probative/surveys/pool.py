@@ -11,17 +11,20 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.matching.choices import check_reading, how_to_read
-from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs, name_systems
-from probative.matching.outputs import short_name
 from probative.options import ReadingOptions
-from probative.reading.annotations import Labels, LabelSets, Segmented
-from probative.reading.inputs import annotations_of, is_path, settled, task_of
-from probative.reading.logs import Samples
+from probative.reading.annotations import Labels, LabelSets
+from probative.reading.inputs import is_path, task_of
 from probative.reading.parts import part_of
 from probative.surveys.confidence import confidence_of, with_confidence
 from probative.surveys.fingerprints import fingerprint
+from probative.surveys.outputs import (
+    check_choices,
+    options_of,
+    positive_of,
+    read_sides,
+    usual_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
 
     from probative.matching.matched import Matched
     from probative.reading.recognise import Annotations
-    from probative.reading.recognise import Options as HowToRead
     from probative.surveys.design import Design, SystemSource
 
     Floats = NDArray[np.float64]
@@ -47,18 +49,6 @@ __all__ = [
 
 _ITEM = "item"
 _IN_COLUMNS = ("columns", "conllu", "table", "rows")  # formats of which a column can be named
-# choices of reading that say nothing here, and why
-_REFUSED = {
-    "gold_column": "the outputs hold no answer; expected columns=",
-    "run_column": "a pool has no runs; expected one output per system",
-    "group": "a pool has no groups; expected it left out",
-    "threshold": "probabilities are no outputs; expected labels (scores= names confidences)",
-    "key": "rows are paired by their places; expected the outputs in the order of the pool",
-    "memory_limit": "means nothing here; expected it left out",
-    "table": "means nothing here; expected it left out",
-    "score_name": "means nothing here; expected it left out",
-    "train_words": "means nothing here; expected it left out",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +112,7 @@ class Pool:
     @property
     def is_single(self) -> bool:
         """Whether every unit is one item of which a system says yes or no, or one label."""
-        return self.unit == _ITEM
+        return self.unit == _ITEM and isinstance(self.sides[0], Labels)
 
     @property
     def all_classes(self) -> bool:
@@ -233,14 +223,14 @@ def read_pool(
     judge
         Another output, whose opinion on every unit is not to be trusted, but of use.
     """
-    choices = _check_reading(reading)
+    choices = check_choices(reading)
     if by == _ITEM:
         choices = replace(choices, unit_column=None)
-    options = _options_of(choices)
-    sides = _read_sides([*outputs, *([] if judge is None else [judge])], options, choices)
+    options = options_of(choices)
+    sides = read_sides([*outputs, *([] if judge is None else [judge])], options, choices)
     systems = sides[: len(outputs)]
-    choices = replace(choices, task=task_of(systems[0]), positive=_positive(systems, choices))
-    called = name_systems(names, [_usual_name(given, i) for i, given in enumerate(outputs)])
+    choices = replace(choices, task=task_of(systems[0]), positive=positive_of(systems, choices))
+    called = name_systems(names, [usual_name(given, i) for i, given in enumerate(outputs)])
     matched = _match(systems[0], systems, called, choices)
     pool = Pool(matched, tuple(systems), _unit(matched, by), choices)
     if scores is not None:
@@ -323,64 +313,6 @@ def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
     return data
 
 
-def _check_reading(reading: ReadingOptions) -> ReadingOptions:
-    """The same choices, if they mean something here."""
-    usual = ReadingOptions()
-    for name, why in _REFUSED.items():
-        if getattr(reading, name) not in (None, getattr(usual, name)):
-            raise InputError(f"{name}: {why}")
-    own = ReadingOptions(**{e.name: getattr(reading, e.name) for e in fields(ReadingOptions)})
-    return check_reading(own)
-
-
-def _options_of(choices: ReadingOptions) -> HowToRead:
-    """How readers are told to read an output, not an answer."""
-    return replace(
-        how_to_read(choices),
-        predicted=True,
-        probability_columns=tuple(choices.probability_columns),
-    )
-
-
-def _read_sides(
-    given: Sequence[Any], options: HowToRead, choices: ReadingOptions
-) -> list[Annotations]:
-    """All outputs, read in the same way as the first."""
-    if not given:
-        raise InputError("systems: missing; expected the output of at least one")
-    options = settled(list(given), options)
-    columns: list[str | None] = [str(column) for column in choices.columns] or [None]
-    sides: list[Annotations] = []
-    for number, data in enumerate(given):
-        column = columns[min(number, len(columns) - 1)]
-        usual = f"systems, number {number + 1}"
-        side = annotations_of(data, usual, replace(options, column=column))
-        if isinstance(side, (Segmented, Samples)):
-            what = "a segmentation" if isinstance(side, Segmented) else "a log of samples"
-            raise InputError(
-                f"systems: {usual if not is_path(data) else data} is {what}, which has no samples "
-                f"yet; expected entities or labels (task=)"
-            )
-        if sides and task_of(side) != task_of(sides[0]):
-            raise InputError(
-                f"systems: {_usual_name(data, number)} is {task_of(side)}, but the first is "
-                f"{task_of(sides[0])}; expected the same"
-            )
-        sides.append(side)
-        form = None if side.origin is None else side.origin.form
-        options = replace(options, task=task_of(side), like=options.like or form)
-    return sides
-
-
-def _positive(systems: Sequence[Annotations], choices: ReadingOptions) -> str | None:
-    """The class that counts as "yes": asked for, or told by the labels of all outputs."""
-    if choices.positive is not None or choices.only:
-        return None if choices.positive is None else str(choices.positive)
-    labels = [side for side in systems if isinstance(side, Labels)]
-    found = positive_class(*labels) if labels else None
-    return found if any(found in side.names for side in labels) else None
-
-
 def _match(
     answer: Annotations,
     systems: Sequence[Annotations],
@@ -391,10 +323,6 @@ def _match(
     if answer.origin is not None and answer.origin.form in _IN_COLUMNS:
         choices = replace(choices, columns=())  # they were looked up already
     return match_inputs(answer, list(systems), names=names, find_positive=False, reading=choices)
-
-
-def _usual_name(given: Any, number: int) -> str:
-    return short_name(given) if is_path(given) else f"system {number + 1}"
 
 
 def _unit(matched: Matched, by: str | None) -> str:

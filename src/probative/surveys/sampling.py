@@ -19,7 +19,7 @@ from probative._validation import (
 from probative.errors import InputError
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
-from probative.surveys.blanks import open_blanks
+from probative.surveys.blanks import encoded, open_blanks
 from probative.surveys.design import GOALS, Design, PoolSource, Stratum, SystemSource
 from probative.surveys.expectations import expect
 from probative.surveys.extending import extend
@@ -237,7 +237,7 @@ def _draw(
     )
     told = tell(design, expected, options, pool.facts, files, [*_own_notes(pool, blanks), *notes])
     if files is not None and blanks is not None:
-        write_both(blanks.write(pool.parts_of(told.units)), design, files)
+        write_both(encoded(blanks, pool, told.units), design, files)
     return told
 
 
@@ -294,7 +294,7 @@ def _shuffled(units: Any, seed: int, stratum: int) -> Any:
 
 
 def _own_notes(pool: Pool, blanks: Blanks | None) -> list[str]:
-    """What is to be said of the reading; that an output is the answer itself is not true here."""
-    told = [note for note in pool.matched.notes if "is the answer itself" not in note]
+    """What is to be said of the reading; nothing about an answer, for which an output stood."""
+    told = [note for note in pool.matched.notes if "the answer" not in note]
     kept = getattr(blanks, "notes", ())
     return [*dict.fromkeys(told), *kept]

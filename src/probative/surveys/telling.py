@@ -58,7 +58,7 @@ def targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
     return {"sample": path, "design": beside}
 
 
-def write_both(content: str, design: Design, files: Mapping[str, Path]) -> None:
+def write_both(content: bytes, design: Design, files: Mapping[str, Path]) -> None:
     """Write the units and then the design; without the one the other is not left, either."""
     sample_file, design_file = files["sample"], files["design"]
     if not create_whole(sample_file, content):
