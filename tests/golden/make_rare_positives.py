@@ -37,7 +37,7 @@ def nodes(labelled, positive, confidence):
     alpha, log_beta = np.linspace(-13, 13, 417), np.linspace(-4.5, 4.5, 181)
     x, y = (g.ravel() for g in np.meshgrid(alpha, log_beta, indexing="ij"))
     logit = np.log(confidence) - np.log1p(-np.asarray(confidence))
-    centre = np.clip(special.expit(x[:, None] + np.exp(y[:, None]) * logit), 1e-7, 1 - 1e-7)
+    centre = np.clip(special.expit(x[:, None] + np.exp(y[:, None]) * logit), 1e-10, 1 - 1e-10)
     found = []
     for tau in TAUS:
         a, b = 1 / (tau**2 * (1 - centre)), 1 / (tau**2 * centre)

@@ -122,7 +122,7 @@ def pools(draw, systems=1):
 def test_no_totals_that_the_labels_allow_lie_outside(pool, seed):
     """Any deviation whose parts, measured by the strata's limits, have squares that add up to 1."""
     sizes, labelled, positive, returned = (np.asarray(x, float) for x in pool)
-    totals = Totals.of(sizes, labelled, positive, 0.95)
+    totals = Totals.of(sizes, labelled, positive, positive / labelled, 0.95)
     way = np.random.default_rng(seed).standard_normal((2000, len(sizes)))
     way /= np.linalg.norm(way, axis=1, keepdims=True)
     anywhere = totals.estimate + way * np.where(way > 0, totals.above, totals.below)
@@ -222,9 +222,44 @@ def test_scores_that_are_undefined_leave_everything_open():
     nothing = ItemStrata.of([10, 500], [10, 50], [0, 0], [True, False])
     assert rare_score(nothing, "recall").alone == (0, 1)
     assert rare_score(nothing, "f1").low == 0
+    for confidence in (None, [[0.1]]):
+        none = rare_score(ItemStrata.of([5], [5], [0], [False], confidence))
+        assert np.isnan(none.estimate)
+        assert (none.low, none.high) == (0, 1)
     nobody = ItemStrata.of([500], [50], [3], [False])
     assert rare_score(nobody, "precision").alone == (0, 1)
     assert (rare_score(nobody).low, rare_score(nobody).high) == (0, 0)
+
+
+def test_strata_with_several_answers_are_parted():
+    stratum = [0] * 6 + [1] * 4
+    returned = [[1, 1, 0, 0, 0, 0, 1, 1, 1, 1], [1, 0, 0, 0, 0, 0, 1, 1, 1, 1]]
+    confidence = np.arange(10) / 10
+    items = ItemStrata.of_items(stratum, returned, [1, 2, 3, 8], [1, 0, 1, 1], confidence)
+    assert items.sizes.tolist() == [4, 1, 1, 4]
+    assert items.labelled.tolist() == [2, 1, 0, 1]
+    assert items.positive.tolist() == [1, 1, 0, 1]
+    assert items.returned.tolist() == [[False, False], [True, False], [True, True], [True, True]]
+    assert [own.tolist() for own in items.confidence] == [
+        [0.2, 0.3, 0.4, 0.5],
+        [0.1],
+        [0.0],
+        [0.6, 0.7, 0.8, 0.9],
+    ]
+    # of the third nothing is known but that both systems return it, as they return the fourth
+    assert items.shares.tolist() == [0.5, 1, 1, 1]
+    found = rare_score(items)
+    assert 0 <= found.low < found.high <= 1
+    alone = rare_score(ItemStrata.of_items(stratum, returned, [1, 2, 3, 8], [1, 0, 1, 1]))
+    assert alone.alone == found.alone
+
+
+def test_strata_without_labels_leave_everything_open_in_them():
+    known = [100, 1000], [50, 50], [40, 2], [True, False]
+    unknown = [100, 1000, 100], [50, 50, 0], [40, 2, 0], [True, False, False]
+    shares = ItemStrata.of(*unknown).shares
+    assert shares.tolist() == [0.8, 0.04, 0.04]
+    assert rare_score(ItemStrata.of(*unknown)).low < rare_score(ItemStrata.of(*known)).low
 
 
 def test_few_positives_in_a_large_pool_are_covered():
@@ -245,7 +280,7 @@ def test_few_positives_in_a_large_pool_are_covered():
     ("change", "message"),
     [
         ({"positive": [3, 0]}, "positive: expected 0 <= positive <= labelled <= sizes"),
-        ({"labelled": [2, 0], "positive": [0, 0]}, "labelled: 1 strata have no labelled item"),
+        ({"labelled": [0, 0], "positive": [0, 0]}, "labelled: no item; expected at least one"),
         ({"sizes": [5, 5, 5]}, r"sizes: shapes .* expected 2 strata"),
         ({"confidence": [[0.5]]}, "confidence: 1 strata with confidences; expected 2"),
         ({"confidence": [[0.5], [1.5]]}, "confidence: 1.5; expected probabilities"),

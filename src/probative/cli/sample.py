@@ -109,6 +109,8 @@ def sample(
     if out.html is not None and _is_design(out.html, to, files, extends=given.add is not None):
         raise InputError("is the design; expected another file for --html", out.html)
     pool, *words = files
+    if not words and given.add is None:
+        raise InputError("A: missing; expected the output of a system beside the pool")
     systems, called, remarks = _named(words, names)
     drawn = draw(
         pool,

@@ -46,7 +46,7 @@ def share_limits(labelled: Array, positive: Array, level: float) -> tuple[Array,
     tail = (1 - level) / 2
     shape = positive + 0.5, labelled - positive + 0.5
     low, high = special.betaincinv(*shape, tail), special.betaincinv(*shape, 1 - tail)
-    extreme = tail ** (1 / labelled)
+    extreme = tail ** (1 / np.maximum(labelled, 1))
     few, few_other = positive <= 1, labelled - positive <= 1
     low = np.where(few, 0.0, np.where(positive == labelled, extreme, low))
     high = np.where(few_other, 1.0, np.where(positive == 0, 1 - extreme, high))
@@ -74,7 +74,14 @@ class Totals:
 
     @classmethod
     def of(
-        cls, sizes: Array, labelled: Array, positive: Array, level: float, *, finite: bool = True
+        cls,
+        sizes: Array,
+        labelled: Array,
+        positive: Array,
+        share: Array,
+        level: float,
+        *,
+        finite: bool = True,
     ) -> Totals:
         """What the labels of every stratum tell.
 
@@ -82,12 +89,13 @@ class Totals:
         ----------
         sizes, labelled, positive
             How many items every stratum has, how many are labelled, how many of these positive.
+        share
+            The share of positive items in it: of those labelled, where there are any.
         level
             The nominal coverage.
         finite
             Whether the pool is all that matters.
         """
-        share = positive / labelled
         low, high = share_limits(labelled, positive, level)
         open_ = sizes * (np.sqrt(1 - labelled / sizes) if finite else 1.0)
         return cls(sizes, sizes * share, (share - low) * open_, (high - share) * open_)
@@ -129,4 +137,5 @@ class Totals:
         step = np.diag(self.sizes * 1e-6)
         up, down = np.minimum(totals + step, self.sizes), np.maximum(totals - step, 0.0)
         moved = np.diagonal(up) - np.diagonal(down)
-        return np.asarray(np.nan_to_num((value(up) - value(down)) / moved))
+        above, below = np.split(value(np.concatenate([up, down])), 2)
+        return np.asarray(np.nan_to_num((above - below) / moved))

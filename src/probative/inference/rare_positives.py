@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -81,7 +81,7 @@ class ItemStrata:
         finite: bool = True,
         draws: int = DRAWS,
     ) -> ItemStrata:
-        """Check what is given: 0 <= positive <= labelled <= sizes, something labelled everywhere.
+        """Check what is given: 0 <= positive <= labelled <= sizes.
 
         Parameters
         ----------
@@ -100,15 +100,65 @@ class ItemStrata:
         all_, known, found = numbers
         if np.any(found < 0) or np.any(found > known) or np.any(known > all_):
             raise InputError("positive: expected 0 <= positive <= labelled <= sizes in all strata")
-        if np.any(known < 1):
-            raise InputError(
-                f"labelled: {np.count_nonzero(known < 1)} strata have no labelled item; expected "
-                f"at least one in each"
-            )
+        if not np.any(known > 0):
+            raise InputError("labelled: no item; expected at least one")
         values = None if confidence is None else _probabilities(confidence, strata)
         draws = whole_number("draws", draws, least=100)
         finite = flag("finite", finite)
         return cls(all_, known, found, flags, values, finite, draws=draws)
+
+    @classmethod
+    def of_items(
+        cls,
+        stratum: ArrayLike,
+        returned: ArrayLike,
+        labelled: ArrayLike,
+        positive: ArrayLike,
+        confidence: ArrayLike | None = None,
+        **how: Any,
+    ) -> ItemStrata:
+        """Sort all items of a pool; a stratum with several answers of the systems is parted.
+
+        Parameters
+        ----------
+        stratum
+            The stratum of every item.
+        returned
+            Whether a system returns it: one row per system.
+        labelled, positive
+            The numbers of the labelled items, and whether each of them is positive.
+        confidence
+            The probability that somebody gives every item of being positive.
+        **how
+            As for `of`.
+        """
+        flags, known = np.asarray(returned, bool), np.asarray(labelled, np.intp)
+        keys = np.concatenate([np.asarray(stratum)[None], flags])
+        kinds, first, part = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        part = part.ravel()
+        number = kinds.shape[1]
+        values = None if confidence is None else np.asarray(confidence, np.float64)
+        return cls.of(
+            np.bincount(part, minlength=number),
+            np.bincount(part[known], minlength=number),
+            np.bincount(part[known], np.asarray(positive, np.float64), number),
+            flags[:, first].T,
+            None if values is None else [values[part == own] for own in range(number)],
+            **how,
+        )
+
+    @property
+    def shares(self) -> Array:
+        """The share of positive items among those labelled, by stratum.
+
+        Where none is labelled, that of all labelled items with the same answers, or of all.
+        """
+        same = np.all(self.returned[:, None] == self.returned[None], axis=2)
+        alike = same @ self.labelled
+        usual = np.where(alike > 0, same @ self.positive, self.positive.sum())
+        usual /= np.where(alike > 0, alike, self.labelled.sum())
+        known = np.maximum(self.labelled, 1)
+        return np.where(self.labelled > 0, self.positive / known, usual)
 
     @cached_property
     def recalibration(self) -> Recalibration | None:
@@ -265,12 +315,14 @@ def _interval(
 ) -> RareInterval:
     alone = _alone(items, value, level, between)
     if items.recalibration is None or items.contradicted:
-        estimate = float(value(items.sizes * items.positive / items.labelled))
+        estimate = float(value(items.sizes * items.shares))
         better = _p_better(estimate, alone, level) if paired else None
         notes = (_CONTRADICTED,) if items.contradicted else ()
         return RareInterval(estimate, *alone, alone, better, notes)
     draws = value(items.drawn)
-    draws = np.where(np.isnan(draws), between[0], draws)
+    draws = draws[~np.isnan(draws)]  # of totals for which the score is defined
+    if not draws.size:
+        return RareInterval(np.nan, *between, between, 0.5 if paired else None, ())
     low, estimate, high = (
         float(x) for x in np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
     )
@@ -291,8 +343,8 @@ def _alone(
     items: ItemStrata, value: Callable[[Array], Array], level: float, between: tuple[float, float]
 ) -> tuple[float, float]:
     """The limits by the labels alone."""
-    totals = Totals.of(items.sizes, items.labelled, items.positive, level, finite=items.finite)
-    return totals.extremes(value, between)
+    labels = items.labelled, items.positive, items.shares
+    return Totals.of(items.sizes, *labels, level, finite=items.finite).extremes(value, between)
 
 
 def _p_better(estimate: float, limits: tuple[float, float], level: float) -> float:

@@ -32,7 +32,7 @@ FAR = 0.7  # from here on strata stray from their centre by a factor of two
 _REACH, _POINTS = 4.0, 13  # of the grid: standard deviations to either side, points per axis
 _PASSES = 5
 _VALUES = 16  # confidences that stand for those of a stratum
-_LEAST = 1e-7  # centre: below, differences of log gamma functions are noise
+_LEAST = 1e-10  # centre: below, differences of log gamma functions are noise
 _FARTHEST_LOGIT = 30.0
 _KEPT = 1e-6  # of the heaviest weight; lighter nodes are not worth their time
 

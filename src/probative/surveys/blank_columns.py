@@ -119,6 +119,10 @@ def open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) -
             "holds tags and no tokens; expected the tokens of the pool in a file of their own"
         )
     token = token or 0
+    if shape.width > 1 and share_of_tags(shape, token) > 0.5:
+        raise opened.source.error(
+            f"column {token + 1} holds tags, where tokens are expected; expected the tokens first"
+        )
     start, end = shape.table.column(token, shape.rows)
     text = replace(shape.text, start=start, end=end)
     numbers = [0] if shape.numbered and token else []
@@ -132,11 +136,11 @@ def _kept(opened: Input, column: int | str) -> int:
     number = int(column) if str(column).lstrip("-").isdecimal() else 0
     place = number - 1 if number > 0 else shape.width + number
     if number == 0 or not 0 <= place < shape.width:
-        raise source.error(f"keep: there is no column {column}; expected 1 to {shape.width}")
+        raise source.error(f"there is no column {column}; expected 1 to {shape.width} for keep=")
     asked = opened.options.tag_column
     tagged = isinstance(asked, int) and place == (asked - 1 if asked > 0 else shape.width + asked)
     if place != shape.token_column and (tagged or share_of_tags(shape, place) > 0.5):
         raise source.error(
-            f"keep: column {column} holds tags, which annotators must not see; expected others"
+            f"column {column} holds tags, which annotators must not see; expected others for keep="
         )
     return place

@@ -51,10 +51,12 @@ def confidence_of(
 def _column(path: Any, column: str, options: HowToRead, side: Annotations) -> Floats:
     kind = None if side.origin is None else side.origin.form
     if kind not in ("table", "columns", "conllu"):
-        raise InputError("scores: no column can be read from this format; expected a table", path)
+        raise InputError("no column can be read from this format; expected a table (scores=)", path)
     labels = annotations_of(path, str(path), replace(options, input_format=kind))
     if not isinstance(labels, Labels):
-        raise InputError(f"scores: {column!r} holds lists; expected a number per row", path)
+        raise InputError(
+            f"column {column!r} holds lists; expected a number per row (scores=)", path
+        )
     return _probabilities(f"scores: {path}, column {column}", labels)
 
 

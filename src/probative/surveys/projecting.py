@@ -90,24 +90,17 @@ class Survey:
 
     @cached_property
     def items(self) -> ItemStrata | None:
-        """The strata of single items, where each system returns all items of one or none."""
+        """The strata of single items, parted where systems return some of their items only."""
         single = self.pool.is_single and not self.pool.all_classes
         if not single or self.pool.judge is not None or self.universe is None:
             return None
-        groups = [self.pool.returned[:, units] > 0 for units in self.design.order]
-        if any((own.any(axis=1) != own.all(axis=1)).any() for own in groups):
-            return None
         known = self.answers.counts[0]
-        positive = np.bincount(
-            self.draw.stratum, weights=known.tp + known.fn, minlength=len(self.draw.sizes)
-        )
-        probability = self.pool.probability
-        return ItemStrata.of(
-            self.draw.sizes,
-            self.draw.drawn,
-            positive,
-            np.stack([own.any(axis=1) for own in groups]),
-            None if probability is None else [probability[units] for units in self.design.order],
+        return ItemStrata.of_items(
+            self.design.stratum_of,
+            self.pool.returned > 0,
+            self.design.units.number,
+            known.tp + known.fn,
+            self.pool.probability,
         )
 
 
