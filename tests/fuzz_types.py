@@ -182,9 +182,10 @@ CALLS = {
         pv.gate, (pv.compare(TAGS, TAGS, TAGS), "require-better"),
         {"margin": 0.01, "confidence": 0.9, "candidates": "adaptive", "hide_scores": False},
     ),
-    "gate ledger": (
-        pv.gate, (pv.compare(TAGS, TAGS, TAGS, fingerprints=True), "require-better"),
-        {"ledger": BOARD / "gates.jsonl", "candidates": "adaptive", "hide_scores": True},
+    "gate ledger": (  # what is no path is tried elsewhere: a wrong one would be written
+        lambda found, kind, **how: pv.gate(found, kind, ledger=BOARD / "gates.jsonl", **how),
+        (pv.compare(TAGS, TAGS, TAGS, fingerprints=True), "require-better"),
+        {"margin": 0.01, "candidates": "adaptive", "hide_scores": True},
     ),
     "read_ledger": (pv.read_ledger, (BOARD / "gates.jsonl",), {}),
     "plan inputs": (
