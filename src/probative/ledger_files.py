@@ -19,8 +19,8 @@ from probative.inference.allowance import CANDIDATES
 from probative.results.ledger import TestSetUse
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 __all__ = ["append_lines", "line_of", "lock", "open_locked", "read_uses", "reason_of"]
 
@@ -66,7 +66,7 @@ def lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
         fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     except OSError as error:
         raise InputError(
-            f"cannot be locked ({reason_of(error)}), so that two writers could spoil it; expected a "
+            f"cannot be locked ({reason_of(error)}), and two writers could spoil it; expected a "
             f"file system that has locks",
             path,
         ) from None
