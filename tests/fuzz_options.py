@@ -367,6 +367,7 @@ def systems(command, rng, inputs, places):
         "rank": ([*tags, tags[0]], [tags[0], f"x={tags[1]}", tags[0]], [tags[0], str(inputs)]),
         "plan": ([*tags, tags[0]],),
         "sample": ([*tags, tags[0]], [tags[0], f"x={tags[1]}"], [str(inputs / "labels.txt")] * 2),
+        "estimate": ([str(inputs / "table.csv"), tags[0]], [tags[0], *tags]),
         "watch": (tags[:1], tags),
         "agreement": (tags, [*tags, tags[0]], [str(inputs / "labels.txt")] * 2),
     }[command]

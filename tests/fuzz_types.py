@@ -168,6 +168,12 @@ CALLS = {
     "sample more": (
         pv.sample, (pv.sample(None, GOLD, PRED, size=2).design, GOLD, PRED), {"add": 2}
     ),
+    "estimate": (
+        pv.estimate,
+        (pv.sample(None, TAGS * 5, TAGS * 5, size=len(TAGS) * 5).design, TAGS * 5),
+        {"systems": [TAGS * 5, TAGS * 5], "judge": TAGS * 5, "metric": "f1", "population": False,
+         "level": 0.9, "rope": 0.01, "beta": 1.0},
+    ),
     "read_design": (pv.read_design, (Path(__file__),), {}),
     "board": (
         # what is no path must not become one here
@@ -182,9 +188,10 @@ CALLS = {
         pv.gate, (pv.compare(TAGS, TAGS, TAGS), "require-better"),
         {"margin": 0.01, "confidence": 0.9, "candidates": "adaptive", "hide_scores": False},
     ),
-    "gate ledger": (
-        pv.gate, (pv.compare(TAGS, TAGS, TAGS, fingerprints=True), "require-better"),
-        {"ledger": BOARD / "gates.jsonl", "candidates": "adaptive", "hide_scores": True},
+    "gate ledger": (  # what is no path is tried elsewhere: a wrong one would be written
+        lambda found, kind, **how: pv.gate(found, kind, ledger=BOARD / "gates.jsonl", **how),
+        (pv.compare(TAGS, TAGS, TAGS, fingerprints=True), "require-better"),
+        {"margin": 0.01, "candidates": "adaptive", "hide_scores": True},
     ),
     "read_ledger": (pv.read_ledger, (BOARD / "gates.jsonl",), {}),
     "plan inputs": (

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative import ledger as ledgers
+from probative import ledger_files
 from probative.errors import InputError
 from probative.inference.allowance import allowance
 from probative.ledger import Question, read_ledger, record
@@ -217,7 +217,7 @@ def half(file, path, size, lines):
     file.seek(size)
     file.write(lines[: len(lines) // 2])
     os.kill(os.getpid(), signal.SIGKILL)
-ledger._append = half
+ledger.append_lines = half
 one(sys.argv[1], asked(0.01, "torn"))
 """
 
@@ -264,7 +264,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(path, monkeypatch):
     def full(descriptor):  # noqa: ARG001
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ledgers.os, "fsync", full)
+    monkeypatch.setattr(ledger_files.os, "fsync", full)
     with pytest.raises(InputError, match="cannot be written: No space left"):
         one(path, asked(0.5, "next"))
     assert path.read_bytes() == before

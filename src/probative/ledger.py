@@ -7,34 +7,36 @@ allowance; it ends with the process, however that ends.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import check_target
-from probative.inference.allowance import CANDIDATES, allowance, is_worn_out, looks_left
+from probative.inference.allowance import allowance, is_worn_out, looks_left
+from probative.ledger_files import (
+    append_lines,
+    line_of,
+    lock,
+    open_locked,
+    read_uses,
+    reason_of,
+)
 from probative.options.base import sign
 from probative.results.ledger import GateUse, Ledger, TestSet, TestSetUse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from probative.results.ledger import Fingerprints
 
 __all__ = ["Question", "check_ledger", "read_ledger", "record"]
 
-_FORMAT = "probative ledger 1"
-_START = json.dumps({"format": _FORMAT})[:-1].encode()  # of every line
 _SURE = 1e-9  # doubt below which probabilities are not known well enough
 _ALIKE = 0.5  # a share of common units above which two test sets are nearly the same
-_LOCKED = 2**40  # of Windows, where a lock keeps others from reading: a byte behind all others
 
 
 @dataclass(frozen=True)
@@ -89,13 +91,13 @@ def record(
     path = Path(path)
     new: list[TestSetUse] = []
     told = []
-    with _locked(path) as file:
-        known, size, notes = _read(file, path)
+    with open_locked(path) as file:
+        known, size, notes = read_uses(file, path)
         for question in questions:
             use, said = _decide(question, known, new, now)
             new.append(use)
             told.append(replace(said, note=notes[0] if notes else None))
-        _append(file, path, size, b"".join(map(_line, new)))
+        append_lines(file, path, size, b"".join(map(line_of, new)))
     return [use.passed for use in new], told
 
 
@@ -123,10 +125,10 @@ def read_ledger(path: Path | str) -> Ledger:
     """
     try:
         with Path(path).open("rb") as file:
-            _lock(file, path, shared=True)
-            uses, _, notes = _read(file, path)
+            lock(file, path, shared=True)
+            uses, _, notes = read_uses(file, path)
     except OSError as error:
-        raise InputError(f"cannot be read: {_reason(error)}", path) from None
+        raise InputError(f"cannot be read: {reason_of(error)}", path) from None
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -297,157 +299,3 @@ def _overlap(one: Sequence[str], other: Sequence[str]) -> float:
     size = min(len(one), len(other))
     smallest = sorted({*one, *other})[:size]
     return sum(unit in one and unit in other for unit in smallest) / size if size else 0.0
-
-
-# --- the file -------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _locked(path: Path | str) -> Iterator[IO[bytes]]:
-    """The file, open for this process alone."""
-    target = check_target(path)
-    fresh = not target.exists()
-    try:
-        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-        with os.fdopen(descriptor, "r+b", buffering=0) as file:
-            _lock(file, path)
-            if fresh:
-                _keep_name(target.parent)
-            yield file
-    except OSError as error:
-        raise InputError(f"cannot be written: {_reason(error)}", path) from None
-
-
-def _lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
-    """Wait until nobody else has the file; the lock ends when it is closed."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-        import time
-
-        while True:
-            file.seek(_LOCKED)
-            try:
-                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-            except OSError:
-                time.sleep(0.05)
-            else:
-                return
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-    except OSError as error:
-        raise InputError(
-            f"cannot be locked ({_reason(error)}), so that two writers could spoil it; expected a "
-            f"file system that has locks",
-            path,
-        ) from None
-
-
-def _keep_name(folder: Path) -> None:
-    """Make sure that the name of a new file outlasts a loss of power, where that can be asked."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows opens no folders
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _append(file: IO[bytes], path: Path | str, size: int, lines: bytes) -> None:
-    """Put lines behind what is whole, on the disk; or leave the file as it was."""
-    try:
-        file.truncate(size)
-        file.seek(max(size - 1, 0))
-        ended = not size or file.read(1) == b"\n"
-        left = memoryview(lines if ended else b"\n" + lines)
-        while left:
-            left = left[file.write(left) :]
-        file.flush()
-        os.fsync(file.fileno())
-    except OSError as error:
-        file.truncate(size)
-        raise InputError(f"cannot be written: {_reason(error)}", path) from None
-
-
-def _read(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], int, tuple[str, ...]]:
-    """The uses in a file, where what is whole ends, and what is to be said of the rest."""
-    file.seek(0)
-    data = file.read()
-    end = data.rfind(b"\n") + 1
-    whole, rest = data[:end], data[end:]
-    uses = [_parse(line, path, number) for number, line in enumerate(whole.splitlines(), 1)]
-    _check_looks(uses, path)
-    if not rest:
-        return uses, end, ()
-    if rest.startswith(_START) and rest.endswith(b"}"):  # whole, but for the end of the line
-        return [*uses, _parse(rest, path, len(uses) + 1)], len(data), ()
-    ours = rest.startswith(_START) or _START.startswith(rest)
-    if not ours and not uses and rest.strip(b"\0"):
-        raise _no_ledger(path)
-    note = (
-        f"{path}: its last line is torn ({len(rest)} bytes), since a writer was stopped before it "
-        f"told its verdict; the next use writes over it"
-    )
-    return uses, end, (note,)
-
-
-def _parse(line: bytes, path: Path | str, number: int) -> TestSetUse:
-    """A use from its line; not a byte may have changed."""
-    if not line.startswith(_START):
-        if number == 1:
-            raise _no_ledger(path)
-        raise InputError(
-            "is damaged: this is no line of a ledger; expected it as it was", path, number
-        )
-    try:
-        content = json.loads(line)
-        check = content.pop("check")
-        known = _check_of(content) == check
-        del content["format"]
-        content["sketch"] = tuple(content["sketch"])
-        use = TestSetUse(**content)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        known = False
-    if not known or use.candidates not in CANDIDATES or not 0 < use.threshold < 1:
-        raise InputError(
-            "is damaged: its checksum does not fit; expected the line as it was written",
-            path,
-            number,
-        )
-    return use
-
-
-def _check_looks(uses: Sequence[TestSetUse], path: Path | str) -> None:
-    """Every look at a test set is there, and once."""
-    looks: dict[str, int] = {}
-    for number, use in enumerate(uses, 1):
-        due = looks.get(use.test_set, 0) + (not use.repeated)
-        if use.look != due and not (use.repeated and use.look <= due):
-            raise InputError(
-                f"tells of look {use.look} at test set {use.test_set[:8]}; expected look {due}: "
-                f"lines were removed or put in",
-                path,
-                number,
-            )
-        looks[use.test_set] = due
-
-
-def _no_ledger(path: Path | str) -> InputError:
-    return InputError("is no ledger of gates; expected one, or the name of a new file", path)
-
-
-def _line(use: TestSetUse) -> bytes:
-    content = {"format": _FORMAT} | {f.name: getattr(use, f.name) for f in fields(use)}
-    content["sketch"] = list(use.sketch)
-    return json.dumps(content | {"check": _check_of(content)}).encode() + b"\n"
-
-
-def _check_of(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-
-
-def _reason(error: OSError) -> str:
-    return os.strerror(error.errno) if error.errno is not None else str(error)

@@ -301,6 +301,13 @@ CALLS = {
         "goal": ["--for", "score"],
         "rng": ["--seed", "3"],
     }),
+    "estimate": (["drawn.design.json", "annotated.conll"], {
+        "metric": ["--metric", "recall"],
+        "beta": ["--metric", "fbeta", "--beta", "2"],
+        "population": ["--population"],
+        "rope": ["--rope", "0.1"],
+        "level": ["--level", "0.9"],
+    }),
     "sample:more": (["drawn.design.json", "--add", "1"], {"add": ["--add", "2"]}),
     "sample:labels": (["labels.csv"] * 3 + ["--columns", "old,new", "--size", "12"], IN_TABLES | {
         "unit_column": ["--unit-column", "doc", "--size", "2"],
@@ -474,6 +481,10 @@ def answer(folder, capsys, monkeypatch):
     if not (folder / "drawn.conll").exists():
         systems = ["gold.conll", "old.conll", "new.conll"]
         assert main(["sample", *systems, "--size", "5", "-o", "drawn.conll", "-q"]) == 0
+        parts = FILES["gold.conll"].strip().split("\n\n")
+        sentences = [part for part in parts if not part.startswith("-DOCSTART-")]
+        drawn = pv.read_design("drawn.design.json").units.number
+        (folder / "annotated.conll").write_text("\n\n".join(sentences[i] for i in drawn) + "\n")
         assert main(["sample", *systems, "--size", "10", "-o", "watched.conll", "-q"]) == 0
         tags = dict(line.split() for line in GOLD.split("\n") if line)
         drawn = (folder / "watched.conll").read_text().split("\n")

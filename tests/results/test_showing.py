@@ -39,6 +39,13 @@ def ranked():
 
 
 @cache
+def estimated():
+    drawn = pv.sample(None, {"old": OLD, "new": NEW}, size=20)
+    labels = [GOLD[i] for i in drawn.units]
+    return pv.estimate(drawn.design, labels, systems={"old": OLD, "new": NEW}, judge=NEW)
+
+
+@cache
 def runs():
     return pv.compare(GOLD, {"old": [OLD, NEW, OLD], "new": [NEW, GOLD, NEW]})
 
@@ -153,6 +160,10 @@ def agreement():
 
 # every class that people meet; further ones are added by a line
 RESULTS = {
+    "Estimate": lambda: estimated(),
+    "EstimatedDifference": lambda: estimated().comparisons[0],
+    "EstimatedScore": lambda: estimated().scores[0],
+    "EstimatedStratum": lambda: estimated().strata[0],
     "Sampled": lambda: pv.sample(None, OLD, NEW, size=20),
     "SampledStratum": lambda: pv.sample(None, OLD, NEW, size=20).strata[0],
     "Agreement": agreement,
@@ -278,6 +289,7 @@ def test_what_it_estimates_has_one_name(result):
 
 
 SIGNED = {
+    "Estimate": "estimate|entities|iob2|conlleval|by-sentence|labelled:20-of-30|strata:",
     "Sampled": "sample|entities|iob2|conlleval|by-sentence|for-difference|size:20|guess|",
     "Agreement": "agreement|labels|by-item|level:0.95",
     "Look": "sequential|f1|level:0.95|planned:60",

@@ -52,9 +52,9 @@ def watch(
 
     Later: probative watch sample.design.json sample.conll more.conll
     """
-    from probative.reporting.watch_report import draw_looks, watch_document
+    from probative.reporting.watch_report import looks_figure, watch_document
     from probative.surveys.watching import watch as look
 
     looks = look(design, *annotated, **vars(given))
     out.remark(*looks.notes)
-    out.emit(watch_document(looks), lambda: draw_looks(looks).figure)
+    out.emit(watch_document(looks), lambda: looks_figure(looks))

@@ -331,7 +331,7 @@ class _Pool:
                 high = middle
             else:
                 low = middle
-        more = np.minimum(draw.sizes, high * draw.drawn).sum() - draw.labelled
+        more = float(np.minimum(draw.sizes, high * draw.drawn).sum()) - draw.labelled
         return max(1, math.ceil(more))
 
 

@@ -99,11 +99,11 @@ def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
                     "score",
                     "gate",
                     "look",
-                    "1 − P",
+                    "1 − P at most",
                     "verdict",
                 ),
                 tuple(_use(use) for use in ledger.uses),
-                title="Uses",
+                title="Uses (times in UTC)",
                 text_columns=6,
                 closing_words=True,
             )
@@ -143,7 +143,7 @@ def _set(one: TestSet) -> tuple[str, ...]:
 def _use(use: TestSetUse) -> tuple[str, ...]:
     margin = f", {region(use.margin)}" if use.margin else ""
     return (
-        use.time,
+        use.time[:16].replace("T", " "),
         use.test_set[:_SHORT],
         use.b,
         use.a,

@@ -14,11 +14,12 @@ from probative.wording.numbers import pvalue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from probative.reporting.document import Drawing
     from probative.results.sequences import Look, Looks
 
-__all__ = ["draw_looks", "watch_document"]
+__all__ = ["draw_looks", "looks_figure", "watch_document"]
 
 _READING = (
     "The band holds at every look: however often it is read, and whenever one stops, it misses "
@@ -106,11 +107,20 @@ def _series(looks: Looks) -> tuple[list[float], list[float], list[float]]:
     )
 
 
+def looks_figure(looks: Looks) -> Figure:
+    """The limits against the number of labels, as a figure."""
+    return _drawing_of(looks)[0]
+
+
 def draw_looks(looks: Looks) -> Axes:
     """Draw the limits against the number of labels; return the axes."""
+    return _drawing_of(looks)[1]
+
+
+def _drawing_of(looks: Looks) -> tuple[Figure, Axes]:
     if not looks.looks:
         raise InputError("looks: there are none yet; expected at least one batch")
-    axis: Axes = new_figure(width=5.4)[1]
+    figure, axis = new_figure(width=5.4)
     units = [look.units for look in _drawn(looks)]
     estimate, low, high = ([100 * value for value in values] for values in _series(looks))
     one = "o" if len(units) == 1 else None
@@ -126,4 +136,4 @@ def draw_looks(looks: Looks) -> Axes:
         axis.set_title(f"dotted: decided after {decided.units:,} {decided.by}s", fontsize=9)
     axis.set_xlabel(f"{looks.last.by}s labelled")
     axis.set_ylabel(f"{_what(looks)} (points)")
-    return axis
+    return figure, axis

@@ -129,13 +129,15 @@ def ledger_study(
         FalsePasses(
             way,
             looks,
-            *(wrong[way] / sequences).tolist(),
-            promised[way],
-            doubt,
-            error,
-            sequences,
+            plain=float(plain / sequences),
+            independent=float(independent / sequences),
+            adaptive=float(adaptive / sequences),
+            promised=promised[way],
+            allowed=doubt,
+            standard_error=error,
+            sequences=sequences,
         )
-        for way in _WAYS
+        for way, (plain, independent, adaptive) in wrong.items()
     ]
 
 

@@ -27,7 +27,7 @@ from probative.wording.verdict import verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative._types import Input
+    from probative._types import Input, Systems
     from probative.results import EstimatedDifference, EstimatedScore
     from probative.surveys.annotated import Annotated
     from probative.surveys.pool import Pool
@@ -40,9 +40,9 @@ def estimate(
     design: Design | Path | str,
     annotated: Input,
     *more: Input,
-    systems: Any = None,
+    systems: Systems | Sequence[Input] | None = None,
     judge: Input | None = None,
-    scores: Any = None,
+    scores: Sequence[float] | None = None,
     metric: str | Sequence[str] | None = None,
     population: bool = False,
     level: float = 0.95,
