@@ -231,6 +231,37 @@ def test_columns_that_may_be_answers_are_left_out_or_refused(write, tmp_path):
         pv.sample(a, a, size=4, keep=["twit"], to=tmp_path / "x.csv")
 
 
+def test_tags_that_stand_before_the_tokens_are_not_written(write, tmp_path):
+    text = "B-PER\tAda\nO\tran\n\nO\tso\n\n" * 10
+    a = write(text, "a.conll")
+    with pytest.raises(InputError, match="column 1 holds tags, where tokens are expected"):
+        pv.sample(a, a, size=4, tag_column=1, to=tmp_path / "s.conll")
+    assert not (tmp_path / "s.conll").exists()
+
+
+def test_objects_under_harmless_names_are_not_written(write, tmp_path):
+    rows = [
+        {"id": i, "text": f"t {i}", "document": {"gold": "SECRET"}, "label": "ab"[i % 2]}
+        for i in range(20)
+    ]
+    a = write("\n".join(map(json.dumps, rows)), "a.jsonl")
+    pv.sample(a, a, size=4, to=tmp_path / "s.jsonl")
+    assert "SECRET" not in (tmp_path / "s.jsonl").read_text()
+    spans = [{**row, "label": None, "spans": [[0, 1, "X"]]} for row in rows]
+    b = write("\n".join(map(json.dumps, spans)), "b.jsonl")
+    pv.sample(b, b, size=4, to=tmp_path / "t.jsonl")
+    assert "SECRET" not in (tmp_path / "t.jsonl").read_text()
+
+
+def test_a_sample_has_the_encoding_of_the_outputs(write, tmp_path):
+    a = write(conll([OLD]).replace("w", "é").encode("latin-1"), "a.conll")
+    b = write(conll([NEW]).replace("w", "é").encode("latin-1"), "b.conll")
+    pv.sample(a, a, b, size=9, encoding="latin-1", to=tmp_path / "s.conll")
+    assert "é" in (tmp_path / "s.conll").read_text(encoding="latin-1")
+    more = pv.sample(tmp_path / "s.design.json", add=3, to=tmp_path / "m.conll")
+    assert more.labelled == 12
+
+
 def test_labels_one_per_line_need_texts(write, tmp_path):
     a, b = write("spam\nham\n" * 20, "a.txt"), write("ham\n" * 40, "b.txt")
     with pytest.raises(InputError, match="holds labels and no texts; expected the texts"):
@@ -414,11 +445,23 @@ def test_without_its_design_no_sample_is_left(files, tmp_path, monkeypatch):
 
 def test_pilot_units_that_are_elsewhere(files, tmp_path, write):
     strange = write("Ada B-PER\nran O\n", "strange.conll")
-    with pytest.raises(InputError, match="pilot: none of its 1 units is in the pool"):
+    with pytest.raises(InputError, match="pilot: none of its 1 units is in the pool as a whole"):
         pv.sample(files[0], *files, size=10, pilot=strange, to=tmp_path / "s.conll")
     some = write(conll([GOLD], numbers=range(20)) + "\nAda\tB-PER\n", "some.conll")
     drawn = pv.sample(files[0], *files, size=10, pilot=some, to=tmp_path / "s.conll")
-    assert "pilot: 1 of its 21 units are not in the pool and are left out" in drawn.notes
+    assert "pilot: 1 of its 21 units are not in the pool as a whole and are left out" in drawn.notes
+
+
+def test_half_a_document_is_no_pilot(write):
+    text = "".join(f"-DOCSTART- O\n\nAda{d} {{}}\nran O\n\nso{d} O\n\n" for d in range(20))
+    a = write(text.format(*["B-PER"] * 20), "a.conll")
+    b = write(text.format(*["O", "B-PER"] * 10), "b.conll")
+    half = write("".join(f"Ada{d} B-PER\nran O\n\n" for d in range(20)), "half.conll")
+    with pytest.raises(InputError, match="none of its 20 units is in the pool as a whole"):
+        pv.sample(None, a, b, size=8, by="document", pilot=half)
+    some = write("".join(f"Ada{d} B-PER\nran O\n\nso{d} O\n\n" for d in range(9)), "some.conll")
+    drawn = pv.sample(None, a, b, size=8, by="document", pilot=some)
+    assert drawn.design.basis == "pilot"
 
 
 def test_all_of_a_pool():
@@ -434,3 +477,22 @@ def test_the_smallest_pools():
     assert [own.size for own in drawn.strata] == [2]
     nothing = pv.sample(None, [["O"]] * 9, [["O"]] * 9, size=3)
     assert nothing.labelled == 3
+    same = pv.sample(None, OLD, OLD, size=9)
+    assert "the outputs do not differ, so no unit is better than another" in str(same)
+
+
+def test_nothing_is_said_of_an_answer_that_there_is_not():
+    drawn = pv.sample(None, ["x", "y"] * 20, ["x", "z"] * 20, size=10)
+    assert not any("the answer" in note for note in drawn.notes)
+
+
+def test_sets_of_labels_are_no_single_items():
+    a = [{"x"}, {"x", "y"}, set(), {"z"}] * 20
+    b = [{"x"}, {"x"}, set(), {"y", "x"}] * 20
+    drawn = pv.sample(None, a, b, size=50)
+    assert [(own.name, own.size) for own in drawn.strata] == [
+        ("nothing returned", 20),
+        ("agreed items only", 20),
+        ("1 item in dispute", 20),
+        ("3 or more items in dispute", 20),
+    ]

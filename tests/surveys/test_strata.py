@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.errors import InputError
+from probative.inference.allocation import allocate, sampling_variance
 from probative.options import ReadingOptions
 from probative.surveys.expectations import expect
 from probative.surveys.pool import read_pool
@@ -30,6 +31,18 @@ def test_strata_of_wnut17(shared):
     assert [stratum.size for stratum in drawn.strata] == [675, 172, 233, 140, 67]
     assert drawn.worth > 500
     assert drawn.width / drawn.random_width == pytest.approx(0.077 / 0.156, abs=0.02)
+
+
+def test_scores_count_a_little_beside_a_difference(shared):
+    """More sentences in which nothing is returned, and hardly less of the difference."""
+    files = [shared / "data/wnut17/submissions" / name for name in SYSTEMS]
+    design = pv.sample(None, *files, size=200).design
+    assert [own.drawn for own in design.strata] == [10, 12, 77, 61, 40]
+    sizes = [own.size for own in design.strata]
+    spreads = [own.spread for own in design.strata]
+    drawn, alone = [own.drawn for own in design.strata], allocate(sizes, spreads, 200, 5)
+    cost = [sampling_variance(sizes, spreads, numbers) for numbers in (drawn, alone)]
+    assert 1 < cost[0] / cost[1] < 1.07
 
 
 def test_disputes_of_two_systems():

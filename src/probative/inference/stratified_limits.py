@@ -135,7 +135,7 @@ def find_doubts(
     if _is_rough(parts, draw) or is_too_skewed(
         _skewness(moves, draw, spread), spread.degrees_of_freedom
     ):
-        yield "few units tell most of it: the interval may be too short"
+        yield "few labelled units tell a good part of it: the interval may be too short"
     full = np.bincount(draw.stratum[~empty], minlength=len(draw.sizes)) > 0
     for h in np.flatnonzero(~full & (draw.rest > 0)):
         unseen = min(1.0, _MOST_UNSEEN / draw.drawn[h]) * draw.rest[h] * draw.sizes[h]

@@ -94,8 +94,8 @@ def _cells(estimate: Estimate, found: EstimatedScore | EstimatedDifference) -> t
 
 def _notes(estimate: Estimate, found: Sequence[EstimatedScore | EstimatedDifference]) -> list[str]:
     """What is to be known of the columns, and of single rows."""
-    told = [_WORTH]
-    if estimate.judge is not None:
+    told = [_WORTH] if found is estimate.scores else []
+    if found is estimate.scores and estimate.judge is not None:
         told.append(
             "moved, width: by how many points the judge moved the estimate, and what is left of "
             "the interval's width."
@@ -202,11 +202,11 @@ def _strata(estimate: Estimate) -> Table:
         ("all", f"{estimate.pool:,}", f"{estimate.labelled:,}", *[""] * (2 + len(estimate.systems)))
     )
     return Table(
-        ("stratum", f"{estimate.unit}s", "labelled", "items", *estimate.systems, "variance"),
+        ("stratum", f"{estimate.unit}s", "labelled", "to be found", *estimate.systems, "variance"),
         tuple(rows),
         title="Strata",
         notes=(
-            "items, and those found by each system: means over the labelled units of a stratum.",
+            "to be found, and found by each system: items of a labelled unit, on average.",
             _SHARE,
         ),
     )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["sample_document"]
 
+_BESIDE = "Scores, which are told beside differences, count for a twentieth where units are placed."
 _SHARE = "information: how much of what is not known yet lies in the stratum."
 
 
@@ -56,6 +57,10 @@ def _strata(sampled: Sampled) -> Table:
         (*heads, "spread", "information", "why so many"),
         (*rows, (*total, "", "", "")),
         title="Strata",
-        notes=("spread: how much units of a stratum differ, in items.", _SHARE),
+        notes=(
+            "spread: how much units of a stratum differ, in items.",
+            _SHARE,
+            *((_BESIDE,) if sampled.goal == "difference" else ()),
+        ),
         closing_words=True,
     )

@@ -170,7 +170,9 @@ def _find(
     """The places of annotated sentences among the drawn ones, and what is to be said of them."""
     names = [_names_of(side, pool.sides[0]) for side in sides]
     if all(own is not None for own in names):
-        return _by_name(names, _drawn_names(pool, parts), pool)
+        batch = np.zeros(pool.n_units, dtype=np.intp)
+        batch[design.units.number] = design.units.batch
+        return _by_name(names, _drawn_names(pool, parts), batch[pool.unit_of_part[parts]], pool)
     sizes = [_n_parts(side) for side in sides]
     if sum(sizes) != len(parts):
         raise InputError(
@@ -184,7 +186,7 @@ def _find(
 
 
 def _by_name(
-    names: Sequence[Any], drawn: Sequence[Any], pool: Pool
+    names: Sequence[Any], drawn: Sequence[Any], batch: Ints, pool: Pool
 ) -> tuple[list[Ints], list[str]]:
     free: dict[Any, deque[int]] = defaultdict(deque)
     for place, name in enumerate(drawn):
@@ -199,9 +201,9 @@ def _by_name(
                 twice += 1
             else:
                 strange.append(name)
-    missing = len(drawn) - sum(map(len, places))
+    missing = [place for own in free.values() for place in own]
     if missing or twice or strange:
-        raise InputError(_mismatch(missing, twice, strange, drawn, pool))
+        raise InputError(_mismatch(missing, twice, strange, batch, pool))
     flat = [place for found in places for place in found]
     notes = []
     if flat != sorted(flat):
@@ -216,13 +218,15 @@ def _by_name(
 
 
 def _mismatch(
-    missing: int, twice: int, strange: Sequence[Any], drawn: Sequence[Any], pool: Pool
+    missing: Sequence[int], twice: int, strange: Sequence[Any], batch: Ints, pool: Pool
 ) -> str:
     """How the annotated units differ from those drawn, with counts."""
     what = _part(pool)
     parts = []
     if missing:
-        parts.append(f"{missing:,} of the {counted(len(drawn), what)} drawn missing")
+        late = np.unique(batch[list(missing)])
+        where = f" (of draw {', '.join(str(n + 1) for n in late)})" if batch.max() > 0 else ""
+        parts.append(f"{len(missing):,} of the {counted(len(batch), what)} drawn missing{where}")
     if twice:
         parts.append(f"{twice:,} there more often than drawn")
     if strange:

@@ -119,6 +119,10 @@ def open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) -
             "holds tags and no tokens; expected the tokens of the pool in a file of their own"
         )
     token = token or 0
+    if shape.width > 1 and share_of_tags(shape, token) > 0.5:
+        raise opened.source.error(
+            f"column {token + 1} holds tags, where tokens are expected; expected the tokens first"
+        )
     start, end = shape.table.column(token, shape.rows)
     text = replace(shape.text, start=start, end=end)
     numbers = [0] if shape.numbered and token else []

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative.errors import InputError
     from probative.reading.opening import Input
     from probative.reading.source import Source
 
@@ -151,7 +152,11 @@ def open_table(
         )
     kind, delimiter, names, rows = rows_of_table(source, comments=opened.options.comments)
     unit = opened.options.unit
-    kept = _kept_names(source, names, [str(column) for column in keep], labels, unit)
+    asked = [str(column) for column in keep]
+    kept = _kept_names(source, names, asked, labels, unit)
+    kept = _without_objects(kept, asked, [dict(zip(names, row, strict=True)) for row in rows])
+    if not kept:
+        raise _nothing_known(source, names)
     places = [names.index(name) for name in kept]
     note = (
         f"{source.name}: no column of texts is known, so the sample names its rows by "
@@ -198,11 +203,28 @@ def _kept_names(
     safe = [name for name in names if name not in labels and _is_safe(name, unit)]
     kept = [name for name in names if name in safe or name in keep]
     if not kept:
-        raise source.error(
-            f"no column of texts or ids is known among {listed(list(names))}; expected keep= to "
-            f"name those that annotators may see"
-        )
+        raise _nothing_known(source, names)
     return kept
+
+
+def _nothing_known(source: Source, names: Sequence[str]) -> InputError:
+    return source.error(
+        f"no column of texts or ids is known among {listed(list(names))}; expected keep= to name "
+        f"those that annotators may see"
+    )
+
+
+def _without_objects(
+    names: Sequence[str], sure: Sequence[str], records: Sequence[dict[str, Any]]
+) -> list[str]:
+    """The names under which single values or texts stand: in an object there may be anything."""
+
+    def is_plain(value: Any) -> bool:
+        if isinstance(value, list):
+            return all(isinstance(part, str) for part in value)
+        return not isinstance(value, dict)
+
+    return [n for n in names if n in sure or all(is_plain(record.get(n)) for record in records)]
 
 
 def rows_of_table(
@@ -243,8 +265,10 @@ def open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> T
     records = objects_of(source)
     there = list(dict.fromkeys(key for record in records for key in record))
     taken = [key for key in there if is_tag_column(key)] if tagged else list(SPAN_KEYS)
-    asked = _kept_names(source, there, [str(column) for column in keep], taken, None)
+    wanted = [str(column) for column in keep]
+    asked = _kept_names(source, there, wanted, taken, None)
     names = [name for name in there if name in asked or name in ("text", *TOKENS)]
+    names = _without_objects(names, (*wanted, *TOKENS), records)
     own = next((key for key in (*SPAN_KEYS, *taken) if key in there and key in taken), None)
     rows = [[_without_more(record.get(name)) for name in names] for record in records]
     return TableBlanks(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from probative.surveys.pool import Pool
 
-__all__ = ["Blanks", "open_blanks", "unanswered"]
+__all__ = ["Blanks", "encoded", "open_blanks", "unanswered"]
 
 Blanks = ColumnBlanks | TableBlanks
 _WRITTEN = "columns (CoNLL), JSON lines with spans or with tokens and tags, tables (CSV, TSV, JSON)"
@@ -173,6 +173,11 @@ def _same_ids(ids: RowIds, other: RowIds, name: str) -> None:
             f"outputs; expected the same rows in the same order",
             name,
         )
+
+
+def encoded(blanks: Blanks, pool: Pool, units: Any) -> bytes:
+    """The file of some units, in the encoding of the outputs."""
+    return blanks.write(pool.parts_of(units)).encode(pool.reading.encoding or "utf-8")
 
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:

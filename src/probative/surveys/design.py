@@ -60,6 +60,8 @@ class Stratum:
         On what the number rests: "all", "least", "guess", "pilot", "scores" or "judge".
     spread
         How much the units were taken to differ from each other, in items.
+    beside
+        What the scores added to that, where units were placed for differences.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Stratum:
     drawn: int
     why: str
     spread: float
+    beside: float = 0.0
 
     @property
     def is_census(self) -> bool:

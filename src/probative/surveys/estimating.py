@@ -223,4 +223,5 @@ def _strata(
 
 def _notes_of(pool: Pool) -> list[str]:
     """What is to be said of the reading; that an output is the answer itself is not true here."""
-    return [note for note in pool.matched.notes if "is the answer itself" not in note]
+    told = [note for note in pool.matched.notes if "is the answer itself" not in note]
+    return list(dict.fromkeys(told))

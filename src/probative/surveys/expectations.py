@@ -29,6 +29,9 @@ __all__ = ["Evidence", "Expected", "expect"]
 # what is guessed where nothing is known: the probability that an item is right which all systems
 # return, which some return, which the only system returns; items missed by all per item returned
 AGREED, DISPUTED, ALONE, MISSED = 0.75, 1 / 3, 0.6, 0.5
+# what the scores count for where differences are to be told: the difference is hardly less sure for
+# it, and scores, which are told beside it, much more
+_BESIDE = 0.05
 _KNOWN = 5.0  # annotated units (items) that a guess counts for beside evidence
 _FAR = 20.0  # how many times the usual one the doubt in a unit counts for at most
 
@@ -68,7 +71,9 @@ class Expected:
     Attributes
     ----------
     mean, variance
-        Of every e (one row per system or pair that matters) and unit, in items.
+        Of every e (one row per system or pair) and unit, in items.
+    n_goals
+        How many of the rows are the goal; the others are the scores beside differences.
     scale
         What e is divided by: the change of F1 that comes of one item.
     observed
@@ -81,32 +86,41 @@ class Expected:
 
     mean: Floats
     variance: Floats
+    n_goals: int
     scale: float
     observed: Floats | None
     evidence: Evidence | None
     why: str
 
     def spread(self, units: NDArray[np.intp]) -> float:
-        """The standard deviation of e among units that are drawn alike."""
-        return float(np.sqrt(self._variance(units)))
+        """The standard deviation of what is to be told among units that are drawn alike."""
+        return float(np.sqrt(self._variances(units)[: self.n_goals].mean()))
 
-    def _variance(self, units: NDArray[np.intp]) -> float:
-        if not len(units):
-            return 0.0
-        among = self.mean[:, units].var(axis=1) + self.variance[:, units].mean(axis=1)
-        guess = float(among.mean())
+    def beside(self, units: NDArray[np.intp]) -> float:
+        """What the scores add to it where units are placed for differences; 0 for scores."""
+        scores = self._variances(units)[self.n_goals :]
+        return float(np.sqrt(_BESIDE * scores.mean())) if len(scores) else 0.0
+
+    def placing(self, units: NDArray[np.intp]) -> float:
+        """The spread by which units are placed."""
+        return float(np.hypot(self.spread(units), self.beside(units)))
+
+    def _variances(self, units: NDArray[np.intp]) -> Floats:
+        """The variance of every e among these units."""
+        guess = self.mean[:, units].var(axis=1) + self.variance[:, units].mean(axis=1)
         if self.observed is None or self.evidence is None:
-            return guess
+            return np.asarray(guess)
         known = np.flatnonzero(np.isin(self.evidence.units, units))
         if len(known) < 2:
-            return guess
-        seen = float(self.observed[:, known].var(axis=1, ddof=1).mean())
-        return (len(known) * seen + _KNOWN * guess) / (len(known) + _KNOWN)
+            return np.asarray(guess)
+        seen = self.observed[:, known].var(axis=1, ddof=1)
+        return np.asarray((len(known) * seen + _KNOWN * guess) / (len(known) + _KNOWN))
 
     @cached_property
     def overall(self) -> float:
-        """The standard deviation among all units of the pool."""
-        return float(np.sqrt((self.mean.var(axis=1) + self.variance.mean(axis=1)).mean()))
+        """The standard deviation of what is to be told among all units of the pool."""
+        every = self.mean.var(axis=1) + self.variance.mean(axis=1)
+        return float(np.sqrt(every[: self.n_goals].mean()))
 
 
 def expect(pool: Pool, goal: str, evidence: Evidence | None = None) -> Expected:
@@ -118,7 +132,7 @@ def expect(pool: Pool, goal: str, evidence: Evidence | None = None) -> Expected:
         Who returns what.
     goal
         ``score`` (the mean of the variances of all systems' scores is to be small) or
-        ``difference`` (that of all pairs).
+        ``difference`` (that of all pairs, and a little of the scores).
     evidence
         What annotated units, or a judge, say; None without.
     """
@@ -130,8 +144,8 @@ def expect(pool: Pool, goal: str, evidence: Evidence | None = None) -> Expected:
     expected = weight * (says * right).sum(axis=1)
     total = weight * float(right.sum()) + float(missed.sum())
     if pool.all_classes:
-        total = float(pool.n_units)
-    contrasts, scale = _contrasts(expected, returned, total, goal)
+        total = float(len(pool.matched.gold))  # every item has one label to be found
+    contrasts, n_goals, scale = _contrasts(expected, returned, total, goal)
     to_find = np.zeros(len(contrasts)) if pool.all_classes else contrasts[:, -1]
     item = contrasts[:, :-1] @ says + to_find[:, None]
     unit, n_units = pool.unit_of_item, pool.n_units
@@ -149,11 +163,16 @@ def expect(pool: Pool, goal: str, evidence: Evidence | None = None) -> Expected:
         observed = contrasts[:, :-1] @ evidence.tp + to_find[:, None] * evidence.g
     why = "guess" if pool.doubt is None else "scores"
     why = why if evidence is None else evidence.source
-    return Expected(mean, variance, scale, observed, evidence, why)
+    return Expected(mean, variance, n_goals, scale, observed, evidence, why)
 
 
-def _contrasts(right: Floats, returned: Floats, total: float, goal: str) -> tuple[Floats, float]:
-    """The gradients of what is to be estimated, times a scale that makes them count in items."""
+def _contrasts(
+    right: Floats, returned: Floats, total: float, goal: str
+) -> tuple[Floats, int, float]:
+    """The gradients of what is to be estimated, times a scale that makes them count in items.
+
+    Those of the goal come first; how many these are, and the scale.
+    """
     below = np.maximum(returned + total, 1.0)
     f1 = 2 * right / below
     scores = np.zeros((len(right), len(right) + 1))
@@ -161,9 +180,9 @@ def _contrasts(right: Floats, returned: Floats, total: float, goal: str) -> tupl
     scores[:, -1] = -f1 / below
     scale = float(below.mean()) / 2
     if goal == "score":
-        return scores * scale, scale
+        return scores * scale, len(scores), scale
     pairs = [scores[b] - scores[a] for a, b in combinations(range(len(right)), 2)]
-    return np.stack(pairs) * scale, scale
+    return np.stack([*pairs, *scores]) * scale, len(pairs), scale
 
 
 def _chances(pool: Pool, evidence: Evidence | None) -> Floats:

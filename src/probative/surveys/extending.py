@@ -12,7 +12,7 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
-from probative.surveys.blanks import open_blanks
+from probative.surveys.blanks import encoded, open_blanks
 from probative.surveys.design import Design, read_design
 from probative.surveys.expectations import expect
 from probative.surveys.pilot import evidence_of_judge, evidence_of_pilot
@@ -85,7 +85,7 @@ def extend(
         blanks = _same_corpus(old, pool, folder, outputs)
     told = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
     if files is not None and blanks is not None:
-        write_both(blanks.write(pool.parts_of(told.units)), new, files)
+        write_both(encoded(blanks, pool, told.units), new, files)
     return told
 
 
@@ -104,18 +104,21 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
     """The design with so many more units, placed as well as what is drawn already allows."""
     sizes = [stratum.size for stratum in old.strata]
     before = [stratum.drawn for stratum in old.strata]
-    spreads, basis = [stratum.spread for stratum in old.strata], old.basis
+    looked_at, basis = list(old.strata), old.basis
     if expected.evidence is not None:
-        spreads, basis = [expected.spread(units) for units in old.order], expected.why
+        basis = expected.why
+        looked_at = [
+            replace(own, spread=expected.spread(units), beside=expected.beside(units))
+            for own, units in zip(old.strata, old.order, strict=True)
+        ]
     keys = [stratum.key for stratum in old.strata]
-    drawn, least = draw_numbers(keys, sizes, spreads, old.size + add, before)
+    placing = [float(np.hypot(own.spread, own.beside)) for own in looked_at]
+    drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
     looked_at = [
-        replace(
-            own,
-            spread=spread,
-            why=own.why if k == n0 else reason_of(own.size, int(k), int(low), basis),
-        )
-        for own, spread, k, n0, low in zip(old.strata, spreads, drawn, before, least, strict=True)
+        own
+        if k == n0 and own.why in ("all", "least")
+        else replace(own, why=reason_of(own.size, int(k), 0 if k == n0 else int(low), basis))
+        for own, k, n0, low in zip(looked_at, drawn, before, least, strict=True)
     ]
     return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
 

@@ -57,16 +57,16 @@ def evidence_of_pilot(
         raise InputError(f"pilot: is {task_of(side)}, but the outputs are {pool.task}")
     notes: list[str] = []
     if numbers is None:
-        found, places = _look_up(pool, side, drawn)
+        found, places = _whole_units(pool, *_look_up(pool, side, drawn))
         total = _n_parts(side)
         if not len(found):
             raise InputError(
-                f"pilot: none of its {total} units is in the pool; expected some that are"
+                f"pilot: none of its {total} units is in the pool as a whole; expected some"
             )
         if len(found) < total:
             notes.append(
-                f"pilot: {total - len(found)} of its {total} units are not in the pool and are "
-                f"left out"
+                f"pilot: {total - len(found)} of its {total} units are not in the pool as a whole "
+                f"and are left out"
             )
         side = part_of(side, places)
         parts = found
@@ -119,6 +119,14 @@ def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
     found = [(places[name].pop(), at) for at, name in enumerate(theirs) if places.get(name)]
     pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
+
+
+def _whole_units(pool: Pool, found: Ints, places: Ints) -> tuple[Ints, Ints]:
+    """Those of documents that are annotated from the first sentence to the last."""
+    unit = pool.unit_of_part
+    there = np.bincount(unit[found], minlength=pool.n_units)
+    whole = (there == np.bincount(unit, minlength=pool.n_units))[unit[found]]
+    return found[whole], places[whole]
 
 
 def _names_of_parts(side: Any, own: Any) -> tuple[list[Any], list[Any]]:

@@ -122,7 +122,7 @@ class Pool:
     @property
     def is_single(self) -> bool:
         """Whether every unit is one item of which a system says yes or no, or one label."""
-        return self.unit == _ITEM
+        return self.unit == _ITEM and isinstance(self.sides[0], Labels)
 
     @property
     def all_classes(self) -> bool:

@@ -19,7 +19,7 @@ from probative._validation import (
 from probative.errors import InputError
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
-from probative.surveys.blanks import open_blanks
+from probative.surveys.blanks import encoded, open_blanks
 from probative.surveys.design import GOALS, Design, PoolSource, Stratum, SystemSource
 from probative.surveys.expectations import expect
 from probative.surveys.extending import extend
@@ -125,7 +125,7 @@ def sample(
     >>> new = [["B-PER", "O"], ["O", "O"], ["O", "O"], ["O", "O"]] * 50
     >>> drawn = pv.sample(None, {"old": old, "new": new}, size=40)
     >>> [(stratum.name, stratum.size, stratum.drawn) for stratum in drawn.strata]
-    [('nothing returned', 100, 5), ('agreed items only', 50, 7), ('1 item in dispute', 50, 28)]
+    [('nothing returned', 100, 5), ('agreed items only', 50, 8), ('1 item in dispute', 50, 27)]
     >>> more = pv.sample(drawn.design, old, new, add=10)
     >>> more.labelled, more.new
     (50, 10)
@@ -198,11 +198,20 @@ def _draw(
         evidence, notes = evidence_of_pilot(pool, third.pilot)
     expected = expect(pool, goal, evidence)
     layers = layers_of(pool, expected, size)
-    sizes, spreads = [len(own.units) for own in layers], [expected.spread(o.units) for o in layers]
-    drawn, least = draw_numbers([own.key for own in layers], sizes, spreads, size)
+    sizes = [len(own.units) for own in layers]
+    placing = [expected.placing(own.units) for own in layers]
+    drawn, least = draw_numbers([own.key for own in layers], sizes, placing, size)
     strata = tuple(
-        Stratum(own.name, own.key, n, int(k), reason_of(n, int(k), int(low), expected.why), s)
-        for own, n, k, low, s in zip(layers, sizes, drawn, least, spreads, strict=True)
+        Stratum(
+            own.name,
+            own.key,
+            len(own.units),
+            int(k),
+            reason_of(len(own.units), int(k), int(low), expected.why),
+            expected.spread(own.units),
+            expected.beside(own.units),
+        )
+        for own, k, low in zip(layers, drawn, least, strict=True)
     )
     folder = Path.cwd() if files is None else files["sample"].parent
     design = Design(
@@ -228,7 +237,7 @@ def _draw(
     )
     told = tell(design, expected, options, pool.facts, files, [*_own_notes(pool, blanks), *notes])
     if files is not None and blanks is not None:
-        write_both(blanks.write(pool.parts_of(told.units)), design, files)
+        write_both(encoded(blanks, pool, told.units), design, files)
     return told
 
 
@@ -285,7 +294,7 @@ def _shuffled(units: Any, seed: int, stratum: int) -> Any:
 
 
 def _own_notes(pool: Pool, blanks: Blanks | None) -> list[str]:
-    """What is to be said of the reading; that an output is the answer itself is not true here."""
-    told = [note for note in pool.matched.notes if "is the answer itself" not in note]
+    """What is to be said of the reading; nothing about an answer, for which an output stood."""
+    told = [note for note in pool.matched.notes if "the answer" not in note]
     kept = getattr(blanks, "notes", ())
     return [*dict.fromkeys(told), *kept]

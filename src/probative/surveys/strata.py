@@ -160,7 +160,7 @@ def _joined(layers: list[Layer], expected: Expected, most: int) -> list[Layer]:
     Mirror images are joined with each other first: neither has another neighbour without it.
     """
     layers = list(layers)
-    weights = [len(layer.units) * expected.spread(layer.units) for layer in layers]
+    weights = [len(layer.units) * expected.placing(layer.units) for layer in layers]
     while len(layers) > 1:
         sizes = [len(layer.units) for layer in layers]
         tiny = min(sizes) < LEAST
@@ -178,7 +178,7 @@ def _joined(layers: list[Layer], expected: Expected, most: int) -> list[Layer]:
         at = min(beside or fitting, key=lambda i: (weights[i] + weights[i + 1], i))
         layers[at : at + 2] = [_both(layers[at], layers[at + 1])]
         own = layers[at].units
-        weights[at : at + 2] = [len(own) * expected.spread(own)]
+        weights[at : at + 2] = [len(own) * expected.placing(own)]
     return layers
 
 

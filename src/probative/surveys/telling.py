@@ -49,16 +49,16 @@ def targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
     for target in (path, *(() if design is not None else (beside,))):
         check_target(target)
         if target.exists():
+            what = "and may be annotated" if target == path else "the design of another sample"
             raise InputError(
-                "is there already, and may be annotated; expected another file for the sample",
-                target,
+                f"is there already, {what}; expected another file for the sample", target
             )
     if design is not None:
         check_target(design)
     return {"sample": path, "design": beside}
 
 
-def write_both(content: str, design: Design, files: Mapping[str, Path]) -> None:
+def write_both(content: bytes, design: Design, files: Mapping[str, Path]) -> None:
     """Write the units and then the design; without the one the other is not left, either."""
     sample_file, design_file = files["sample"], files["design"]
     if not create_whole(sample_file, content):

@@ -15,8 +15,8 @@ __all__ = ["WHY", "sample_summary"]
 WHY = {
     "all": "all of them: nothing is left to chance",
     "least": "as few as a stratum may have",
-    "guess": "by their spread, guessed from the outputs",
-    "scores": "by their spread, guessed from the confidences",
+    "guess": "by their spread, guessed",
+    "scores": "by their spread, from confidences",
     "pilot": "by their spread in what is annotated",
     "judge": "by their spread as the judge sees it",
 }
@@ -31,7 +31,7 @@ def sample_summary(sampled: Sampled) -> str:
     if sampled.labelled == sampled.pool:
         return f"{first}: all of them, so that nothing is left to chance"
     if isnan(sampled.worth):
-        return f"{first}: the outputs say nothing, so every unit is as good as any other"
+        return f"{first}: the outputs do not differ, so no unit is better than another"
     gain = f"about as good as {round(sampled.worth):,} random ones"
     width = f"{points(sampled.width, 1)} instead of {points(sampled.random_width, 1)} points"
     return f"{first}: {gain} (an interval about {width} wide)"
