@@ -44,6 +44,12 @@ def test_what_makes_no_pool_is_refused(files):
         read_units(files["gold"], [files["a"]])
     with pytest.raises(InputError, match="0, and 0 files of names"):
         read_units(files["gold"])
+    with pytest.raises(InputError, match="gold: missing"):
+        annotation_study(systems=["a", "b", "c"])
+    with pytest.raises(InputError, match="sizes: 200 labels; expected less than the 150 there are"):
+        annotation_study(sizes=[50, 200], items=150)
+    with pytest.raises(InputError, match="sizes: 40 labels; expected less than the 2 there are"):
+        annotation_study(files["gold"], names=[files["a"], files["b"]], sizes=[40])
     with pytest.raises(InputError, match=r"sure.*calibrated"):
         annotation_study(kinds=["sure"])
 

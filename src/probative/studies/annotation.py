@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import one_of, open_probability, whole_number
+from probative.errors import InputError
 from probative.inference.judges import Judge
 from probative.inference.stratified import Draw, PoolScores
 from probative.metrics import score
@@ -137,11 +138,15 @@ def annotation_study(
     sizes = [whole_number("sizes", n, least=40) for n in sizes]
     prevalences = [open_probability("prevalences", share) for share in prevalences]
     kinds = [one_of("kinds", kind, KINDS) for kind in kinds]
+    if gold is None and (systems or names):
+        raise InputError("gold: missing; expected the annotated pool of these systems")
     if gold is not None:
         pool = read_units(gold, systems, names, rng=rng)
+        _refuse_whole(sizes, pool.pool.n_units)
         cases: list[Any] = [(pool, question, n) for question in QUESTIONS for n in sizes]
         simulate: Callable[..., Iterator[AnnotationCoverage]] = _units
     else:
+        _refuse_whole(sizes, items)
         cases = [
             (kind, prevalence, spread, question, n, items)
             for n in sizes
@@ -159,6 +164,13 @@ def annotation_study(
     return results
 
 
+def _refuse_whole(sizes: Sequence[int], units: int) -> None:
+    if max(sizes, default=0) >= units:
+        raise InputError(
+            f"sizes: {max(sizes):,} labels; expected less than the {units:,} there are"
+        )
+
+
 def _units(
     pool: UnitPool,
     question: str,
@@ -171,8 +183,6 @@ def _units(
     scores = [float(score(own.sum(), "f1")) for own in pool.counts]
     truth = scores[0] if question == "score" else scores[1] - scores[0]
     size = pool.pool.n_units
-    if n >= size:
-        return
     placed = layers_of(pool.pool, expected := expect(pool.pool, question), n)
     spreads = [expected.spread(layer.units) for layer in placed]
     sizes = [len(layer.units) for layer in placed]
