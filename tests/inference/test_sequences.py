@@ -193,8 +193,14 @@ def test_looks_show_themselves():
 def test_bets_on_any_score_win_nothing_on_average_over_all_exchanges(metric):
     """Which system an output came from is exchanged in every way, batch by batch."""
     rows = np.array(
-        [[1, 0, 2, 0, 3, 1, 1, 4], [0, 1, 0, 0, 2, 0, 1, 6], [2, 0, 0, 1, 1, 0, 0, 3]]
-        + [[0, 0, 1, 0, 2, 1, 0, 5], [0, 0, 0, 0, 1, 0, 0, 2], [0, 2, 1, 0, 0, 0, 1, 2]]
+        [
+            [1, 0, 2, 0, 3, 1, 1, 4],
+            [0, 1, 0, 0, 2, 0, 1, 6],
+            [2, 0, 0, 1, 1, 0, 0, 3],
+            [0, 0, 1, 0, 2, 1, 0, 5],
+            [0, 0, 0, 0, 1, 0, 0, 2],
+            [0, 2, 1, 0, 0, 0, 1, 2],
+        ]
     )
     e_values = []
     for exchanged in itertools.product((False, True), repeat=len(rows)):
@@ -218,11 +224,7 @@ def test_scores_that_are_no_ratios_of_sums_have_limits_and_bets(metric):
         batch = pv.PairedCounts(rng.multinomial(10, shares, 50))
         looks = [single.update(batch.total().a), units.update(batch.a), paired.update(batch)]
         widths.append([look.high - look.low for look in looks])
-    total = pv.PairedCounts(
-        np.sum([np.asarray(c.cases).sum(axis=0) for c in paired._counted], axis=0)
-        if paired._counted[0].multiplicity is None
-        else paired._counted[0].total().cases
-    )
+    total = paired._so_far().total()
     scores = [pv.metrics.score(side, metric) for side in (total.a, total.b)]
     assert looks[0].estimate == pytest.approx(scores[0])
     assert looks[1].estimate == pytest.approx(scores[0])

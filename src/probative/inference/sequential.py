@@ -278,7 +278,7 @@ def _number_of_units(paired: PairedCounts) -> int:
 
 
 def _least_class(total: Counts) -> float:
-    """How many items there are of the rarer class of the answer; without negatives, of the class."""
+    """How many items the rarer class of the answer has; without negatives, the class."""
     positives = float(total.tp + total.fn)
     return positives if total.tn is None else min(positives, float(total.fp + total.tn))
 
