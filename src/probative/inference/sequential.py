@@ -13,7 +13,7 @@ from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.clusters import contributions, jackknife_error
 from probative.inference.sequences import GRID, Wealth, planned_grid, reach, share_limits
-from probative.metrics import COMPOSITES, METRICS, TABLE, bounds, score
+from probative.metrics import CELLS, COMPOSITES, METRICS, TABLE, bounds, score
 from probative.metrics import contributions as contributions_of
 from probative.options.base import sign
 from probative.results.sequences import Look, Looks
@@ -157,10 +157,10 @@ class SequentialTest:
             cells = [
                 np.concatenate([getattr(c, name) for c in self._counted]) for name in _cells(first)
             ]
-            units = Counts(*cells)
-            x, y = contributions_of(units, self.metric, beta=self.beta)
+            by_unit = Counts(*cells)
+            x, y = contributions_of(by_unit, self.metric, beta=self.beta)
             rows, number = [(np.asarray(x, float), np.asarray(y, float))], np.ones(len(x))
-            estimate, low, high, note = self._limits(rows, number, self._bounds, units.sum())
+            estimate, low, high, note = self._limits(rows, number, self._bounds, by_unit.sum())
             return self._look("unit", len(x), estimate=estimate, low=low, high=high, note=note)
         total = sum(self._counted[1:], start=first)
         units = int(sum(getattr(total, name) for name in _cells(first)))
@@ -303,7 +303,7 @@ def _leads(paired: PairedCounts, worth: Array) -> tuple[Array, Array]:
     number = paired.multiplicity if paired.has_units else paired.cases
     number = np.ones(len(cases)) if number is None else np.asarray(number, dtype=np.float64)
     rows = PairedCounts(cases)
-    a, b = (np.stack([c.tp, c.fp, c.fn, c.tn], axis=-1) for c in (rows.a, rows.b))
-    d = (b - a) @ worth
+    gains = [getattr(rows.b, cell) - getattr(rows.a, cell) for cell in CELLS]
+    d = np.stack(gains, axis=-1) @ worth
     there = (number > 0) & (d != 0)
     return d[there], number[there]
