@@ -86,7 +86,7 @@ GOOD = {
     "jobs": ("1",),
     "regularize": ("entities", "labels", "tokens", "entities,tokens"),
     "method": ("wilson-indirect", "wilson-direct", "wilson", "clopper-pearson", "jeffreys", "bayes",
-               "logit", "wald", "all", "item-test", "unit-test", "mover"),
+               "logit", "wald", "all", "item-test", "unit-test", "mover", "guarded"),
     "difference": ("0.01", "0.1", "0"),
     "power": ("0.5", "0.8"),
     "units": ("20", "50"),

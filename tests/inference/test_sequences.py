@@ -189,7 +189,61 @@ def test_looks_show_themselves():
     assert "|planned:100" in looks.signature
 
 
+@pytest.mark.parametrize("metric", [*pv.metrics.COMPOSITES, "f1", "accuracy"])
+def test_bets_on_any_score_win_nothing_on_average_over_all_exchanges(metric):
+    """Which system an output came from is exchanged in every way, batch by batch."""
+    rows = np.array(
+        [
+            [1, 0, 2, 0, 3, 1, 1, 4],
+            [0, 1, 0, 0, 2, 0, 1, 6],
+            [2, 0, 0, 1, 1, 0, 0, 3],
+            [0, 0, 1, 0, 2, 1, 0, 5],
+            [0, 0, 0, 0, 1, 0, 0, 2],
+            [0, 2, 1, 0, 0, 0, 1, 2],
+        ]
+    )
+    e_values = []
+    for exchanged in itertools.product((False, True), repeat=len(rows)):
+        swapped = rows[:, [2, 3, 0, 1, 4, 5, 6, 7]]
+        own = np.where(np.array(exchanged)[:, None], swapped, rows)
+        test = pv.sequential(metric)
+        for batch in (own[:2], own[2:]):
+            test.update(pv.PairedCounts(batch))
+        e_values.append(math.exp(test._wealth.log_e))
+    assert np.mean(e_values) == pytest.approx(1, rel=1e-9)
+    assert np.ptp(e_values) > 0
+
+
 @pytest.mark.parametrize("metric", pv.metrics.COMPOSITES)
-def test_a_score_that_is_no_ratio_of_sums_is_refused_before_any_label(metric):
-    with pytest.raises(pv.InputError, match=f"metric: {metric} is no ratio of sums over units"):
-        pv.sequential(metric)
+def test_scores_that_are_no_ratios_of_sums_have_limits_and_bets(metric):
+    rng = np.random.default_rng(2)
+    shares = [0.01, 0.01, 0.05, 0.03, 0.3, 0.04, 0.06, 0.5]
+    single, units, paired = (pv.sequential(metric, planned=400) for _ in range(3))
+    widths = []
+    for _ in range(8):
+        batch = pv.PairedCounts(rng.multinomial(10, shares, 50))
+        looks = [single.update(batch.total().a), units.update(batch.a), paired.update(batch)]
+        widths.append([look.high - look.low for look in looks])
+    total = paired._so_far().total()
+    scores = [pv.metrics.score(side, metric) for side in (total.a, total.b)]
+    assert looks[0].estimate == pytest.approx(scores[0])
+    assert looks[1].estimate == pytest.approx(scores[0])
+    assert looks[2].estimate == pytest.approx(scores[1] - scores[0])
+    for look, truth in zip(looks, (scores[0], scores[0], scores[1] - scores[0]), strict=True):
+        assert look.low < truth < look.high
+    assert np.all(np.array(widths[-1]) < np.array(widths[0]) / 2)
+    fixed = pv.interval(total.a, metric)
+    assert 1 < (looks[0].high - looks[0].low) / (fixed.high - fixed.low) < 2
+    assert paired.update(batch).pvalue <= looks[2].pvalue
+
+
+def test_a_rare_class_has_no_limits_yet():
+    few = pv.sequential("mcc").update(pv.Counts(tp=3, fp=2, fn=2, tn=400))
+    assert (few.low, few.high) == (-1, 1)
+    assert "of a class" in few.note
+    one_class = pv.sequential("mcc").update(pv.Counts(tp=0, fp=2, fn=0, tn=400))
+    assert math.isnan(one_class.estimate)
+    gap = pv.sequential("kappa").update(pv.PairedCounts([1, 0, 1, 0, 3, 1, 1, 60]))
+    assert (gap.low, gap.high) == (-2, 2)
+    none = pv.sequential("mcc").update(pv.PairedCounts([0, 3, 0, 1, 0, 1, 0, 60]))
+    assert none.pvalue == 1.0  # of one class nobody can be ahead

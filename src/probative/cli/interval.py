@@ -41,8 +41,8 @@ def interval(
             *("metric", "method", "level", "beta", "prior"),
             method=Option(
                 metavar="NAME",
-                help="wilson-indirect, wilson-direct, wilson, clopper-pearson, jeffreys, bayes, "
-                "logit, wald, or all. By default the recommended one of each metric.",
+                help="wilson-indirect, wilson-direct, wilson, clopper-pearson, guarded, jeffreys, "
+                "mover, bayes, logit, wald, or all. By default the recommended one of each metric.",
             ),
         ),
     ],

@@ -33,7 +33,7 @@ class ShareLaw:
     >>> import numpy as np
     >>> from probative.inference._share_law import ShareLaw
     >>> [f"{float(x[0]):.6f}" for x in ShareLaw(3.5, 8.5).tails(np.array([0.2]))]
-    ['0.226163', '0.773837']
+    ['0.257655', '0.742345']
     """
 
     a: float

@@ -133,7 +133,7 @@ def confusion_interval(
     >>> answer = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5)
     >>> said = np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 0] * 5)
     >>> print(confusion_interval(ConfusedItems(answer, said, 3)))
-    kappa, 0.95 logit interval: 0.6170 [0.4141, 0.7476]
+    kappa, 0.95 logit interval: 0.6170 [0.4141, 0.7569]
     """
     one_of("metric", metric, OF_TABLES)
     level = open_probability("level", level)

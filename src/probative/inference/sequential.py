@@ -13,7 +13,8 @@ from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.clusters import contributions, jackknife_error
 from probative.inference.sequences import GRID, Wealth, planned_grid, reach, share_limits
-from probative.metrics import COMPOSITES, METRICS, RATIOS, TABLE, ratio
+from probative.metrics import CELLS, COMPOSITES, METRICS, TABLE, bounds, score
+from probative.metrics import contributions as contributions_of
 from probative.options.base import sign
 from probative.results.sequences import Look, Looks
 
@@ -30,6 +31,9 @@ __all__ = ["FEWEST", "SequentialTest", "sequential"]
 # fewer, a score that happens to be all right or all wrong would have none.
 FEWEST = 30
 _TOO_FEW = f"fewer than {FEWEST} units in which anything counts: no limits yet"
+# A score of both classes rests on the rarer one, however many units there are.
+FEWEST_OF_A_CLASS = 10
+_TOO_FEW_OF_A_CLASS = f"fewer than {FEWEST_OF_A_CLASS} items of a class: no limits yet"
 _FARTHEST = 10**9  # units: more than anybody will label
 
 
@@ -41,8 +45,9 @@ def sequential(
     Parameters
     ----------
     metric, beta
-        The score, a ratio of two sums over units: precision, recall, f1, fbeta, jaccard, accuracy,
-        specificity or npv; the weight of recall in F-beta.
+        The score: precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
+        balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows; the weight of
+        recall in F-beta.
     level
         With this probability the limits hold at every look, and 1 - level bounds the probability
         that the test ever decides between exchangeable systems.
@@ -81,7 +86,8 @@ class SequentialTest:
         planned: int | None = None,
         beta: float = 1.0,
     ) -> None:
-        self.metric = _ratio_of_sums(metric)
+        self.metric = one_of("metric", metric, METRICS)
+        self._bounds = bounds(self.metric)
         self.level = open_probability("level", level)
         self.beta = positive("beta", beta)
         self.planned = None if planned is None else whole_number("planned", planned)
@@ -130,7 +136,7 @@ class SequentialTest:
             raise InputError(
                 f"counts: {_kind(counts)}; expected {_kind(self._counted[0])}, as before"
             )
-        ratio(counts.a if isinstance(counts, PairedCounts) else counts, self.metric)
+        score(counts.a if isinstance(counts, PairedCounts) else counts, self.metric)
 
     def _look(self, by: str, units: int, **values: Any) -> Look:
         return Look(
@@ -151,9 +157,10 @@ class SequentialTest:
             cells = [
                 np.concatenate([getattr(c, name) for c in self._counted]) for name in _cells(first)
             ]
-            x, y = ratio(Counts(*cells), self.metric, beta=self.beta)
+            by_unit = Counts(*cells)
+            x, y = contributions_of(by_unit, self.metric, beta=self.beta)
             rows, number = [(np.asarray(x, float), np.asarray(y, float))], np.ones(len(x))
-            estimate, low, high, note = self._limits(rows, number, (0.0, 1.0))
+            estimate, low, high, note = self._limits(rows, number, self._bounds, by_unit.sum())
             return self._look("unit", len(x), estimate=estimate, low=low, high=high, note=note)
         total = sum(self._counted[1:], start=first)
         units = int(sum(getattr(total, name) for name in _cells(first)))
@@ -166,22 +173,20 @@ class SequentialTest:
             estimate = float(share.score(hits / number)) if number else math.nan
             return self._look("item", units, estimate=estimate, low=low, high=high)
         times = np.array([getattr(total, name) for name in _cells(first)], dtype=np.float64)
-        x, y = ratio(Counts(*np.eye(len(times))), self.metric, beta=self.beta)
-        estimate, low, high, note = self._limits([(x, y)], times, (0.0, 1.0))
+        kinds = Counts(*np.eye(len(times)))
+        x, y = contributions_of(kinds, self.metric, at=total, units=False, beta=self.beta)
+        estimate, low, high, note = self._limits([(x, y)], times, self._bounds, total)
         return self._look("item", units, estimate=estimate, low=low, high=high, note=note)
 
     def _pair(self, batch: PairedCounts) -> Look:
         """The difference of two scores, its limits, and the bets."""
         so_far = self._so_far()
         rows, number = contributions(so_far, self.metric, beta=self.beta)
-        (xa, ya), (xb, yb) = rows
-        below = float(number @ (ya + yb))
-        # what both score together is the same whichever system an output came from, so that it
-        # may be known before one bets on that
-        common = float(number @ (xa + xb)) / below if below else 0.0
-        d, times = _leads(batch, self.metric, self.beta, common)
+        worth = _worth_of_cells(so_far, self.metric, self.beta)
+        d, times = _leads(batch, worth)
         self._wealth = self._wealth.bet(d, times, units=_number_of_units(batch))
-        estimate, low, high, note = self._limits(rows, number, (-1.0, 1.0))
+        most = self._bounds[1] - self._bounds[0]
+        estimate, low, high, note = self._limits(rows, number, (-most, most), so_far.total().a)
         a, b = (_share(number @ x, number @ y) for x, y in rows)
         p = self._wealth.pvalue()
         decided = None
@@ -199,7 +204,7 @@ class SequentialTest:
             e_value=math.exp(min(self._wealth.log_e, 700.0)),
             pvalue=p,
             decided=decided,
-            more=None if decided else self._more(so_far, common),
+            more=None if decided else self._more(so_far, worth),
             note=note,
         )
 
@@ -215,16 +220,18 @@ class SequentialTest:
         return first
 
     def _limits(
-        self, rows: Rows, number: Array, bounds: tuple[float, float]
+        self, rows: Rows, number: Array, ends: tuple[float, float], total: Counts
     ) -> tuple[float, float, float, str | None]:
         """A score or difference, limits from its standard error, and what must be said of them."""
-        lowest, highest = bounds
+        lowest, highest = ends
         scores = [_share(number @ x, number @ y) for x, y in rows]
         estimate = scores[-1] - scores[0] if len(scores) > 1 else scores[0]
         there = np.sum([y for _, y in rows], axis=0) > 0
         units = float(number[there].sum())
         if units < FEWEST or any(number[y > 0].sum() < 2 for _, y in rows):
             return estimate, lowest, highest, _TOO_FEW
+        if self.metric in COMPOSITES and _least_class(total) < FEWEST_OF_A_CLASS:
+            return estimate, lowest, highest, _TOO_FEW_OF_A_CLASS
         error = jackknife_error([(x[there], y[there]) for x, y in rows], number[there])
         if not error > 0:
             return estimate, lowest, highest, "all units alike so far: no limits yet"
@@ -235,9 +242,9 @@ class SequentialTest:
         far = -float(special.stdtrit(freedom, special.ndtr(-normal))) * error
         return estimate, max(lowest, estimate - far), min(highest, estimate + far), None
 
-    def _more(self, so_far: PairedCounts, common: float) -> int | None:
+    def _more(self, so_far: PairedCounts, worth: Array) -> int | None:
         """How many units more would decide it, if the difference stays as it looks."""
-        d, number = _leads(so_far, self.metric, self.beta, common)
+        d, number = _leads(so_far, worth)
         squares = float(number @ d**2)
         if squares == 0:
             return None
@@ -247,15 +254,6 @@ class SequentialTest:
         if drift == 0 or missing / (drift**2 / 2) > _FARTHEST:
             return None
         return max(1, math.ceil(missing / (drift**2 / 2)))
-
-
-def _ratio_of_sums(metric: str) -> str:
-    """The metric, if units add to its numerator and denominator: bets go by what each one adds."""
-    if one_of("metric", metric, METRICS) in COMPOSITES:
-        raise InputError(
-            f"metric: {metric} is no ratio of sums over units; expected one of {', '.join(RATIOS)}"
-        )
-    return metric
 
 
 def _kind(counts: Counts | PairedCounts) -> str:
@@ -279,7 +277,33 @@ def _number_of_units(paired: PairedCounts) -> int:
     return int(paired.n_units) if paired.has_units else int(paired.cases.sum())
 
 
-def _leads(paired: PairedCounts, metric: str, beta: float, common: float) -> tuple[Array, Array]:
-    """By how much B is ahead in units of each kind, given what both score together; how many."""
-    ((xa, ya), (xb, yb)), number = contributions(paired, metric, beta=beta)
-    return (xb - xa) - common * (yb - ya), number
+def _least_class(total: Counts) -> float:
+    """How many items the rarer class of the answer has; without negatives, the class."""
+    positives = float(total.tp + total.fn)
+    return positives if total.tn is None else min(positives, float(total.fp + total.tn))
+
+
+def _worth_of_cells(so_far: PairedCounts, metric: str, beta: float) -> Array:
+    """By how much an item in each cell moves a score, near what both systems score together.
+
+    That is the same whichever system an output came from, so that it may be known before one bets
+    on that.
+    """
+    table = so_far.total()
+    both = (table + table.swapped()).a
+    kinds = Counts(*np.eye(4))
+    x, y = contributions_of(kinds, metric, at=both, units=False, beta=beta)
+    common = score(both, metric, beta=beta, zero_division=0.0)
+    return np.asarray(x - common * y)
+
+
+def _leads(paired: PairedCounts, worth: Array) -> tuple[Array, Array]:
+    """By how much B is ahead in units of each kind, given what cells are worth; and how many."""
+    cases = paired.cases if paired.has_units else np.eye(8)
+    number = paired.multiplicity if paired.has_units else paired.cases
+    number = np.ones(len(cases)) if number is None else np.asarray(number, dtype=np.float64)
+    rows = PairedCounts(cases)
+    gains = [getattr(rows.b, cell) - getattr(rows.a, cell) for cell in CELLS]
+    d = np.stack(gains, axis=-1) @ worth
+    there = (number > 0) & (d != 0)
+    return d[there], number[there]
