@@ -1,14 +1,15 @@
-"""Curves of a million scores, and the interval of average precision, beside scikit-learn."""
+"""Curves of a million scores, and intervals of their areas, beside scikit-learn."""
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.metrics import average_precision_score, precision_recall_curve
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 from timing import Line, seconds, show
 
 import probative as pv
 from probative.inference.average_precision import average_precision_interval
 from probative.inference.ranked import Ranked
+from probative.inference.roc_area import roc_auc, roc_auc_interval
 
 ITEMS, SMALL, RESAMPLES = 1_000_000, 10_000, 200
 
@@ -23,31 +24,44 @@ def main() -> bool:
         precision_recall_curve(gold, scores)
         average_precision_score(gold, scores)
 
-    def bootstrap() -> None:
+    def bootstrap(score) -> None:
         for _ in range(RESAMPLES):
             drawn = rng.integers(0, SMALL, SMALL)
-            average_precision_score(few[drawn], some[drawn])
+            score(few[drawn], some[drawn])
 
-    def interval() -> None:
-        average_precision_interval(Ranked.of(few, some), 0.95)
-
-    return show(
-        f"{ITEMS:,} scores",
-        [
+    lines = [
+        Line(
+            "average precision / scikit-learn's",
+            seconds(lambda: Ranked.of(gold, scores).average_precision, 3),
+            seconds(lambda: average_precision_score(gold, scores), 3),
+            1,
+        ),
+        Line(
+            "ROC AUC / scikit-learn's",
+            seconds(lambda: roc_auc(Ranked.of(gold, scores)), 3),
+            seconds(lambda: roc_auc_score(gold, scores), 3),
+            1,
+        ),
+        Line(
+            "pv.curve, with bands, thresholds and intervals / scikit-learn's points and value",
+            seconds(lambda: pv.curve(gold, scores), 3),
+            seconds(curve_and_score, 3),
+            25,
+        ),
+    ]
+    for name, interval, score in (
+        ("AP", average_precision_interval, average_precision_score),
+        ("ROC AUC", roc_auc_interval, roc_auc_score),
+    ):
+        lines.append(
             Line(
-                "pv.curve, with bands, thresholds and intervals / scikit-learn's points and value",
-                seconds(lambda: pv.curve(gold, scores), 3),
-                seconds(curve_and_score, 3),
-                25,
-            ),
-            Line(
-                f"interval of AP, {SMALL:,} items / {RESAMPLES} resamples of scikit-learn's AP",
-                seconds(interval, 5),
-                seconds(bootstrap, 1),
+                f"interval of {name}, {SMALL:,} items / {RESAMPLES} resamples of scikit-learn's",
+                seconds(lambda interval=interval: interval(Ranked.of(few, some), 0.95), 5),
+                seconds(lambda score=score: bootstrap(score), 1),
                 0.05,
-            ),
-        ],
-    )
+            )
+        )
+    return show(f"{ITEMS:,} scores", lines)
 
 
 if __name__ == "__main__":

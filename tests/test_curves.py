@@ -219,6 +219,13 @@ def test_ranks_are_exchanged_exactly():
     assert found.test == "exact"
 
 
+def test_exchanges_within_a_unit_that_change_nothing_are_one():
+    """Two positives of one unit change places: the orders differ, and no exchange does."""
+    found = pv.compare_curves([1, 1, 0, 1], [4, 3, 2, 1], [3, 4, 2, 1], units=["a", "a", "b", "c"])
+    assert [one.pvalue for one in found.comparisons] == [1, 1, 1]
+    assert found["average_precision"].difference == 0
+
+
 def test_systems_of_one_quality_seldom_differ():
     rng = np.random.default_rng(5)
     small = 0

@@ -236,7 +236,7 @@ def _all_exchanges(
     levels: tuple[float, ...],
 ) -> list[SampledPvalue]:
     """Go through every exchange of the units that it moves; one of them is held, by symmetry."""
-    total = 2 ** (len(moving) - 1)
+    total = 2 ** max(0, len(moving) - 1)  # where nothing moves, there is one
     found = np.zeros(3, dtype=np.int64)
     for start in range(0, total, _COLUMNS):
         code = np.arange(start, min(start + _COLUMNS, total))

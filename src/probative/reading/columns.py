@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,6 +67,7 @@ class Layout:
     numbered: bool
     surface: Ints | None = None
     ragged: Ints | None = None
+    _coded: dict[int, tuple[Ints, tuple[bytes, ...]]] = field(default_factory=dict, repr=False)
 
     @property
     def width(self) -> int:
@@ -268,8 +269,15 @@ def _comments_before(opening: Ints, closing: Ints, breaks: NDArray[np.bool_]) ->
 
 
 def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
-    """Codes and distinct values of a column of the token lines; from 0, or from -1 backwards."""
-    return distinct(shape.table.source, *shape.table.column(number, shape.rows))
+    """Codes and distinct values of a column of the token lines; from 0, or from -1 backwards.
+
+    The last one asked for is kept: the column that is recognised by its tags is read next.
+    """
+    if number not in shape._coded:
+        found = distinct(shape.table.source, *shape.table.column(number, shape.rows))
+        shape._coded.clear()
+        shape._coded[number] = found
+    return shape._coded[number]
 
 
 def share_of_tags(shape: Layout, column: int) -> float:
