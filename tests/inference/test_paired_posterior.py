@@ -24,6 +24,7 @@ from probative.metrics import RATIOS as METRICS
 exact = json.loads((GOLDEN / "paired_exact.json").read_text())
 drawn = json.loads((GOLDEN / "paired_draws.json").read_text())
 precision = json.loads((GOLDEN / "paired_precision.json").read_text())
+tails = json.loads((GOLDEN / "paired_tails.json").read_text())
 DENSE = [30, 20, 80, 15, 400, 60, 70, 3000]
 SPARSE = [3, 2, 8, 1, 40, 6, 7, 300]
 
@@ -35,8 +36,8 @@ def test_ten_million_draws_agree(row):
     # five standard errors of a share of ten million, plus our own error
     tolerance = 5 * np.sqrt(0.25 / 1e7) + 4 * found.error
     np.testing.assert_allclose(found.cdf(limits), shares, atol=tolerance, rtol=0)
-    # precision depends on ratios of shares next to nothing, which take more nodes
-    assert found.error <= (3e-4 if metric == "precision" else 5e-6)
+    # the share that F-beta needs besides takes more nodes than it gets
+    assert found.error <= {"precision": 1e-8, "fbeta": 5e-6}.get(metric, 2e-6)
 
 
 @pytest.mark.parametrize("row", exact, ids=lambda row: f"{row[2]}-{sum(row[0])}-{row[1]}")
@@ -60,11 +61,43 @@ def test_precision_of_tiny_tables_errs_by_no_more_than_it_claims(row):
     found = PairedPosterior(pv.PairedCounts(table), "precision", prior=prior)
     assert found.sf(0.0) == pytest.approx(better, abs=found.error + tolerance)
     assert found.cdf(0.0) == pytest.approx(1 - better, abs=found.error + tolerance)
+    assert found.error <= 1e-8
 
 
-def test_a_small_error_is_not_claimed_by_luck():
-    # against finer rules (26 points for each share; see check_paired_error.py) it is 1.4e-5 at 0.15
-    assert PairedPosterior(pv.PairedCounts([0] * 7), "precision").error >= 1.5e-5
+@pytest.mark.parametrize("row", tails, ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}")
+def test_precision_beyond_a_difference_is_right_to_eight_digits(row):
+    """Brute force over the shares of the cases, in another order (make_paired_tails.py)."""
+    table, prior, d, beyond, tolerance = row
+    found = PairedPosterior(pv.PairedCounts(table), "precision", prior=prior)
+    assert found.error <= 1e-8
+    assert (found.sf if d > 0 else found.cdf)(d) == pytest.approx(
+        beyond, abs=found.error + tolerance
+    )
+
+
+@pytest.mark.parametrize(
+    "table", [[0] * 8, [37, 0, 721, 0, 1728, 0, 12, 5], [1, 0, 2, 0, 3, 1, 1, 4]]
+)
+def test_the_mean_of_the_distribution_is_the_difference_of_the_means(table):
+    """The integral of the tails, to eight digits: no rule for the means has part in these."""
+    for metric in ("precision", "npv"):
+        found = PairedPosterior(pv.PairedCounts(table), metric)
+        t = np.linspace(-3.4, 3.4, 401)  # a double-exponential rule for the unit interval
+        d = special.expit(np.pi * np.sinh(t))
+        weight = d * special.expit(-np.pi * np.sinh(t)) * np.pi * np.cosh(t) * (t[1] - t[0])
+        assert weight @ (found.sf(d) - found.cdf(-d)) == pytest.approx(found.mean, abs=2e-8)
+
+
+def test_npv_is_the_precision_of_the_negatives():
+    table = [3, 1, 0, 2, 4, 1, 0, 7]
+    found = PairedPosterior(pv.PairedCounts(table), "npv")
+    turned = PairedPosterior(
+        pv.PairedCounts([table[i] for i in (3, 2, 1, 0, 7, 6, 5, 4)]), "precision"
+    )
+    assert found.error <= 1e-8
+    np.testing.assert_allclose(
+        found.cdf([-0.2, 0.0, 0.1]), turned.cdf([-0.2, 0.0, 0.1]), rtol=1e-12
+    )
 
 
 def test_a_small_prior_reaches_the_corners():

@@ -49,7 +49,8 @@ __all__ = ["PrecisionLaw"]
 
 _DROP = 22.0  # logarithm of what is left out of W, and of its characteristic function
 _WIDEST_STEP = 0.45  # of W
-_MOST_WAVES = 170
+_MOST_WAVES = 400
+_MANY = 1e5  # counts from which on log gamma functions lose digits
 _MOST_CASES = 1e7  # on which the systems disagree
 _LEFT_OUT = 1e-11
 _TOLERANCE = 3e-9
@@ -86,8 +87,9 @@ class PrecisionLaw:
         self.endless = a0 + a1 + a2 + a3 <= 1
         self._centre = float(np.log(true / false))
         self._total = self.b_above.mass + self.a_above.mass
-        # log gamma functions of huge counts lose digits: that is no error, but a factor
-        self._expected = float(np.prod([sum(x.mass for x in pair) for pair in (hits, alarms)]))
+        self._expected = 1.0
+        if true + false > _MANY:  # then the total lacks a factor, which is no error
+            self._expected = float(np.prod([sum(x.mass for x in pair) for pair in (hits, alarms)]))
 
     @staticmethod
     def suits(cells: Sequence[float]) -> bool:
