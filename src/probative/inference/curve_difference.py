@@ -210,7 +210,7 @@ def _exchange_ranks(
 
     def extreme(flips: Array) -> NDArray[np.int64]:
         far = np.abs(game.differences(flips)) >= observed - _ROUNDING
-        return np.count_nonzero(far, axis=1)
+        return np.asarray(np.count_nonzero(far, axis=1))
 
     def draw(
         generator: np.random.Generator, number: int, tests: NDArray[np.int64]

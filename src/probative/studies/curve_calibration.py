@@ -101,8 +101,9 @@ def calibration_study(
     results = []
     for done, condition in enumerate(conditions, start=1):
         rows = [_one_test_set(*condition, level, generator) for _ in range(replicates)]
+        error = monte_carlo_error(replicates)
         means = np.mean(rows, axis=0).tolist()
-        results.append(CalibrationCoverage(*condition, *means, monte_carlo_error(replicates)))
+        results.append(CalibrationCoverage(*condition, *means, standard_error=error))
         if report is not None:
             report(done, len(conditions))
     return results

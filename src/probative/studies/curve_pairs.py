@@ -169,8 +169,9 @@ def pair_study(
                 for _ in range(replicates)
             ]
         )
+        error = monte_carlo_error(replicates)
         means = rows.mean(axis=0).tolist()
-        results.append(PairCoverage(*condition, *means, monte_carlo_error(replicates)))
+        results.append(PairCoverage(*condition, *means, standard_error=error))
         if report is not None:
             report(done, len(conditions))
     return results

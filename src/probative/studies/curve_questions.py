@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative._validation import one_of
 from probative.studies.curve_calibration import PROBABILITIES, calibration_study
@@ -34,7 +34,7 @@ def curve_study(
     replicates: int = 400,
     rng: RNG | None = 0,
     report: Callable[[int, int], None] | None = None,
-) -> dict[str, list[Result]]:
+) -> dict[str, Sequence[Result]]:
     """See whether what is said of curves holds, question by question.
 
     Parameters
@@ -59,10 +59,15 @@ def curve_study(
     report
         Is told how many conditions of a question are done, and how many there are.
     """
-    shared = {"level": level, "replicates": replicates, "rng": rng, "report": report}
+    shared: dict[str, Any] = {
+        "level": level,
+        "replicates": replicates,
+        "rng": rng,
+        "report": report,
+    }
     asked = [one_of("questions", question, QUESTIONS) for question in questions]
-    ranking = {"positives": positives, "shares": shares, "areas": areas}
-    studies = {
+    ranking: dict[str, Any] = {"positives": positives, "shares": shares, "areas": areas}
+    studies: dict[str, Callable[[], Sequence[Result]]] = {
         "order": lambda: order_study(**ranking, kinds=kinds, **shared),
         "threshold": lambda: threshold_study(**ranking, kinds=kinds, **shared),
         "calibration": lambda: calibration_study(

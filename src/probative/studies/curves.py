@@ -323,7 +323,7 @@ def order_study(
                 average_precision,
                 area,
                 *rows.mean(axis=0).tolist(),
-                monte_carlo_error(len(rows)),
+                standard_error=monte_carlo_error(len(rows)),
             )
         )
     return results
@@ -362,7 +362,7 @@ def threshold_study(
                 *rest,
                 math.nan if edge else place,
                 math.nan if edge else noted,
-                monte_carlo_error(len(rows)),
+                standard_error=monte_carlo_error(len(rows)),
             )
         )
     return results
