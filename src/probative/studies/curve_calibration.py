@@ -101,9 +101,8 @@ def calibration_study(
     results = []
     for done, condition in enumerate(conditions, start=1):
         rows = [_one_test_set(*condition, level, generator) for _ in range(replicates)]
-        error = monte_carlo_error(replicates)
-        means = np.mean(rows, axis=0).tolist()
-        results.append(CalibrationCoverage(*condition, *means, standard_error=error))
+        told: list[Any] = [*condition, *np.mean(rows, axis=0).tolist()]
+        results.append(CalibrationCoverage(*told, monte_carlo_error(replicates)))
         if report is not None:
             report(done, len(conditions))
     return results

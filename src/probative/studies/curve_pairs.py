@@ -169,9 +169,8 @@ def pair_study(
                 for _ in range(replicates)
             ]
         )
-        error = monte_carlo_error(replicates)
-        means = rows.mean(axis=0).tolist()
-        results.append(PairCoverage(*condition, *means, standard_error=error))
+        told: list[Any] = [*condition, *rows.mean(axis=0).tolist()]
+        results.append(PairCoverage(*told, monte_carlo_error(replicates)))
         if report is not None:
             report(done, len(conditions))
     return results

@@ -317,15 +317,8 @@ def order_study(
                 for ranked, _ in draws
             ]
         )
-        results.append(
-            OrderCoverage(
-                *condition,
-                average_precision,
-                area,
-                *rows.mean(axis=0).tolist(),
-                standard_error=monte_carlo_error(len(rows)),
-            )
-        )
+        told: list[Any] = [*condition, average_precision, area, *rows.mean(axis=0).tolist()]
+        results.append(OrderCoverage(*told, monte_carlo_error(len(rows))))
     return results
 
 
@@ -354,17 +347,9 @@ def threshold_study(
         best = truth.best
         rows = np.array([_at_thresholds(ranked, truth, best, level, own) for ranked, own in draws])
         precision, recall, *rest, place, noted = rows.mean(axis=0).tolist()
-        edge = math.isnan(best)
-        results.append(
-            ThresholdCoverage(
-                *condition,
-                min(precision, recall),
-                *rest,
-                math.nan if edge else place,
-                math.nan if edge else noted,
-                standard_error=monte_carlo_error(len(rows)),
-            )
-        )
+        told: list[Any] = [*condition, min(precision, recall), *rest]
+        told += [math.nan, math.nan] if math.isnan(best) else [place, noted]
+        results.append(ThresholdCoverage(*told, monte_carlo_error(len(rows))))
     return results
 
 
