@@ -4,7 +4,7 @@ P(B - A > d) with the cases in another order than the library takes: the split o
 unfavourable cases is an incomplete beta function at the root of a quadratic, their share is a Gauss
 rule from where the integral begins on (as in check_paired_error.py), and each of the three shares
 that are left is a trapezoid rule on the scale of log odds, with steps that grow towards the tails.
-Twice what fewer steps change is written beside the value. Writes paired_tails.json, in some minutes.
+Twice what fewer steps change is written beside the value. Writes paired_tails.json, in minutes.
 """
 
 import json

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     Complex = NDArray[np.complex128]
-    Tails = Callable[[Array], tuple[Array, Array, Array]]
 
 __all__ = ["PrecisionLaw"]
 
@@ -59,16 +58,16 @@ _REACH = 14.0  # log z from the top down; below, the density is a power of z
 _LEAST_ERROR = 1e-9
 _FAR = 1e-7  # the tail beyond which relative accuracy is lost
 _NEXT_TO_0 = 1e-30
+_TINY = 1e-300
 
 
 class PrecisionLaw:
     """The difference of two precisions; cells are the shapes of the cases 0 to 5.
 
-    `far` gives the tails where they are below 1e-7, up to a factor.
+    Tails below 1e-7 are carried on as a power of 1 - d, so that limits at any level are found.
     """
 
-    def __init__(self, cells: Sequence[float], far: Callable[[], Tails]):
-        self._far = far
+    def __init__(self, cells: Sequence[float]):
         a0, a1, a2, a3, a4, a5 = cells[:6]
         true, false = a0 + a2 + a4, a1 + a3 + a5
         grid = _Grid.of(cells)
@@ -132,31 +131,31 @@ class PrecisionLaw:
         tail, slope = side.beyond(d, self._centre, density=density)
         tail, slope = tail / self._total, slope / self._total
         # a sum of terms of either sign tells nothing of tails far out
-        lost = tail < _FAR
-        if lost.any():
-            below, above, steep = self._far()(d[lost] if side is self.b_above else -d[lost])
-            edge, factor = self._joints[side is self.b_above]
-            beyond = d[lost] > edge
-            outer = above if side is self.b_above else below
-            tail[lost] = np.where(beyond, outer * factor, np.maximum(tail[lost], 0))
-            slope[lost] = np.where(beyond, steep * factor, np.maximum(slope[lost], 0))
+        if np.any(tail < _FAR):
+            edge, value, power = self._joints[side is self.b_above]
+            far = d > edge
+            rest = np.clip((1 - d[far]) / (1 - edge), 0, 1)
+            tail[far] = value * rest**power
+            slope[far] = value * power / (1 - edge) * rest ** (power - 1)
         return np.clip(tail, 0, 1), np.maximum(slope, 0)
 
     @cached_property
-    def _joints(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Where, to the left and to the right, the other tails take over, and what they lack."""
-        return self._joint(self.a_above, -1.0), self._joint(self.b_above, 1.0)
+    def _joints(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        """Where, to the left and to the right, a power of 1 - d takes over: there, value, power."""
+        return self._joint(self.a_above), self._joint(self.b_above)
 
-    def _joint(self, side: _Side, sign: float) -> tuple[float, float]:
+    def _joint(self, side: _Side) -> tuple[float, float, float]:
         low, high = 0.0, 1.0
-        for _ in range(40):
+        for _ in range(60):
             d = (low + high) / 2
             tail = side.beyond(np.array([d]), self._centre, density=False)[0][0] / self._total
             low, high = (d, high) if tail > _FAR else (low, d)
-        below, above, _ = self._far()(np.array([sign * low]))
-        other = float((above if sign > 0 else below)[0])
-        # where all of this side is next to nothing, there is nothing to be joined
-        return low, min(_FAR, side.mass / self._total) / other if other > 0 and low > 0 else 1.0
+        tail, slope = (
+            float(x[0]) / self._total
+            for x in side.beyond(np.array([low]), self._centre, density=True)
+        )
+        value = max(tail, _TINY)
+        return low, value, max(1.0, slope * (1 - low) / value)
 
 
 @dataclass(frozen=True)
@@ -267,7 +266,8 @@ class _Side:
         turns = np.exp(-1j * np.outer(self._grid.waves.frequency, self._grid.place))
         self._density = [np.real(series @ turns) for series in pieces.series]
         sign = (-1.0) ** np.arange(TERMS + 1)
-        self._beyond, right = [], np.zeros(len(self._grid.place))
+        self._beyond: list[Array] = []
+        right = np.zeros(len(self._grid.place))
         for series, half in list(zip(self._density, np.diff(pieces.edges) / 2, strict=True))[::-1]:
             integral = integral_to_end(series) * half
             integral[0] += right

@@ -61,7 +61,7 @@ class Alike:
         """The density of log z."""
         which, small, large, weight = self._points(np.exp(log_z))
         product = self._smaller.pieces.at(small, 1) * self._larger.pieces.at(large, 1)
-        return np.bincount(which, np.sum(product[..., 0] * weight, axis=1), len(log_z))
+        return _added_up(which, np.sum(product[..., 0] * weight, axis=1), len(log_z))
 
     def wave_parts(self, log_z: Array) -> Complex:
         """The same for every frequency of W: a row for each z."""
@@ -118,7 +118,7 @@ class Apart:
         """The density of log z."""
         which, hits, alarms, weight = self._points(log_z)
         product = self._hits.pieces.at(hits, 1) * self._alarms.pieces.at(alarms, 1)
-        return np.bincount(which, np.sum(product[..., 0] * weight, axis=1), len(log_z))
+        return _added_up(which, np.sum(product[..., 0] * weight, axis=1), len(log_z))
 
     def wave_parts(self, log_z: Array) -> Complex:
         """The same for every frequency of W: a row for each z."""
@@ -141,7 +141,7 @@ class Apart:
         product *= _waves_at(self._alarms, alarms, 1.0)
         turn = np.exp(0.5j * self._waves.step * (np.exp(alarms) - np.exp(hits))).ravel()
         product *= _powers(turn, len(product))
-        return np.asarray(product.reshape(-1, *weight.shape) * weight).sum(axis=2)
+        return np.asarray(np.sum(product.reshape(-1, *weight.shape) * weight, axis=2))
 
 
 def _powers(x: Complex, size: int) -> Complex:
@@ -166,6 +166,13 @@ def _stretches(edges: Array, low: Array, high: Array) -> tuple[Any, Array, Array
     return which, start + half + half * _NODES, half * _WEIGHTS
 
 
+def _added_up(which: NDArray[np.intp], values: Array, size: int) -> Array:
+    """The sum of the values of each number."""
+    sums = np.zeros(size)
+    np.add.at(sums, which, values)
+    return sums
+
+
 def _runs(which: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where runs of equal numbers begin, and the numbers."""
     start = np.flatnonzero(np.append(True, np.diff(which) > 0))
@@ -176,7 +183,7 @@ def _complex_waves(ratio: RatioAbove, sign: float) -> Complex:
     """What the polynomials of δ make of each frequency."""
     waves = ratio.waves.astype(complex)
     waves[1::2] *= sign * 1j
-    return waves
+    return np.asarray(waves)
 
 
 def _waves_at(ratio: RatioAbove, log_zeta: Array, sign: float) -> Complex:

@@ -38,6 +38,7 @@ _LEFT_OUT = 1e-11  # density of log ζ that is left out
 _TOLERANCE = 1e-10
 _HALVINGS = 5
 _LARGEST = 600.0  # ζ
+_LEAST = -600.0  # log ζ
 _BEYOND = 1e-12  # probability of more
 _STEP = 0.55  # of the rule for y, on the scale of log odds
 _LEAST_STEPS, _MOST_STEPS = 40, 120
@@ -104,7 +105,7 @@ class RatioAbove:
         fall = min(1.0, only_a + only_b)
         mean, variance = mean_and_variance(both, only_a, only_b)
         spread = mean, float(np.sqrt(variance))
-        low, high = np.log(most) + np.log(_LEFT_OUT) / fall - 1, np.log(most)
+        low, high = max(np.log(most) + np.log(_LEFT_OUT) / fall - 1, _LEAST), np.log(most)
         grid = places_to_look(low, high, *spread)
         delta, weight = self._rule(grid)
         kept = np.flatnonzero(weight.sum(axis=1) > _LEFT_OUT)
@@ -164,7 +165,7 @@ class RatioAbove:
         for i in range(len(self._scale)):
             found[:, i] = np.einsum("ij,ij->i", weight, last)
             last, now = now, 2 * x * now - last
-        return found * self._scale
+        return np.asarray(found * self._scale)
 
     def _rule(self, log_zeta: Array) -> tuple[Array, Array]:
         """δ and its weights, which add up to the density of log ζ; a row for each ζ."""

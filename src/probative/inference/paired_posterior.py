@@ -36,7 +36,7 @@ from probative.inference.posteriors import posterior, prior_weight, recall_weigh
 from probative.metrics import METRICS, TABLE, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -321,13 +321,8 @@ class _Shares:
         """The difference of precisions, or of what is made like them, if its rule will do."""
         if not self.others or self.weights[2] != 0 or not PrecisionLaw.suits(self.cells.tolist()):
             return None
-        found = PrecisionLaw(self.cells.tolist(), self._far_tails)
+        found = PrecisionLaw(self.cells.tolist())
         return found if found.error <= _GOOD_ENOUGH else None
-
-    def _far_tails(self) -> Callable[[Array], tuple[Array, Array, Array]]:
-        """Tails far out, to a digit or two."""
-        law = self.rough_law(SteppedShare.of(*self.discordant, _DROP))
-        return lambda d: law.tails(d, density=True)
 
     def law(self, probes: Array) -> _Law:
         """The difference, with so many nodes that its probabilities at the probes are right."""
