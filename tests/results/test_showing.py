@@ -295,7 +295,7 @@ SIGNED = {
     "Look": "sequential|f1|level:0.95|planned:60",
     "Looks": "sequential|f1|level:0.95|planned:60",
     "Curve": "compare-curves|logit-jackknife|by-item|level:0.95",
-    "CurveComparison": "compare-curves|mover|sampled-by-item|level:0.95",
+    "CurveComparison": "compare-curves|mover|exact-by-item|level:0.95",
     "Board": "board",
     "BayesTest": "bayes-test|recall|paired|exact|weight:effective|level:0.95|prior:1",
     "Comparisons": "entities|iob2|conlleval|recall|mover|exact-by-sentence|paired-posterior|",

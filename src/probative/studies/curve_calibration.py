@@ -102,7 +102,8 @@ def calibration_study(
     for done, condition in enumerate(conditions, start=1):
         rows = [_one_test_set(*condition, level, generator) for _ in range(replicates)]
         told: list[Any] = [*condition, *np.mean(rows, axis=0).tolist()]
-        results.append(CalibrationCoverage(*[*told, monte_carlo_error(replicates)]))
+        told.append(monte_carlo_error(replicates))
+        results.append(CalibrationCoverage(*told))
         if report is not None:
             report(done, len(conditions))
     return results

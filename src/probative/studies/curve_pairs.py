@@ -170,7 +170,8 @@ def pair_study(
             ]
         )
         told: list[Any] = [*condition, *rows.mean(axis=0).tolist()]
-        results.append(PairCoverage(*[*told, monte_carlo_error(replicates)]))
+        told.append(monte_carlo_error(replicates))
+        results.append(PairCoverage(*told))
         if report is not None:
             report(done, len(conditions))
     return results

@@ -318,7 +318,8 @@ def order_study(
             ]
         )
         told: list[Any] = [*condition, average_precision, area, *rows.mean(axis=0).tolist()]
-        results.append(OrderCoverage(*[*told, monte_carlo_error(len(rows))]))
+        told.append(monte_carlo_error(len(rows)))
+        results.append(OrderCoverage(*told))
     return results
 
 
@@ -349,7 +350,8 @@ def threshold_study(
         precision, recall, *rest, place, noted = rows.mean(axis=0).tolist()
         told: list[Any] = [*condition, min(precision, recall), *rest]
         told += [math.nan, math.nan] if math.isnan(best) else [place, noted]
-        results.append(ThresholdCoverage(*[*told, monte_carlo_error(len(rows))]))
+        told.append(monte_carlo_error(len(rows)))
+        results.append(ThresholdCoverage(*told))
     return results
 
 
