@@ -45,8 +45,14 @@ def test_other_integrals_and_draws_agree(row):
     """Another order of integration where all cases are filled, three million draws elsewhere."""
     table, prior, metric, limits, shares, tolerance = row
     found = PairedPosterior(pv.PairedCounts(table), metric, prior=prior, beta=2)
-    np.testing.assert_allclose(found.cdf(limits), shares, atol=tolerance + found.error, rtol=0)
-    np.testing.assert_allclose(found.sf(limits), 1 - np.array(shares), atol=tolerance + found.error)
+    margin, shares = tolerance + found.error, np.array(shares)
+    # scores that were drawn next to 1 are rounded, and their difference to 0: under a prior of 0.1,
+    # 0.3 % of the posterior is that close to it
+    rounding = 2.3e-16 if tolerance > 1e-8 else 0.0
+    assert np.all(found.cdf(np.array(limits) + rounding) >= shares - margin)
+    assert np.all(found.cdf(np.array(limits) - rounding) <= shares + margin)
+    assert np.all(found.sf(np.array(limits) - rounding) >= 1 - shares - margin)
+    assert np.all(found.sf(np.array(limits) + rounding) <= 1 - shares + margin)
     low, high = found.interval()
     assert found.cdf(low) == pytest.approx(0.025, abs=1e-7 + found.error)
     assert found.sf(high) == pytest.approx(0.025, abs=1e-7 + found.error)
