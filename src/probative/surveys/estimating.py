@@ -134,6 +134,7 @@ def estimate(
         verdicts=tuple(verdict(gap) for gap in gaps[: len(pool.names) - 1]),
         strata=_strata(known, answers, first.shares(known.goal)),
         worth=worth,
+        metric=compared[0],
         judge=None if known.judge is None else known.judge.name,
         level=options.level,
         match=match_of(answers.matched),
