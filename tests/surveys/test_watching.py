@@ -195,3 +195,23 @@ def test_the_command(run, drawn):
     assert answer["looks"][-1]["decided"] == "b"
     missing = run("watch", folder / "s.design.json")
     assert missing.status == 2
+
+
+def test_identical_outputs_leave_nothing_to_decide():
+    rows = [["B-PER", "O"], ["O", "O"], ["O", "B-LOC"]] * 60
+    same = {"one": rows, "other": rows}
+    drawn = pv.sample(None, same, size=60)
+    looks = pv.watch(drawn.design, [rows[i] for i in drawn.units], systems=same)
+    assert {(look.low, look.estimate, look.high) for look in looks.looks} == {(0, 0, 0)}
+    assert looks.last.decided is None
+    assert looks.last.note is None
+    assert looks.last.verdict().startswith("there is no difference on this pool")
+
+
+def test_remarks_are_sentences_in_the_report():
+    rows = [["B-PER", "O"], ["O", "O"], ["O", "B-LOC"]] * 60
+    drawn = pv.sample(None, {"one": rows}, size=20)
+    looks = pv.watch(drawn.design, [rows[i] for i in drawn.units], systems=[rows])
+    note = looks.last.note
+    assert note
+    assert f"{note[0].upper()}{note[1:]}." in " ".join(looks.to_markdown().split())

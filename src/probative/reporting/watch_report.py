@@ -33,15 +33,19 @@ def watch_document(looks: Looks) -> Document:
         raise InputError("looks: there are none yet; expected at least one batch")
     last = looks.last
     said = last.verdict(looks.a, looks.b or "B")
-    notes = [f"{said[0].upper()}{said[1:]}."]
+    notes = [_sentence(said)]
     return Document(
         title=f"{_what(looks)} at every look",
         payload=payload("watch", looks.signature, looks=looks.records(), notes=list(looks.notes)),
         tables=(_table(looks),),
         records=tuple(looks.records()),
-        notes=(*notes, *([last.note] if last.note else []), looks.signature),
+        notes=(*notes, *([_sentence(last.note)] if last.note else []), looks.signature),
         drawings=(_drawing(looks),),
     )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def _what(looks: Looks) -> str:
@@ -93,7 +97,7 @@ def _drawing(looks: Looks) -> Drawing:
         [look.units for look in _drawn(looks)],
         [Series(_what(looks), *shown)],
         axis=f"{looks.last.by}s labelled",
-        title=f"{_what(looks)} against the number of labels",
+        title=f"{_what(looks)} against the number of labels.",
         description=str(looks),
         reading=_READING,
     )

@@ -100,6 +100,8 @@ class Look(Result):
                 return f"decided: {better} is better than {worse} {where}, {why}"
             return f"decided: {better} is better than {worse} ({said})"
         if self.pool is not None:
+            if self.low == self.high == 0:
+                return "there is no difference on this pool: no more labels would change that"
             said = f"beyond this pool, {said}"
         if self.more is None:
             return f"not decided ({said}); no difference in sight that more labels would decide"

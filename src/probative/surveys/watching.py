@@ -17,7 +17,7 @@ from probative.inference.stratified_sequential import (
 )
 from probative.options import WatchOptions
 from probative.reading.inputs import is_path
-from probative.results import Looks
+from probative.results import Look, Looks
 from probative.scoring.basis import compared_metrics, scored_as
 from probative.surveys.annotated import read_annotated
 from probative.surveys.design import Design, read_design
@@ -135,6 +135,8 @@ def watch(
         f"every:{step}",
         f"planned:{round(float(first.sum()))}",
     )
+    if len(own.outputs) == 2 and not pool.only(0, 1).any() and not pool.only(1, 0).any():
+        looked = map(_without_doubt, looked)
     return Looks(
         tuple(replace(look, metric=name, signature=signature) for look in looked),
         a=own.systems[0],
@@ -200,6 +202,11 @@ def _in_order(design: Design, rows: Ints, step: int) -> tuple[Ints, list[int]]:
         ends += [*range(before + step, after, step), after]
         before = after
     return np.concatenate(parts), ends
+
+
+def _without_doubt(look: Look) -> Look:
+    """What is known of identical outputs, whatever the labels are."""
+    return replace(look, estimate=0.0, low=0.0, high=0.0, more=None, note=None)
 
 
 def _mirrors(design: Design) -> Ints:
