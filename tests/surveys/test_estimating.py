@@ -522,3 +522,26 @@ def test_of_one_system_the_score_that_is_worth_so_much_is_named():
     assert found.metric == "f1"
     assert found.worth == found["old", "f1"].worth != found["old", "precision"].worth
     assert f"the F1 of old about as well as {round(found.worth):,} random" in str(found)
+
+
+def test_of_a_pool_that_is_labelled_whole_the_verdict_speaks_of_it_alone():
+    """No p-value and no evidence, as nothing was left to chance; beyond it there are both."""
+    drawn = pv.sample(None, SYSTEMS, size=N)
+    whole = pv.estimate(drawn.design, GOLD, systems=SYSTEMS)
+    gap = whole.comparisons[0]
+    scores = f"F1 {100 * gap.score_b:.2f} against {100 * gap.score_a:.2f}"
+    said = f"new is better than old on this pool, by {100 * gap.difference:.2f} points ({scores})."
+    assert whole.verdicts == (said,)
+    beyond = pv.estimate(drawn.design, GOLD, systems=SYSTEMS, population=True)
+    assert "the difference is not established" in beyond.verdicts[0]
+    swapped = {"new": NEW, "old": OLD}
+    other = pv.estimate(pv.sample(None, swapped, size=N).design, GOLD, systems=swapped)
+    assert other.verdicts[0].startswith("new is better than old on this pool")
+
+
+def test_outputs_that_were_moved_are_named_with_where_they_were(drawn, tmp_path):
+    (tmp_path / "new.conll").rename(tmp_path / "elsewhere.conll")
+    with pytest.raises(
+        InputError, match=r"new\.conll: there is no such file; expected 'new' where"
+    ):
+        pv.estimate(tmp_path / "sample.design.json", gold_of(drawn.units))

@@ -215,3 +215,13 @@ def test_remarks_are_sentences_in_the_report():
     note = looks.last.note
     assert note
     assert f"{note[0].upper()}{note[1:]}." in " ".join(looks.to_markdown().split())
+
+
+def test_looks_without_limits_are_not_drawn():
+    rows = [["B-PER", "O"], ["O", "O"], ["O", "B-LOC"]] * 60
+    none = {"one": rows, "other": [["O", "O"]] * 180}
+    drawn = pv.sample(None, none, size=20)
+    looks = pv.watch(drawn.design, [rows[i] for i in drawn.units], systems=none)
+    assert not any(look.has_limits for look in looks.looks)
+    assert "<svg" not in looks.to_html()
+    assert 'class="track"' not in looks.to_html()

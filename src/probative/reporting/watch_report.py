@@ -40,7 +40,7 @@ def watch_document(looks: Looks) -> Document:
         tables=(_table(looks),),
         records=tuple(looks.records()),
         notes=(*notes, *([_sentence(last.note)] if last.note else []), looks.signature),
-        drawings=(_drawing(looks),),
+        drawings=(_drawing(looks),) if _has_band(looks) else (),
     )
 
 
@@ -62,7 +62,9 @@ def _table(looks: Looks) -> Table:
         tuple(_row(look, looks) for look in looks.looks),
         title=f"Limits at level {looks.last.level:g} that hold at every look (points)",
         closing_words=two,
-        tracks=Tracks.of([_track(look) for look in looks.looks], zero=two),
+        tracks=Tracks.of([_track(look) for look in looks.looks], zero=two)
+        if _has_band(looks)
+        else None,
         track_column=5,
     )
 
@@ -70,6 +72,11 @@ def _table(looks: Looks) -> Table:
 def _track(look: Look) -> tuple[float, float, float]:
     """The limits of a look, where it has any: others would fill all the room."""
     return (look.estimate if look.has_limits else math.nan, look.low, look.high)
+
+
+def _has_band(looks: Looks) -> bool:
+    """Whether there is anything to draw: limits that tell something, and are not one point."""
+    return any(look.has_limits and look.low < look.high for look in looks.looks)
 
 
 def _drawn(looks: Looks) -> list[Look]:

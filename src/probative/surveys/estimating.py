@@ -22,6 +22,7 @@ from probative.surveys.design import Design, SystemSource, read_design
 from probative.surveys.fingerprints import fingerprint
 from probative.surveys.pool import read_again
 from probative.surveys.projecting import Survey
+from probative.wording.estimated import certain_verdict
 from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def estimate(
     gaps = [gap for name in compared for gap in _compared(found[name], name, len(pool.names))]
     first = found[compared[0]]
     worth = _worth(known.goal, told, gaps, compared[0])
+    is_certain = known.size == known.pool.units and not options.population
+    say = certain_verdict if is_certain else verdict
     return Estimate(
         task=pool.task,
         unit=pool.unit,
@@ -131,7 +134,7 @@ def estimate(
         population=options.population,
         scores=tuple(told),
         comparisons=tuple(gaps),
-        verdicts=tuple(verdict(gap) for gap in gaps[: len(pool.names) - 1]),
+        verdicts=tuple(map(say, gaps[: len(pool.names) - 1])),
         strata=_strata(known, answers, first.shares(known.goal)),
         worth=worth,
         metric=compared[0],

@@ -303,6 +303,12 @@ def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
             f"systems: {source.name!r} came from Python; expected it to be given again"
         )
     data = Path(folder) / str(source.path) if given is None else given
+    if given is None and not data.exists():
+        raise InputError(
+            f"there is no such file; expected {source.name!r} where it was when the sample was "
+            f"drawn, as seen from the design",
+            data,
+        )
     if fingerprint(data) != source.fingerprint:
         where = data if is_path(data) else None
         raise InputError(

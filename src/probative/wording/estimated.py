@@ -6,13 +6,14 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from probative.wording.numbers import counted, metric_name, points, signed_points
+from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.results import Estimate, EstimatedDifference, EstimatedScore
 
-__all__ = ["estimate_summary", "judge_sentence", "merged_notes", "worth_words"]
+__all__ = ["certain_verdict", "estimate_summary", "judge_sentence", "merged_notes", "worth_words"]
 
 
 def estimate_summary(estimate: Estimate) -> str:
@@ -30,6 +31,18 @@ def estimate_summary(estimate: Estimate) -> str:
     if e.worth is None or isnan(e.worth):
         return first
     return f"{first}, which tell {_goal(e)} about as well as {worth_words(e.worth)} would"
+
+
+def certain_verdict(gap: EstimatedDifference) -> str:
+    """What a pool that is labelled whole says of itself: nothing of it is left to chance."""
+    if gap.identical or isnan(gap.difference):
+        return verdict(gap)
+    scores = f"{metric_name(gap.metric)} {points(gap.score_b)} against {points(gap.score_a)}"
+    if gap.difference == 0:
+        return f"{gap.b} and {gap.a} score the same on this pool ({scores})."
+    better, worse = (gap.b, gap.a) if gap.difference > 0 else (gap.a, gap.b)
+    size = points(abs(gap.difference))
+    return f"{better} is better than {worse} on this pool, by {size} points ({scores})."
 
 
 def worth_words(worth: float) -> str:
