@@ -154,6 +154,11 @@ def test_single_items_and_mirrored_strata():
         (lambda d, a: pv.watch(d, a, metric="mcc"), "metric: mcc is no ratio of sums"),
         (lambda d, a: pv.watch(d, a, level=1), "level: 1 is not between 0 and 1"),
         (lambda d, a: pv.watch(d, a, systems=5), "systems: 5; expected the outputs"),
+        (
+            lambda d, a: pv.watch(d, a, systems={"x": OLD, "y": NEW}),
+            "systems: x, y; expected",
+        ),
+        (lambda d, a: pv.watch(d, a, metric=["f1", "recall"]), "metric: 2 scores; expected one"),
     ],
 )
 def test_what_cannot_be_watched(drawn, use, words):
@@ -225,3 +230,14 @@ def test_looks_without_limits_are_not_drawn():
     assert not any(look.has_limits for look in looks.looks)
     assert "<svg" not in looks.to_html()
     assert 'class="track"' not in looks.to_html()
+
+
+def test_names_are_told_and_tell_which_output_is_which():
+    systems = {"old": OLD, "new": NEW}
+    drawn = pv.sample(None, systems, size=60)
+    labels = [GOLD[i] for i in drawn.units]
+    looks = pv.watch(drawn.design, labels, systems=systems)
+    turned = pv.watch(drawn.design, labels, systems={"new": NEW, "old": OLD})
+    assert turned.records() == looks.records()
+    assert "F1, new − old" in str(looks)
+    assert looks._document().payload["systems"] == ["old", "new"]

@@ -36,7 +36,13 @@ def watch_document(looks: Looks) -> Document:
     notes = [_sentence(said)]
     return Document(
         title=f"{_what(looks)} at every look",
-        payload=payload("watch", looks.signature, looks=looks.records(), notes=list(looks.notes)),
+        payload=payload(
+            "watch",
+            looks.signature,
+            systems=[looks.a, *([looks.b or "B"] if last.is_of_two else [])],
+            looks=looks.records(),
+            notes=list(looks.notes),
+        ),
         tables=(_table(looks),),
         records=tuple(looks.records()),
         notes=(*notes, *([_sentence(last.note)] if last.note else []), looks.signature),

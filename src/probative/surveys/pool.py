@@ -41,6 +41,7 @@ __all__ = [
     "JudgeCounts",
     "Pool",
     "fingerprint",
+    "outputs_of",
     "read_again",
     "read_pool",
     "reading_keywords",
@@ -277,6 +278,25 @@ def read_again(
         judge=third,
         scores=design.scores if scores is None else scores,
     )
+
+
+def outputs_of(systems: Any, design: Design) -> list[Any] | None:
+    """The outputs in the order of the design; None where its own paths are to be used."""
+    if systems is None:
+        return None
+    if isinstance(systems, dict):
+        missing = [name for name in design.systems if name not in systems]
+        if missing or len(systems) != len(design.systems):
+            raise InputError(
+                f"systems: {', '.join(map(str, systems))}; expected those of the design: "
+                f"{', '.join(design.systems)}"
+            )
+        return [systems[name] for name in design.systems]
+    if is_path(systems) or not isinstance(systems, (list, tuple)):
+        raise InputError(
+            f"systems: {shown(systems)}; expected the outputs in a dictionary by name, or in a list"
+        )
+    return list(systems)
 
 
 def reading_of(design: Design) -> ReadingOptions:
