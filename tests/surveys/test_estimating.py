@@ -545,3 +545,13 @@ def test_outputs_that_were_moved_are_named_with_where_they_were(drawn, tmp_path)
         InputError, match=r"new\.conll: there is no such file; expected 'new' where"
     ):
         pv.estimate(tmp_path / "sample.design.json", gold_of(drawn.units))
+
+
+def test_remarks_on_labels_are_told_of_a_system_called_as_its_file_is(write, tmp_path):
+    old, new = write(conll(OLD), "old"), write(conll(NEW), "new")
+    drawn = pv.sample(old, {str(old): old, str(new): new}, size=60, to=tmp_path / "s.conll")
+    large = write(conll(GOLD, drawn.units).replace("PER", "Per"), "annotated.conll")
+    notes = pv.estimate(tmp_path / "s.design.json", large).notes
+    for name in (old, new):
+        assert any(note.startswith(f"{name}: 'PER' differs from 'Per'") for note in notes)
+        assert sum(note == f"{name}: scheme iob2" for note in notes) == 1
