@@ -25,7 +25,7 @@ def estimate_summary(estimate: Estimate) -> str:
         return f"All {all_} of the pool are labelled" + (
             f": the figures speak of {e.unit}s like them"
             if e.population
-            else ": of this pool everything is known, and nothing is said of others (--population)"
+            else f": of this pool everything is known, and nothing is said of {e.unit}s beyond it"
         )
     first = f"Estimated for {where} from {e.labelled:,} labelled ones"
     if e.worth is None or isnan(e.worth):
