@@ -555,3 +555,11 @@ def test_remarks_on_labels_are_told_of_a_system_called_as_its_file_is(write, tmp
     for name in (old, new):
         assert any(note.startswith(f"{name}: 'PER' differs from 'Per'") for note in notes)
         assert sum(note == f"{name}: scheme iob2" for note in notes) == 1
+
+
+def test_texts_with_spans_that_nobody_annotated_are_counted_as_rows(write, tmp_path):
+    rows = [{"id": i, "text": f"Ann{i} left", "spans": []} for i in range(40)]
+    one = write("".join(json.dumps(row) + "\n" for row in rows), "one.jsonl")
+    pv.sample(one, {"one": one}, size=20, to=tmp_path / "texts.jsonl")
+    with pytest.raises(InputError, match="20 rows not annotated yet"):
+        pv.estimate(tmp_path / "texts.design.json", tmp_path / "texts.jsonl")

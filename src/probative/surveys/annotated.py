@@ -119,10 +119,10 @@ def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
     try:
         side: Any = annotations_of(given, f"annotated, number {number + 1}", options)
     except InputError:
-        _refuse_blanks(given, pool, design)  # what is not annotated cannot be read, either
+        _refuse_blanks(given, design)  # what is not annotated cannot be read, either
         raise
     if side.origin is not None and side.origin.form == design.written.get("format"):
-        _refuse_blanks(given, pool, design)
+        _refuse_blanks(given, design)
     if task_of(side) != pool.task:
         raise InputError(
             f"is {task_of(side)}, but the outputs are {pool.task}; expected the annotated sample",
@@ -131,7 +131,7 @@ def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
     return side
 
 
-def _refuse_blanks(given: Any, pool: Pool, design: Design) -> None:
+def _refuse_blanks(given: Any, design: Design) -> None:
     """Refuse a file of the sample that nobody has filled in, or not all of it."""
     if not is_path(given) or not design.written:
         return
@@ -140,7 +140,7 @@ def _refuse_blanks(given: Any, pool: Pool, design: Design) -> None:
     except InputError:  # it is another kind of file, which says itself what is wrong with it
         return
     if blank:
-        what = "token" if pool.task == "entities" else "row"
+        what = "token" if design.written.get("format") == "columns" else "row"
         raise InputError(
             f"{counted(blank, what)} not annotated yet; expected an answer for each", given
         )
