@@ -131,6 +131,8 @@ def test_python_names_the_keyword_and_the_command_its_flag(refused, command, cal
         ("expected strict=True, rng=3", None, "expected --strict, --seed 3"),
         ("other=3, found 'rng=3' or \"only=\"", None, "other=3, found 'rng=3' or \"only=\""),
         ("other, rng: no", None, "other, rng: no"),
+        ("the same (align_by='position' accepts others); so", None, "the same; so"),
+        ("the same (only='a' accepts others)", None, "the same (--only a accepts others)"),
     ],
 )
 def test_only_keywords_of_the_command_are_translated(message, path, translated):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 
@@ -160,3 +162,17 @@ def test_a_wrong_file_is_no_ledger(run, files, tmp_path):
     inputs = run("compare", *files, "--require-better", "--ledger", files[0])
     assert inputs.status == 2
     assert "is no ledger of gates" in inputs.err
+
+
+def test_hidden_verdicts_are_flat_in_csv(run, files, ledger):
+    out = run("compare", *files, "--require-better", "--ledger", ledger, "--hide-scores", "-fcsv")
+    (row,) = csv.DictReader(io.StringIO(out.out))
+    assert [row[k] for k in ("look", "passes", "passed")] == ["1", "0", "True"]
+    assert "{" not in out.out
+
+
+def test_a_ledger_without_uses_says_so(run, write):
+    shown = run("ledger", write("", "gates.jsonl"))
+    assert shown.status == 0
+    assert shown.out.startswith("No gate has used this ledger yet.\n")
+    assert json.loads(run("ledger", write("", "gates.jsonl"), "-fjson").out)["sets"] == []

@@ -130,3 +130,20 @@ def test_labels_of_heat_maps_are_shown_in_full(browser, pages, width):
     rows = "[...document.querySelectorAll('.heat tbody th')]"
     assert browser.ask(f"{rows}.length") > 2
     assert browser.ask(f"{rows}.filter(head => head.scrollWidth > head.clientWidth).length") == 0
+
+
+def test_names_of_usual_length_are_not_broken(browser, tmp_path):
+    rows = [["B-PER", "O"], ["O", "B-LOC"]] * 40
+    systems = {"spinningbytes": rows, "uh_ritual": [["O", "O"], ["O", "B-LOC"]] * 40}
+    drawn = pv.sample(None, systems, size=40)
+    found = pv.estimate(drawn.design, [rows[i] for i in drawn.units], systems=systems)
+    page = tmp_path / "estimate.html"
+    page.write_text(found.to_html(), encoding="utf-8")
+    browser.open(page, width=1100)
+    cells = browser.ask(
+        "[...document.querySelectorAll('td.words')].map(e => {"
+        "const r = document.createRange(); r.selectNodeContents(e);"
+        "return [e.textContent, r.getClientRects().length]})"
+    )
+    assert "uh_ritual − spinningbytes" in [text for text, _ in cells]
+    assert [text for text, lines in cells if lines > len(text.replace(" −", "").split())] == []

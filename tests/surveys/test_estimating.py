@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,7 +124,7 @@ def test_the_whole_pool_labelled_is_what_compare_says():
     assert gap.low == gap.high == pytest.approx(whole.comparisons[0].difference)
     assert gap.p_b_better == 1
     assert found.worth == pytest.approx(N)
-    assert str(found).startswith("All 240 sentences of the pool are labelled. new scores")
+    assert str(found).startswith("All 240 sentences of the pool are labelled: of this pool")
 
 
 def test_the_whole_pool_labelled_leaves_doubt_beyond_it():
@@ -132,7 +133,7 @@ def test_the_whole_pool_labelled_leaves_doubt_beyond_it():
     )
     gap = found.comparisons[0]
     assert gap.low < gap.difference < gap.high
-    assert "sentences like the 240 sentences of the pool" in str(found)
+    assert "the figures speak of sentences like them" in str(found)
 
 
 def test_rows_in_another_order_are_found(drawn, write, tmp_path):
@@ -485,7 +486,7 @@ def test_a_gate_needs_two_systems(write, run, tmp_path):
     design = tmp_path / "sample.design.json"
     outcome = run("estimate", design, labels)
     assert outcome.status == 0, outcome.err
-    assert "tell the precision of old about as well as" in " ".join(outcome.out.split())
+    assert "tell the F1 of old about as well as" in " ".join(outcome.out.split())
     refused = run("estimate", design, labels, "--require-better")
     assert refused.status == 2
     assert "there is one system" in refused.err
@@ -498,3 +499,67 @@ def test_bad_input_is_one_line(drawn, run, tmp_path, write):
     assert outcome.status == 2
     assert outcome.err.strip().splitlines()[-1].startswith("probative: annotated: 4 of the 80")
     assert run("estimate", tmp_path / "none.json", bad).status == 2
+
+
+@pytest.mark.usefixtures("drawn")
+def test_equal_remarks_are_told_once_with_all_for_which_they_hold(tmp_path):
+    found = pv.estimate(tmp_path / "sample.design.json", tmp_path / "annotated.conll")
+    few, one = "few units", "one stratum"
+    noted = {"precision": f"{few}; {one}", "recall": few}
+    scores = tuple(replace(s, note=noted.get(s.metric)) for s in found.scores)
+    text = replace(found, scores=scores).to_markdown()
+    assert text.count(few) == text.count(one) == 1
+    assert "old and new, precision and recall: few units." in text
+    assert "old and new, precision: one stratum." in text
+    everywhere = tuple(replace(s, note=few) for s in found.scores)
+    assert "all scores: few units." in replace(found, scores=everywhere).to_markdown()
+    assert [s["note"] for s in replace(found, scores=everywhere).to_dict()["scores"]] == [few] * 6
+
+
+def test_of_one_system_the_score_that_is_worth_so_much_is_named():
+    drawn = pv.sample(None, {"old": OLD}, size=60)
+    found = pv.estimate(drawn.design, gold_of(drawn.units), systems={"old": OLD})
+    assert found.metric == "f1"
+    assert found.worth == found["old", "f1"].worth != found["old", "precision"].worth
+    assert f"the F1 of old about as well as {round(found.worth):,} random" in str(found)
+
+
+def test_of_a_pool_that_is_labelled_whole_the_verdict_speaks_of_it_alone():
+    """No p-value and no evidence, as nothing was left to chance; beyond it there are both."""
+    drawn = pv.sample(None, SYSTEMS, size=N)
+    whole = pv.estimate(drawn.design, GOLD, systems=SYSTEMS)
+    gap = whole.comparisons[0]
+    scores = f"F1 {100 * gap.score_b:.2f} against {100 * gap.score_a:.2f}"
+    said = f"new is better than old on this pool, by {100 * gap.difference:.2f} points ({scores})."
+    assert whole.verdicts == (said,)
+    beyond = pv.estimate(drawn.design, GOLD, systems=SYSTEMS, population=True)
+    assert "the difference is not established" in beyond.verdicts[0]
+    swapped = {"new": NEW, "old": OLD}
+    other = pv.estimate(pv.sample(None, swapped, size=N).design, GOLD, systems=swapped)
+    assert other.verdicts[0].startswith("new is better than old on this pool")
+
+
+def test_outputs_that_were_moved_are_named_with_where_they_were(drawn, tmp_path):
+    (tmp_path / "new.conll").rename(tmp_path / "elsewhere.conll")
+    with pytest.raises(
+        InputError, match=r"new\.conll: there is no such file; expected 'new' where"
+    ):
+        pv.estimate(tmp_path / "sample.design.json", gold_of(drawn.units))
+
+
+def test_remarks_on_labels_are_told_of_a_system_called_as_its_file_is(write, tmp_path):
+    old, new = write(conll(OLD), "old"), write(conll(NEW), "new")
+    drawn = pv.sample(old, {str(old): old, str(new): new}, size=60, to=tmp_path / "s.conll")
+    large = write(conll(GOLD, drawn.units).replace("PER", "Per"), "annotated.conll")
+    notes = pv.estimate(tmp_path / "s.design.json", large).notes
+    for name in (old, new):
+        assert any(note.startswith(f"{name}: 'PER' differs from 'Per'") for note in notes)
+        assert sum(note == f"{name}: scheme iob2" for note in notes) == 1
+
+
+def test_texts_with_spans_that_nobody_annotated_are_counted_as_rows(write, tmp_path):
+    rows = [{"id": i, "text": f"Ann{i} left", "spans": []} for i in range(40)]
+    one = write("".join(json.dumps(row) + "\n" for row in rows), "one.jsonl")
+    pv.sample(one, {"one": one}, size=20, to=tmp_path / "texts.jsonl")
+    with pytest.raises(InputError, match="20 rows not annotated yet"):
+        pv.estimate(tmp_path / "texts.design.json", tmp_path / "texts.jsonl")

@@ -520,3 +520,13 @@ def test_a_pool_in_another_order_than_the_outputs_is_refused(files, tmp_path, wr
     b = write("id,text,label\n" + "".join(rows[::-1]), "b.csv")
     with pytest.raises(InputError, match="row 1 has id '29', but '0' in the outputs"):
         pv.sample(b, a, size=10, to=tmp_path / "s.csv")
+
+
+def test_one_of_a_kind_is_told_in_the_singular():
+    rows = [["B-PER", "O"], ["O", "O"], ["O", "B-LOC"]] * 10
+    systems = {"a": rows, "b": [["O", "O"]] * 30}
+    drawn = pv.sample(None, systems, size=20)
+    more = pv.sample(drawn.design, *systems.values(), add=1)
+    assert str(more).startswith("1 more sentence, 21 in all,")
+    with pytest.raises(InputError, match="the pool has 1 sentence; expected"):
+        pv.sample(None, [["B-PER", "O"]], size=2)

@@ -154,6 +154,11 @@ def test_single_items_and_mirrored_strata():
         (lambda d, a: pv.watch(d, a, metric="mcc"), "metric: mcc is no ratio of sums"),
         (lambda d, a: pv.watch(d, a, level=1), "level: 1 is not between 0 and 1"),
         (lambda d, a: pv.watch(d, a, systems=5), "systems: 5; expected the outputs"),
+        (
+            lambda d, a: pv.watch(d, a, systems={"x": OLD, "y": NEW}),
+            "systems: x, y; expected",
+        ),
+        (lambda d, a: pv.watch(d, a, metric=["f1", "recall"]), "metric: 2 scores; expected one"),
     ],
 )
 def test_what_cannot_be_watched(drawn, use, words):
@@ -195,3 +200,44 @@ def test_the_command(run, drawn):
     assert answer["looks"][-1]["decided"] == "b"
     missing = run("watch", folder / "s.design.json")
     assert missing.status == 2
+
+
+def test_identical_outputs_leave_nothing_to_decide():
+    rows = [["B-PER", "O"], ["O", "O"], ["O", "B-LOC"]] * 60
+    same = {"one": rows, "other": rows}
+    drawn = pv.sample(None, same, size=60)
+    looks = pv.watch(drawn.design, [rows[i] for i in drawn.units], systems=same)
+    assert {(look.low, look.estimate, look.high) for look in looks.looks} == {(0, 0, 0)}
+    assert looks.last.decided is None
+    assert looks.last.note is None
+    assert looks.last.verdict().startswith("there is no difference on this pool")
+
+
+def test_remarks_are_sentences_in_the_report():
+    rows = [["B-PER", "O"], ["O", "O"], ["O", "B-LOC"]] * 60
+    drawn = pv.sample(None, {"one": rows}, size=20)
+    looks = pv.watch(drawn.design, [rows[i] for i in drawn.units], systems=[rows])
+    note = looks.last.note
+    assert note
+    assert f"{note[0].upper()}{note[1:]}." in " ".join(looks.to_markdown().split())
+
+
+def test_looks_without_limits_are_not_drawn():
+    rows = [["B-PER", "O"], ["O", "O"], ["O", "B-LOC"]] * 60
+    none = {"one": rows, "other": [["O", "O"]] * 180}
+    drawn = pv.sample(None, none, size=20)
+    looks = pv.watch(drawn.design, [rows[i] for i in drawn.units], systems=none)
+    assert not any(look.has_limits for look in looks.looks)
+    assert "<svg" not in looks.to_html()
+    assert 'class="track"' not in looks.to_html()
+
+
+def test_names_are_told_and_tell_which_output_is_which():
+    systems = {"old": OLD, "new": NEW}
+    drawn = pv.sample(None, systems, size=60)
+    labels = [GOLD[i] for i in drawn.units]
+    looks = pv.watch(drawn.design, labels, systems=systems)
+    turned = pv.watch(drawn.design, labels, systems={"new": NEW, "old": OLD})
+    assert turned.records() == looks.records()
+    assert "F1, new − old" in str(looks)
+    assert looks._document().payload["systems"] == ["old", "new"]

@@ -20,6 +20,7 @@ from probative.cli.completion import completer
 from probative.cli.needs import check_needs
 from probative.cli.paths import check_paths
 from probative.errors import ONE_POINT, InputError
+from probative.options import ReadingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -230,6 +231,11 @@ _KEYWORD = re.compile(
 )
 
 
+# what a message says in brackets of a keyword: (align_by='position' accepts others)
+_ADVICE = re.compile(r" \((?P<name>[a-z_]+)=[^()]*\)")
+_READING = frozenset(choice.name for choice in fields(ReadingOptions))
+
+
 # what an option that takes a text has for the truth values of its keyword
 _WORDS = {"True": "lists", "False": "none"}
 
@@ -260,6 +266,9 @@ def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError
         head = ", ".join(flags[name] for name in names) + ":"
     else:
         rest = error.message
+    for advice in _ADVICE.finditer(rest):  # no use where the command has no such option
+        if advice["name"] in _READING and advice["name"] not in flags:
+            rest = rest.replace(advice[0], "")
     message = head + _KEYWORD.sub(flag, rest)
     if message.endswith(ONE_POINT):
         message += ", as are 1pt and 1%"  # what the command line takes for it, too

@@ -15,7 +15,7 @@ from probative.wording import (
     signed_points,
     task_words,
 )
-from probative.wording.estimated import estimate_summary, judge_sentence
+from probative.wording.estimated import estimate_summary, judge_sentence, merged_notes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def _judged(estimate: Estimate) -> list[str]:
         gap = estimate.comparisons[0]
         what = f"the difference of {gap.a} and {gap.b} ({metric_name(gap.metric)})"
         return [judge_sentence(gap, what)]
-    first = estimate.scores[0]
+    first = estimate[estimate.systems[0], estimate.metric]
     return [judge_sentence(first, f"the {metric_name(first.metric)} of {first.system}")]
 
 
@@ -100,13 +100,7 @@ def _notes(estimate: Estimate, found: Sequence[EstimatedScore | EstimatedDiffere
             "moved, width: by how many points the judge moved the estimate, and what is left of "
             "the interval's width."
         )
-    return [*told, *(f"{_whose(one)}: {one.note}." for one in found if one.note)]
-
-
-def _whose(found: EstimatedScore | EstimatedDifference) -> str:
-    name = metric_name(found.metric)
-    system = getattr(found, "system", None)
-    return f"{system}, {name}" if system else f"{found.b} − {found.a}, {name}"  # type: ignore[union-attr]
+    return [*told, *merged_notes(found)]
 
 
 def _scores(estimate: Estimate) -> Table:

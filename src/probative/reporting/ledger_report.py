@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Document, Table, payload
 from probative.wording import metric_name, region
@@ -32,7 +32,7 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
     signature
         Of the comparison.
     """
-    records = tuple(verdict.to_dict() for verdict in verdicts)
+    verdict_dicts = [verdict.to_dict() for verdict in verdicts]
     rows = tuple(
         (
             verdict.b,
@@ -46,7 +46,7 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
     )
     return Document(
         title="Verdicts of gates",
-        payload=payload("compare", signature, gates=list(records)),
+        payload=payload("compare", signature, gates=verdict_dicts),
         tables=(
             Table(
                 ("challenger", "baseline", "score", "gate", "margin", "verdict"),
@@ -54,9 +54,15 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
                 text_columns=6,
             ),
         ),
-        records=records,
+        records=tuple(map(_flat, verdict_dicts)),
         notes=(*(str(v.use) for v in verdicts if v.use is not None), signature),
     )
+
+
+def _flat(verdict: dict[str, Any]) -> dict[str, Any]:
+    """What the ledger says of a verdict in columns of its own, as rows of a table need it."""
+    use = verdict.get("use") or {}
+    return {**{k: v for k, v in verdict.items() if k != "use"}, **use}
 
 
 def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
@@ -109,6 +115,8 @@ def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
             )
         )
     said = tuple(f"{one.test_set[:_SHORT]}: {one.state}." for one in ledger.sets)
+    if not ledger.uses:
+        tables, said = [], ("No gate has used this ledger yet.",)
     return Document(
         title=f"Ledger of gates: {counted(len(ledger.sets), 'test set')}",
         payload=payload(

@@ -33,15 +33,25 @@ def watch_document(looks: Looks) -> Document:
         raise InputError("looks: there are none yet; expected at least one batch")
     last = looks.last
     said = last.verdict(looks.a, looks.b or "B")
-    notes = [f"{said[0].upper()}{said[1:]}."]
+    notes = [_sentence(said)]
     return Document(
         title=f"{_what(looks)} at every look",
-        payload=payload("watch", looks.signature, looks=looks.records(), notes=list(looks.notes)),
+        payload=payload(
+            "watch",
+            looks.signature,
+            systems=[looks.a, *([looks.b or "B"] if last.is_of_two else [])],
+            looks=looks.records(),
+            notes=list(looks.notes),
+        ),
         tables=(_table(looks),),
         records=tuple(looks.records()),
-        notes=(*notes, *([last.note] if last.note else []), looks.signature),
-        drawings=(_drawing(looks),),
+        notes=(*notes, *([_sentence(last.note)] if last.note else []), looks.signature),
+        drawings=(_drawing(looks),) if _has_band(looks) else (),
     )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def _what(looks: Looks) -> str:
@@ -58,7 +68,9 @@ def _table(looks: Looks) -> Table:
         tuple(_row(look, looks) for look in looks.looks),
         title=f"Limits at level {looks.last.level:g} that hold at every look (points)",
         closing_words=two,
-        tracks=Tracks.of([_track(look) for look in looks.looks], zero=two),
+        tracks=Tracks.of([_track(look) for look in looks.looks], zero=two)
+        if _has_band(looks)
+        else None,
         track_column=5,
     )
 
@@ -66,6 +78,11 @@ def _table(looks: Looks) -> Table:
 def _track(look: Look) -> tuple[float, float, float]:
     """The limits of a look, where it has any: others would fill all the room."""
     return (look.estimate if look.has_limits else math.nan, look.low, look.high)
+
+
+def _has_band(looks: Looks) -> bool:
+    """Whether there is anything to draw: limits that tell something, and are not one point."""
+    return any(look.has_limits and look.low < look.high for look in looks.looks)
 
 
 def _drawn(looks: Looks) -> list[Look]:
@@ -93,7 +110,7 @@ def _drawing(looks: Looks) -> Drawing:
         [look.units for look in _drawn(looks)],
         [Series(_what(looks), *shown)],
         axis=f"{looks.last.by}s labelled",
-        title=f"{_what(looks)} against the number of labels",
+        title=f"{_what(looks)} against the number of labels.",
         description=str(looks),
         reading=_READING,
     )

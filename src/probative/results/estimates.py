@@ -141,7 +141,9 @@ class Estimate(Result):
         An `EstimatedStratum` for each.
     worth
         How many simply random labels would be expected to tell as well what the sample was drawn
-        for: the first difference, or the first score; None where it cannot be told.
+        for: the first difference, or the first system's score; None where it cannot be told.
+    metric
+        The score of which `worth`, `verdicts` and the shares of the strata speak.
     judge
         What the judge is called; None without one.
     level
@@ -166,6 +168,7 @@ class Estimate(Result):
     verdicts: tuple[str, ...]
     strata: tuple[EstimatedStratum, ...]
     worth: float | None
+    metric: str
     judge: str | None
     level: float = 0.95
     match: str | None = None

@@ -100,6 +100,8 @@ class Look(Result):
                 return f"decided: {better} is better than {worse} {where}, {why}"
             return f"decided: {better} is better than {worse} ({said})"
         if self.pool is not None:
+            if self.low == self.high == 0:
+                return "there is no difference on this pool: no more labels would change that"
             said = f"beyond this pool, {said}"
         if self.more is None:
             return f"not decided ({said}); no difference in sight that more labels would decide"
@@ -109,11 +111,15 @@ class Look(Result):
         )
 
     def __str__(self) -> str:
+        return self.summary()
+
+    def summary(self, a: str = "A", b: str = "B") -> str:
+        """The look in one line, with the names of the systems."""
         what = metric_name(self.metric)
         head = f"look {self.look}, {counted(self.units, self.by)}: "
-        head += f"{what}, B − A" if self.is_of_two else what
+        head += f"{what}, {b} − {a}" if self.is_of_two else what
         limits = f"{points(self.estimate)} [{points(self.low)}, {points(self.high)}]"
-        return f"{head} {limits}; {self.verdict()}" + (f" ({self.note})" if self.note else "")
+        return f"{head} {limits}; {self.verdict(a, b)}" + (f" ({self.note})" if self.note else "")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +154,7 @@ class Looks(Result):
     def __str__(self) -> str:
         if not self.looks:
             return "no looks yet"
-        return str(self.last)
+        return self.last.summary(self.a, self.b or "B")
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         return self.last._metrics()

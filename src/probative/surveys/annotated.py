@@ -19,7 +19,6 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.matching.choices import how_to_read
 from probative.matching.matched import match_inputs
-from probative.matching.outputs import name_of
 from probative.reading.annotations import RowIds, Spans, Tagged, Text
 from probative.reading.inputs import annotations_of, is_path, task_of
 from probative.reading.parts import part_of
@@ -90,7 +89,6 @@ def read_annotated(
     row_of_unit[meant] = np.arange(len(meant))
     tables = [np.zeros((len(meant), 4)) for _ in pool.names]
     found: list[Matched] = []
-    known = tuple(f"{name_of(side)}:" for side in pool.sides)  # the pool has told of these
     with_tn = True
     for side, own in zip(sides, places, strict=True):
         matched = _match(side, pool, parts[own])
@@ -104,7 +102,8 @@ def read_annotated(
             ]
             np.add.at(table, rows, np.stack(cells, axis=1))
             with_tn = with_tn and counts.tn is not None
-        notes += [note for note in matched.notes if not note.startswith(known)]
+        known = {note for output in matched.systems for note in output.notes}
+        notes += [note for note in matched.notes if note not in known]  # told of the pool
         found.append(matched)
     counts_of_all = tuple(
         Counts(tp, fp, fn, tn if with_tn else None)
@@ -120,10 +119,10 @@ def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
     try:
         side: Any = annotations_of(given, f"annotated, number {number + 1}", options)
     except InputError:
-        _refuse_blanks(given, pool, design)  # what is not annotated cannot be read, either
+        _refuse_blanks(given, design)  # what is not annotated cannot be read, either
         raise
     if side.origin is not None and side.origin.form == design.written.get("format"):
-        _refuse_blanks(given, pool, design)
+        _refuse_blanks(given, design)
     if task_of(side) != pool.task:
         raise InputError(
             f"is {task_of(side)}, but the outputs are {pool.task}; expected the annotated sample",
@@ -132,7 +131,7 @@ def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
     return side
 
 
-def _refuse_blanks(given: Any, pool: Pool, design: Design) -> None:
+def _refuse_blanks(given: Any, design: Design) -> None:
     """Refuse a file of the sample that nobody has filled in, or not all of it."""
     if not is_path(given) or not design.written:
         return
@@ -141,7 +140,7 @@ def _refuse_blanks(given: Any, pool: Pool, design: Design) -> None:
     except InputError:  # it is another kind of file, which says itself what is wrong with it
         return
     if blank:
-        what = "token" if pool.task == "entities" else "row"
+        what = "token" if design.written.get("format") == "columns" else "row"
         raise InputError(
             f"{counted(blank, what)} not annotated yet; expected an answer for each", given
         )

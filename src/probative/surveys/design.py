@@ -19,6 +19,7 @@ from probative._validation import shown
 from probative._version import __version__
 from probative.errors import InputError
 from probative.files import write_whole
+from probative.reading.inputs import is_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +34,7 @@ __all__ = [
     "Stratum",
     "SystemSource",
     "as_text",
+    "open_design",
     "read_design",
     "write_design",
 ]
@@ -279,6 +281,15 @@ def as_text(design: Design) -> str:
         listed = ",\n  ".join(json.dumps(row) for row in rows)
         lines.append(f"{json.dumps(key)}: [\n  {listed}\n ]")
     return "{\n " + ",\n ".join(lines) + "\n}\n"
+
+
+def open_design(design: Any) -> tuple[Design, Path]:
+    """The design, and the folder from which its paths are seen."""
+    if isinstance(design, Design):
+        return design, Path.cwd()
+    if not is_path(design):
+        raise InputError(f"design: {shown(design)}; expected what sample() has made, or its file")
+    return read_design(design), Path(design).parent
 
 
 def read_design(path: Path | str) -> Design:

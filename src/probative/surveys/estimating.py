@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import flag, fraction, open_probability, positive, shown
-from probative.errors import InputError
+from probative._validation import flag, fraction, open_probability, positive
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.strata import Draw
 from probative.metrics import PRF
@@ -18,18 +16,21 @@ from probative.reading.inputs import is_path
 from probative.results import Estimate, EstimatedStratum
 from probative.scoring.basis import compared_metrics, facts_of_reading, match_of, scored_as
 from probative.surveys.annotated import read_annotated
-from probative.surveys.design import Design, SystemSource, read_design
+from probative.surveys.design import SystemSource, open_design
 from probative.surveys.fingerprints import fingerprint
-from probative.surveys.pool import read_again
+from probative.surveys.pool import outputs_of, read_again
 from probative.surveys.projecting import Survey
+from probative.wording.estimated import certain_verdict
 from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from probative._types import Input, Systems
     from probative.results import EstimatedDifference, EstimatedScore
     from probative.surveys.annotated import Annotated
+    from probative.surveys.design import Design
     from probative.surveys.pool import Pool
     from probative.surveys.projecting import Projected
 
@@ -103,9 +104,9 @@ def estimate(
         rope=fraction("rope", rope),
         beta=positive("beta", beta),
     )
-    known, folder = _design_of(design)
+    known, folder = open_design(design)
     known = known if judge is None else replace(known, judge=_source(judge))
-    pool = read_again(known, folder, outputs=_outputs(systems, known), judge=judge, scores=scores)
+    pool = read_again(known, folder, outputs=outputs_of(systems, known), judge=judge, scores=scores)
     answers = read_annotated(known, pool, [annotated, *more])
     survey = Survey(
         known, pool, answers, Draw.of(known.units.stratum, [own.size for own in known.strata])
@@ -121,6 +122,8 @@ def estimate(
     gaps = [gap for name in compared for gap in _compared(found[name], name, len(pool.names))]
     first = found[compared[0]]
     worth = _worth(known.goal, told, gaps, compared[0])
+    is_certain = known.size == known.pool.units and not options.population
+    say = certain_verdict if is_certain else verdict
     return Estimate(
         task=pool.task,
         unit=pool.unit,
@@ -131,9 +134,10 @@ def estimate(
         population=options.population,
         scores=tuple(told),
         comparisons=tuple(gaps),
-        verdicts=tuple(verdict(gap) for gap in gaps[: len(pool.names) - 1]),
+        verdicts=tuple(map(say, gaps[: len(pool.names) - 1])),
         strata=_strata(known, answers, first.shares(known.goal)),
         worth=worth,
+        metric=compared[0],
         judge=None if known.judge is None else known.judge.name,
         level=options.level,
         match=match_of(answers.matched),
@@ -151,36 +155,8 @@ def estimate(
     )
 
 
-def _design_of(design: Any) -> tuple[Design, Path]:
-    """The design, and the folder from which its paths are seen."""
-    if isinstance(design, Design):
-        return design, Path.cwd()
-    if not is_path(design):
-        raise InputError(f"design: {shown(design)}; expected what sample() has made, or its file")
-    return read_design(design), Path(design).parent
-
-
 def _source(judge: Any) -> SystemSource:
     return SystemSource("judge", str(judge) if is_path(judge) else None, fingerprint(judge))
-
-
-def _outputs(systems: Any, design: Design) -> list[Any] | None:
-    """The outputs in the order of the design; None where its own paths are to be used."""
-    if systems is None:
-        return None
-    if isinstance(systems, dict):
-        missing = [name for name in design.systems if name not in systems]
-        if missing or len(systems) != len(design.systems):
-            raise InputError(
-                f"systems: {', '.join(map(str, systems))}; expected those of the design: "
-                f"{', '.join(design.systems)}"
-            )
-        return [systems[name] for name in design.systems]
-    if is_path(systems) or not isinstance(systems, (list, tuple)):
-        raise InputError(
-            f"systems: {shown(systems)}; expected a dictionary by name, or a list of outputs"
-        )
-    return list(systems)
 
 
 def _compared(found: Projected, name: str, n_systems: int) -> list[EstimatedDifference]:

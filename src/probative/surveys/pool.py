@@ -41,6 +41,7 @@ __all__ = [
     "JudgeCounts",
     "Pool",
     "fingerprint",
+    "outputs_of",
     "read_again",
     "read_pool",
     "reading_keywords",
@@ -279,6 +280,25 @@ def read_again(
     )
 
 
+def outputs_of(systems: Any, design: Design) -> list[Any] | None:
+    """The outputs in the order of the design; None where its own paths are to be used."""
+    if systems is None:
+        return None
+    if isinstance(systems, dict):
+        missing = [name for name in design.systems if name not in systems]
+        if missing or len(systems) != len(design.systems):
+            raise InputError(
+                f"systems: {', '.join(map(str, systems))}; expected those of the design: "
+                f"{', '.join(design.systems)}"
+            )
+        return [systems[name] for name in design.systems]
+    if is_path(systems) or not isinstance(systems, (list, tuple)):
+        raise InputError(
+            f"systems: {shown(systems)}; expected the outputs in a dictionary by name, or in a list"
+        )
+    return list(systems)
+
+
 def reading_of(design: Design) -> ReadingOptions:
     """How the outputs of a design are read."""
     return ReadingOptions.of(design.reading)
@@ -303,6 +323,12 @@ def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
             f"systems: {source.name!r} came from Python; expected it to be given again"
         )
     data = Path(folder) / str(source.path) if given is None else given
+    if given is None and not data.exists():
+        raise InputError(
+            f"there is no such file; expected {source.name!r} where it was when the sample was "
+            f"drawn, as seen from the design",
+            data,
+        )
     if fingerprint(data) != source.fingerprint:
         where = data if is_path(data) else None
         raise InputError(

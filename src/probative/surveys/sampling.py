@@ -27,6 +27,7 @@ from probative.surveys.pilot import evidence_of_judge, evidence_of_pilot
 from probative.surveys.pool import fingerprint, read_pool, reading_keywords
 from probative.surveys.strata import draw_numbers, layers_of
 from probative.surveys.telling import Opinions, reason_of, targets_of, tell, write_both
+from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,9 +189,8 @@ def _draw(
         judge=third.judge,
     )
     if size > pool.n_units:
-        raise InputError(
-            f"size: {size}, but the pool has {pool.n_units:,} {pool.unit}s; expected at most that"
-        )
+        there = counted(pool.n_units, pool.unit)
+        raise InputError(f"size: {size}, but the pool has {there}; expected at most that")
     blanks = _open_corpus(corpus, pool, outputs, options.keep, to)
     notes: list[str] = []
     evidence = evidence_of_judge(pool)

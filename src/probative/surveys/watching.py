@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import open_probability, positive, shown, whole_number
+from probative._validation import open_probability, positive, whole_number
 from probative.errors import InputError
 from probative.inference.stratified_sequential import (
     LabelledUnits,
@@ -16,21 +15,22 @@ from probative.inference.stratified_sequential import (
     stratified_looks,
 )
 from probative.options import WatchOptions
-from probative.reading.inputs import is_path
-from probative.results import Looks
+from probative.results import Look, Looks
 from probative.scoring.basis import compared_metrics, scored_as
 from probative.surveys.annotated import read_annotated
-from probative.surveys.design import Design, read_design
-from probative.surveys.pool import read_again
+from probative.surveys.design import open_design
+from probative.surveys.pool import outputs_of, read_again
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from probative._types import Input
     from probative.surveys.annotated import Annotated
+    from probative.surveys.design import Design
     from probative.surveys.pool import Pool
 
     Ints = NDArray[np.int64]
@@ -95,14 +95,16 @@ def watch(
     )
     open_probability("level", level)
     positive("beta", beta)
-    own, folder = _design_of(design)
+    own, folder = open_design(design)
     if len(own.outputs) > 2:
         raise InputError(
             f"design: {len(own.outputs)} systems; expected one, or two that are compared"
         )
-    pool = read_again(own, folder, outputs=_listed(systems))
+    pool = read_again(own, folder, outputs=outputs_of(systems, own))
     done, found = _draws_that_are_done(own, pool, annotated)
-    (name,) = compared_metrics(found.matched, metric, "micro")
+    name, *others = compared_metrics(found.matched, metric, "micro")
+    if others:
+        raise InputError(f"metric: {1 + len(others)} scores; expected one, which decides")
     units = own.units
     rows = np.flatnonzero(units.batch < done)
     first = np.array(own.batches[0])
@@ -135,6 +137,8 @@ def watch(
         f"every:{step}",
         f"planned:{round(float(first.sum()))}",
     )
+    if len(own.outputs) == 2 and not pool.only(0, 1).any() and not pool.only(1, 0).any():
+        looked = map(_without_doubt, looked)
     return Looks(
         tuple(replace(look, metric=name, signature=signature) for look in looked),
         a=own.systems[0],
@@ -142,25 +146,6 @@ def watch(
         notes=(*found.notes, *_notes(own, done)),
         signature=signature,
     )
-
-
-def _design_of(design: Any) -> tuple[Design, Path]:
-    """The design, and the folder from which its paths are seen."""
-    if isinstance(design, Design):
-        return design, Path.cwd()
-    if not is_path(design):
-        raise InputError(f"design: {shown(design)}; expected what sample() has made, or its file")
-    return read_design(design), Path(design).parent
-
-
-def _listed(systems: Any) -> list[Any] | None:
-    if systems is None:
-        return None
-    if isinstance(systems, dict):
-        return list(systems.values())
-    if not isinstance(systems, (list, tuple)):
-        raise InputError(f"systems: {shown(systems)}; expected the outputs in a list")
-    return list(systems)
 
 
 def _draws_that_are_done(
@@ -200,6 +185,11 @@ def _in_order(design: Design, rows: Ints, step: int) -> tuple[Ints, list[int]]:
         ends += [*range(before + step, after, step), after]
         before = after
     return np.concatenate(parts), ends
+
+
+def _without_doubt(look: Look) -> Look:
+    """What is known of identical outputs, whatever the labels are."""
+    return replace(look, estimate=0.0, low=0.0, high=0.0, more=None, note=None)
 
 
 def _mirrors(design: Design) -> Ints:

@@ -26,7 +26,7 @@ def sample_summary(sampled: Sampled) -> str:
     """What was drawn, and what is to be expected of it."""
     chosen = counted(sampled.labelled, sampled.unit)
     if sampled.new != sampled.labelled:
-        chosen = f"{sampled.new:,} more {sampled.unit}s, {sampled.labelled:,} in all,"
+        chosen = f"{counted(sampled.new, f'more {sampled.unit}')}, {sampled.labelled:,} in all,"
     first = f"{chosen} of {sampled.pool:,} chosen for {_goal(sampled)}"
     if sampled.labelled == sampled.pool:
         return f"{first}: all of them, so that nothing is left to chance"
