@@ -3,7 +3,9 @@
 An item of class i that is called j moves a score by its derivative in that cell. So the items of a
 unit move it by their sum, and what units cost follows as in `clusters`. The limits are those of the
 log odds of the score within its bounds. For the lower one an item is added to the table, shared
-out as chance would: without it a table without errors, or nearly so, would seem to be sure.
+out as chance would: without it a table without errors, or nearly so, would seem to be sure. For the
+upper one a right item is added, shared out evenly among the classes of the answer: without it a
+table whose rare classes happen to be never right would.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ __all__ = [
 ]
 
 METHOD = "logit"
-_ADDED = 1.0  # items that are added, as chance would share them out
+_ADDED = 1.0  # items that are added, for the lower limit by chance, for the upper one right
 _TIE = 1e-12
 _UNDEFINED = "undefined: everything is of one class"
 _ONE_LABEL = "everything is called one class: limits from how often others may be called otherwise"
@@ -133,7 +135,7 @@ def confusion_interval(
     >>> answer = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5)
     >>> said = np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 0] * 5)
     >>> print(confusion_interval(ConfusedItems(answer, said, 3)))
-    kappa, 0.95 logit interval: 0.6170 [0.4141, 0.7569]
+    kappa, 0.95 logit interval: 0.6170 [0.4141, 0.7613]
     """
     one_of("metric", metric, OF_TABLES)
     level = open_probability("level", level)
@@ -202,8 +204,10 @@ def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]
     if _has_one_label(table):
         return _limits_of_one_label(table, metric, z)
     chance = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
-    added = table + _ADDED * chance / table.sum() ** 2
-    return _logit_limit(added, metric, -z), _logit_limit(table, metric, z)
+    by_chance = table + _ADDED * chance / table.sum() ** 2
+    there = table.sum(axis=1) > 0
+    righted = table + _ADDED * np.diag(there / there.sum())
+    return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
 
 
 def _limits_of_recalls(table: Array, z: float) -> tuple[float, float]:
