@@ -386,3 +386,10 @@ def test_limits_far_out_where_one_system_is_surely_better():
     # so many items: the posterior is normal
     assert middle == pytest.approx(sum(inner) / 2, abs=1e-6)
     assert (high - low) / 2 == pytest.approx(reach * (inner[1] - inner[0]) / 2 / 1.96, rel=0.01)
+
+
+def test_a_rule_whose_mass_is_too_small_for_a_number_is_not_used():
+    table = pv.PairedCounts([452, 4547095, 5602, 2166569, 63, 4, 18, 2])
+    found = PairedPosterior(table, "precision", prior=300)
+    below, above = found.limits(0.1)
+    assert below < found.mean < above

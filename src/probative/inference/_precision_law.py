@@ -103,6 +103,8 @@ class PrecisionLaw:
     @property
     def error(self) -> float:
         """What series and rules leave: both sides together must have the probability 1."""
+        if not min(self._expected, self._total) > 0:  # too small for a number
+            return np.inf
         sides = max(self.b_above.error, self.a_above.error)
         return max(_LEAST_ERROR, sides, abs(self._total / self._expected - 1))
 
