@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 SEPARATE = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy", "specificity", "npv")
-PAIRED = SEPARATE[:6]
+PAIRED = (*SEPARATE[:6], "npv")
 
 
 class BrokenError(AssertionError):

@@ -386,3 +386,24 @@ def test_limits_far_out_where_one_system_is_surely_better():
     # so many items: the posterior is normal
     assert middle == pytest.approx(sum(inner) / 2, abs=1e-6)
     assert (high - low) / 2 == pytest.approx(reach * (inner[1] - inner[0]) / 2 / 1.96, rel=0.01)
+
+
+def test_a_rule_whose_mass_is_too_small_for_a_number_is_not_used():
+    table = pv.PairedCounts([452, 4547095, 5602, 2166569, 63, 4, 18, 2])
+    found = PairedPosterior(table, "precision", prior=300)
+    below, above = found.limits(0.1)
+    assert below < found.mean < above
+
+
+def test_a_ratio_known_better_than_the_level_of_both_precisions_is_summed_in_short_steps():
+    table = pv.PairedCounts([0, 1, 157865, 0, 12621, 35, 3, 0])
+    found = PairedPosterior(table, "precision", prior=0.5)
+    rng, n = np.random.default_rng(19), 200_000
+    g = rng.standard_gamma(table.cases[:6] + 0.25, (n, 6))
+    right_a, wrong_a = g[:, 0] + g[:, 4], g[:, 1] + g[:, 5]
+    right_b, wrong_b = g[:, 2] + g[:, 4], g[:, 3] + g[:, 5]
+    drawn = right_b / (right_b + wrong_b) - right_a / (right_a + wrong_a)
+    d = found.mean + drawn.std() * np.array([-1.5, -0.5, 0, 0.5, 1.5])
+    below = np.asarray(found.cdf(d))
+    share = (drawn[:, None] <= d).mean(axis=0)
+    np.testing.assert_array_less(np.abs(share - below), 5 * np.sqrt(below * (1 - below) / n))

@@ -49,6 +49,7 @@ __all__ = ["PrecisionLaw"]
 _DROP = 22.0  # logarithm of what is left out of W, and of its characteristic function
 _WIDEST_STEP = 0.45  # of W
 _MOST_WAVES = 400
+_MOST_PLACES = 800  # of W, for the sake of a Z that is known better
 _MANY = 1e5  # counts from which on log gamma functions lose digits
 _MOST_CASES = 1e7  # on which the systems disagree
 _LEFT_OUT = 1e-11
@@ -103,6 +104,8 @@ class PrecisionLaw:
     @property
     def error(self) -> float:
         """What series and rules leave: both sides together must have the probability 1."""
+        if not min(self._expected, self._total) > 0:  # too small for a number
+            return np.inf
         sides = max(self.b_above.error, self.a_above.error)
         return max(_LEAST_ERROR, sides, abs(self._total / self._expected - 1))
 
@@ -184,6 +187,7 @@ class _Grid:
         step = 2 * np.pi / (high - low)
         frequency = np.arange(0, highest + step, step)
         size = int((high - low) / min(_WIDEST_STEP, 1.3 * np.pi / highest)) + 2
+        size = max(size, int(min((high - low) / _width_of_a_step(cells), _MOST_PLACES)))
         factor = np.exp(_log_gamma_ratio(true, frequency) + _log_gamma_ratio(false, -frequency))
         factor *= step / np.pi
         factor[0] /= 2
@@ -194,6 +198,18 @@ class _Grid:
     def step(self) -> float:
         """Of W."""
         return float(self.place[1] - self.place[0])
+
+
+def _width_of_a_step(cells: Sequence[float]) -> float:
+    """How far W moves while P(Z > z(d, W)) falls from 1 to 0: z moves by at most as much, or by z.
+
+    Where Z is known better than W, its sum needs shorter steps than W itself. One of its two parts
+    may have an edge, as gamma variates of small shapes do, which the other part alone rounds off.
+    """
+    a0, a1, a2, a3, a4, a5 = cells[:6]
+    hits, alarms = mean_and_variance(a4, a0, a2), mean_and_variance(a5, a1, a3)
+    z, sd = abs(hits[0] - alarms[0]), np.sqrt(min(hits[1], alarms[1]))
+    return float(sd / min(1.0, max(z, sd)))
 
 
 def _drop(shape: float, total: float) -> float:

@@ -3,7 +3,9 @@
 An item of class i that is called j moves a score by its derivative in that cell. So the items of a
 unit move it by their sum, and what units cost follows as in `clusters`. The limits are those of the
 log odds of the score within its bounds. For the lower one an item is added to the table, shared
-out as chance would: without it a table without errors, or nearly so, would seem to be sure.
+out as chance would: without it a table without errors, or nearly so, would seem to be sure. For the
+upper one a right item is added, shared out evenly among the classes of the answer: without it a
+table whose rare classes happen to be never right would.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from probative._validation import one_of, open_probability
 from probative.errors import InputError
 from probative.inference.clusters import ONE_UNIT, student_quantile
 from probative.inference.differences import mover
-from probative.inference.proportions import normal_quantile
+from probative.inference.proportions import normal_quantile, wilson
 from probative.inference.student_posterior import StudentPosterior
 from probative.results import Difference, Interval
 
@@ -44,7 +46,7 @@ __all__ = [
 ]
 
 METHOD = "logit"
-_ADDED = 1.0  # items that are added, as chance would share them out
+_ADDED = 1.0  # items that are added, for the lower limit by chance, for the upper one right
 _TIE = 1e-12
 _UNDEFINED = "undefined: everything is of one class"
 _ONE_LABEL = "everything is called one class: limits from how often others may be called otherwise"
@@ -133,7 +135,7 @@ def confusion_interval(
     >>> answer = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5)
     >>> said = np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 0] * 5)
     >>> print(confusion_interval(ConfusedItems(answer, said, 3)))
-    kappa, 0.95 logit interval: 0.6170 [0.4141, 0.7569]
+    kappa, 0.95 logit interval: 0.6170 [0.4141, 0.7613]
     """
     one_of("metric", metric, OF_TABLES)
     level = open_probability("level", level)
@@ -197,22 +199,37 @@ class Worth:
 
 
 def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]:
+    if metric == "balanced_accuracy":
+        return _limits_of_recalls(table, z)
     if _has_one_label(table):
         return _limits_of_one_label(table, metric, z)
     chance = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
-    added = table + _ADDED * chance / table.sum() ** 2
-    return _logit_limit(added, metric, -z), _logit_limit(table, metric, z)
+    by_chance = table + _ADDED * chance / table.sum() ** 2
+    there = table.sum(axis=1) > 0
+    righted = table + _ADDED * np.diag(there / there.sum())
+    return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
+
+
+def _limits_of_recalls(table: Array, z: float) -> tuple[float, float]:
+    """Limits of the mean recall, by MOVER from Wilson's of every class that the answer has.
+
+    A class that is always right, or never, adds nothing to the variance, and yet is not certain.
+    """
+    there = table.sum(axis=1) > 0
+    right, answer = np.diagonal(table)[there], table.sum(axis=1)[there]
+    recall, (low, high) = right / answer, wilson(right, answer, z)
+    below, above = (float(np.sqrt(np.sum((recall - end) ** 2))) for end in (low, high))
+    return float(recall.mean()) - below / len(recall), float(recall.mean()) + above / len(recall)
 
 
 def _logit_limit(table: Array, metric: str, z: float) -> float:
-    """So many standard errors from the score, on the scale of log odds between its bounds."""
-    least, score = _least(metric), float(score_of_table(table, metric))
-    if not least < score < 1:
+    """So many standard errors from the score, on the scale of log odds between -1 and 1."""
+    score = float(score_of_table(table, metric))
+    if not -1 < score < 1:
         return score
     variance = float(np.sum(table * slopes_of_table(table, metric) ** 2))
-    reach = z * np.sqrt(variance) * (1 - least) / ((score - least) * (1 - score))
-    centre = np.log((score - least) / (1 - score))
-    return float(least + (1 - least) * special.expit(centre + reach))
+    reach = z * np.sqrt(variance) * 2 / ((1 + score) * (1 - score))
+    return float(np.tanh(np.arctanh(score) + reach / 2))
 
 
 def _has_one_label(table: Array) -> bool:
@@ -226,7 +243,7 @@ def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, fl
     No item of n was, so that up to 1 - tail^(1/n) of all may be, as Clopper and Pearson have it.
     """
     if np.count_nonzero(table) == 1:
-        return _least(metric), 1.0
+        return -1.0, 1.0
     if np.count_nonzero(table.sum(axis=1)) == 1:  # the answer and the system play the same part
         table = table.T
     n, answer = table.sum(), table.sum(axis=1)
