@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from probative._confusion import score_of_table
-from probative.inference.confusion import Worth
+from probative.inference.confusion import ConfusedItems, Worth, confusion_interval
 
 ITEMS = Worth(None, 1.0, np.inf)
 
@@ -44,3 +44,9 @@ def test_a_class_that_only_others_use_changes_no_limit(metric):
     table = np.array([[30.0, 2, 0], [3, 20, 0], [0, 0, 0]])
     wide, narrow = (ITEMS.limits(own, metric, 0.95) for own in (table, table[:2, :2]))
     assert wide == pytest.approx(narrow, abs=1e-14)
+
+
+def test_the_note_names_what_has_one_class():
+    mixed, same = np.array([0, 0, 0, 1]), np.zeros(4, dtype=np.intp)
+    assert "the answer has one class" in str(confusion_interval(ConfusedItems(same, mixed, 2)).note)
+    assert "called one class" in str(confusion_interval(ConfusedItems(mixed, same, 2)).note)

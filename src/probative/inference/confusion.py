@@ -50,6 +50,7 @@ _ADDED = 1.0  # items that are added, for the lower limit by chance, for the upp
 _TIE = 1e-12
 _UNDEFINED = "undefined: everything is of one class"
 _ONE_LABEL = "everything is called one class: limits from how often others may be called otherwise"
+_ONE_ANSWER = "the answer has one class: limits from how often it may have others"
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +153,7 @@ def confusion_interval(
         estimate,
         min(low, estimate),
         max(high, estimate),
-        worth.note or (_ONE_LABEL if _has_one_label(table) else None),
+        worth.note or _note_on_labels(table),
         worth.design_effect,
     )
 
@@ -235,6 +236,13 @@ def _logit_limit(table: Array, metric: str, z: float) -> float:
 def _has_one_label(table: Array) -> bool:
     """Whether the answer has one class, or one is given to everything: kappa is 0 then."""
     return any(np.count_nonzero(table.sum(axis=axis)) == 1 for axis in (0, 1))
+
+
+def _note_on_labels(table: Array) -> str | None:
+    """What must be said of a single class."""
+    if not _has_one_label(table):
+        return None
+    return _ONE_ANSWER if np.count_nonzero(table.sum(axis=1)) == 1 else _ONE_LABEL
 
 
 def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, float]:
