@@ -22,6 +22,7 @@ import pandas as pd
 from time_limit import Hang, limit
 
 import probative as pv
+from probative.surveys.design import write_design
 
 HANG = 60  # seconds after which a call counts as hanging
 
@@ -38,6 +39,8 @@ BOARD = Path(tempfile.mkdtemp())
 for place in (BOARD / "gold.conll", BOARD / "in" / "one.conll", BOARD / "in" / "two.conll"):
     place.write_text("Ann B-PER\nsaw O\n\nYork B-LOC\n\n" * 3)
 WATCHED = pv.sample(None, {"old": TAGS, "new": TAGS}, size=3)
+DESIGN = BOARD / "sample.design.json"
+write_design(WATCHED.design, DESIGN)
 
 
 class Odd:
@@ -174,7 +177,7 @@ CALLS = {
         {"systems": [TAGS * 5, TAGS * 5], "judge": TAGS * 5, "metric": "f1", "population": False,
          "level": 0.9, "rope": 0.01, "beta": 1.0},
     ),
-    "read_design": (pv.read_design, (Path(__file__),), {}),
+    "read_design": (pv.read_design, (DESIGN,), {}),
     "board": (
         # what is no path must not become one here
         lambda gold, folder, **how: pv.board(gold, folder, BOARD / "site", **how),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import re
 import warnings
 
@@ -23,6 +24,12 @@ COUNTS = pv.Counts(77, 44, 10)
 FUNCTIONS = sorted(n for n in pv.__all__ if inspect.isfunction(getattr(pv, n)))
 CLASSES = sorted(n for n in pv.__all__ if inspect.isclass(getattr(pv, n)))
 POSTERIORS = [type(pv.posterior(COUNTS, "fbeta")), type(pv.posterior(COUNTS))]
+
+
+def test_no_module_hides_a_function():
+    """Importing a module of the package makes it an attribute of it, under its name."""
+    modules = {module.name for module in pkgutil.iter_modules(pv.__path__)}
+    assert not modules & set(FUNCTIONS + CLASSES)
 
 
 def test_dir_shows_the_public_names():

@@ -8,7 +8,7 @@ from probative._version import __version__
 
 if TYPE_CHECKING:
     from probative import metrics, results, seqeval, sklearn, tables, testing
-    from probative.agreement import agreement
+    from probative.annotators import agreement
     from probative.boards.building import board
     from probative.comparison import compare
     from probative.counts import Counts, PairedCounts
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 # Where each name comes from; it is imported when it is first asked for, since nobody uses all.
 _HOMES = {
-    "agreement": ("agreement",),
+    "annotators": ("agreement",),
     "boards.building": ("board",),
     "comparison": ("compare",),
     "counts": ("Counts", "PairedCounts"),

@@ -76,7 +76,7 @@ def agreement(
 
     Example: probative agreement ann.conll bob.conll
     """
-    from probative.agreement import agreement as find_agreement
+    from probative.annotators import agreement as find_agreement
     from probative.matching.outputs import short_name
     from probative.reading.systems import named_file
     from probative.reporting.agreement_report import agreement_document
