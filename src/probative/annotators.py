@@ -92,7 +92,7 @@ def agreement(
     >>> print(found.alpha)
     alpha, 0.95 logit interval: 0.6040 [0.3192, 0.7746]
     >>> print(found.pair("Ann", "Bob")["kappa"])
-    kappa, 0.95 logit interval: 0.6154 [0.3699, 0.7651]
+    kappa, 0.95 logit interval: 0.6154 [0.3699, 0.7803]
     """
     options = AgreementOptions.of(
         {
