@@ -29,6 +29,19 @@ DENSE = [30, 20, 80, 15, 400, 60, 70, 3000]
 SPARSE = [3, 2, 8, 1, 40, 6, 7, 300]
 
 
+def test_errors_are_seen_next_to_the_ends():
+    """One system is nearly always right, the other nearly never: -0.998, give or take 2e-4."""
+    paired = pv.PairedCounts([13239, 2, 19, 100294, 93, 3, 0])
+    posterior = PairedPosterior(paired, "precision")
+    draws = np.random.default_rng(0).standard_gamma(paired.cases[:6] + 0.5, size=(100_000, 6)).T
+    a, b = (
+        (own + draws[4]) / (own + draws[4] + wrong + draws[5])
+        for own, wrong in ((draws[0], draws[1]), (draws[2], draws[3]))
+    )
+    shares = [0.025, 0.25, 0.5, 0.75, 0.975]
+    np.testing.assert_allclose(posterior.cdf(np.quantile(b - a, shares)), shares, atol=0.006)
+
+
 @pytest.mark.parametrize("row", drawn, ids=lambda row: f"{row[1]}-{sum(row[0])}")
 def test_ten_million_draws_agree(row):
     table, metric, limits, shares = row

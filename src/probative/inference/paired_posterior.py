@@ -213,7 +213,7 @@ class PairedPosterior(Outcomes):
         near_0 = [0.0]
         if abs(self.mean) < 3 * sd:  # and next to it, because at 0 itself errors may cancel
             near_0.append(min(sd / 20, 0.5))
-        return np.append(np.clip(probes, -0.99, 0.99), near_0)
+        return np.append(np.clip(probes, -1 + 1e-9, 1 - 1e-9), near_0)
 
     @property
     def _symmetric(self) -> bool:
