@@ -58,6 +58,7 @@ def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) 
             *estimate.verdicts,
             estimate.signature,
         ),
+        content=lambda: {"leading": [*estimate.verdicts, f"{estimate_summary(estimate)}."]},
     )
 
 
