@@ -29,9 +29,16 @@ DENSE = [30, 20, 80, 15, 400, 60, 70, 3000]
 SPARSE = [3, 2, 8, 1, 40, 6, 7, 300]
 
 
-def test_errors_are_seen_next_to_the_ends():
-    """One system is nearly always right, the other nearly never: -0.998, give or take 2e-4."""
-    paired = pv.PairedCounts([13239, 2, 19, 100294, 93, 3, 0])
+@pytest.mark.parametrize(
+    "cases",
+    [
+        [13239, 2, 19, 100294, 93, 3, 0],  # -0.998, give or take 2e-4
+        [4, 1186618, 3, 2, 50846, 62556, 0],  # what both systems share decides
+    ],
+)
+def test_lopsided_tables_agree_with_draws(cases):
+    """Their errors are seen where the posterior lies, and where no rule is fine enough."""
+    paired = pv.PairedCounts(cases)
     posterior = PairedPosterior(paired, "precision")
     draws = np.random.default_rng(0).standard_gamma(paired.cases[:6] + 0.5, size=(100_000, 6)).T
     a, b = (

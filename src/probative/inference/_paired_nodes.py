@@ -138,6 +138,7 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
 
     products = [product(2), product(1), product(0)]
     values = list(averages(products))
+    some_stay = False
     while True:
         errors = [_largest(value - values[-1]) for value in values[:-1]]
         finer = [min(one + 1, len(_SIZES) - 1) for one in level]
@@ -145,9 +146,14 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
             finer = [even] * len(rules)
         if errors[-1] <= tolerance or finer == level or _size(finer) <= _size(level):
             break
+        some_stay = any(one == before for one, before in zip(finer, level, strict=True))
         level = finer
         products.append(product(0))
         values.extend(averages(products[-1:]))
+    # what rules err by that are as fine as there are, no refinement of the others shows
+    unseen = _largest(averages([product(1)])[0] - values[-1]) if some_stay else 0.0
+    if unseen > max(tolerance, errors[-1]):
+        return replace(products[-1], error=_SAFETY * unseen)
     if errors[-1] <= tolerance:
         best = int(np.argmax(np.array(errors) <= tolerance))
         return replace(products[best], error=max(_SAFETY * errors[best], _LEAST_ERROR))
