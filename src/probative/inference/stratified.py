@@ -256,8 +256,11 @@ class PoolScores:
             effect = JudgeEffect(value - target.value, width, strata)
         reach = max(value - low, high - value)
         told = np.zeros(draw.labelled) if target.reach is None else target.reach
-        parts = draw.sizes * draw.means(told)
-        left = target.moves if target.judged is None else target.judged.residuals
+        parts = [draw.sizes * draw.means(told)]
+        left = target.moves
+        if target.judged is not None:  # a good judge leaves what the fewest labels tell
+            left = target.judged.residuals
+            parts.append(spread.by_stratum)
         doubts = find_doubts(left, parts, target.empty, target.miss, spread, draw, reach)
         return Projection(
             value,

@@ -11,7 +11,7 @@ from probative.inference.clusters import is_too_skewed, student_quantile
 from probative.inference.proportions import wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -97,7 +97,7 @@ def difference_limits(
 
 def find_doubts(
     moves: Array,
-    parts: Array,
+    parts: Sequence[Array],
     empty: NDArray[np.bool_],
     miss: float,
     spread: Spread,
@@ -111,7 +111,7 @@ def find_doubts(
     moves
         What every labelled unit moves the score, or the difference, by.
     parts
-        How much of the score each stratum is expected to tell.
+        How much of the score, or of what is not known of it, lies in each stratum; each for itself.
     empty
         In which of them nothing counts.
     miss
@@ -132,7 +132,7 @@ def find_doubts(
             f"{strata} one labelled unit of several: its others are taken to vary as all "
             f"labelled units do"
         )
-    if _is_rough(parts, draw) or is_too_skewed(
+    if any(_is_rough(own, draw) for own in parts) or is_too_skewed(
         _skewness(moves, draw, spread), spread.degrees_of_freedom
     ):
         yield "few labelled units tell a good part of it: the interval may be too short"
