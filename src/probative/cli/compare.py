@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-from probative.cli import options
-from probative.cli.output import reading_progress, remark
+from probative.cli import gate_options, options
+from probative.cli.output import reading_progress
 from probative.cli.parameters import Argument, Option
 from probative.errors import InputError
 from probative.options import CompareOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative.results import GateVerdict
 
 __all__ = ["compare"]
 
@@ -116,32 +111,11 @@ def compare(
     compact: Annotated[
         bool, Option("--compact", help="Print one table with one row per system.")
     ] = False,
-    fail_if_worse: Annotated[
-        bool,
-        Option("--fail-if-worse", help="Exit 1 if P(B - A < -margin) >= confidence."),
-    ] = False,
-    require_not_worse: Annotated[
-        bool,
-        Option("--require-not-worse", help="Exit 1 unless P(B - A > -margin) >= confidence."),
-    ] = False,
-    require_better: Annotated[
-        bool,
-        Option("--require-better", help="Exit 1 unless P(B - A > margin) >= confidence."),
-    ] = False,
-    margin: Annotated[
-        float | None,
-        Option(
-            metavar="D",
-            parser=options.points,
-            help="The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.",
-        ),
-    ] = None,
-    confidence: Annotated[
-        float | None,
-        Option(
-            metavar="P", parser=options.number, help="The confidence of the gate; by default 0.95."
-        ),
-    ] = None,
+    fail_if_worse: gate_options.FailIfWorse = False,
+    require_not_worse: gate_options.RequireNotWorse = False,
+    require_better: gate_options.RequireBetter = False,
+    margin: gate_options.Margin = None,
+    confidence: gate_options.Confidence = None,
     ledger: Annotated[
         Path | None,
         Option(
@@ -189,9 +163,8 @@ def compare(
         "require-better": require_better,
     }
     told = {"ledger": ledger, "candidates": candidates, "hide_scores": hide_scores or None}
-    gate = _check_gate_options(
-        [name for name, on in gates.items() if on],
-        {"margin": margin, "confidence": confidence, **told},
+    gate = gate_options.check_gate_options(
+        gates, {"margin": margin, "confidence": confidence, **told}
     )
     if hide_scores:
         showing = {
@@ -251,7 +224,7 @@ def compare(
 
         verdicts = judge(comparisons, **(gate or {}))
         out.emit(verdict_document(verdicts, comparisons.signature))
-        return _tell(verdicts)
+        return gate_options.tell_verdicts(verdicts)
     out.remark(*remarks, *comparisons.notes)
     if (buckets or given.train is not None) and not comparisons.buckets:
         out.remark("no buckets: neither lengths nor labels part these items into groups")
@@ -266,36 +239,4 @@ def compare(
     )
     draw = comparison_figure if comparisons.groups is None else group_figure
     out.emit(document, lambda: draw(comparisons))
-    return _tell(verdicts)
-
-
-def _tell(verdicts: Sequence[GateVerdict]) -> int:
-    """Say what the gates say, and what they have used of a test set; return the exit status."""
-    for verdict in verdicts:
-        remark(f"--{verdict}")
-        if verdict.use is not None and not verdict.hidden:  # else the results tell it
-            remark(f"--ledger: {verdict.use}")
-    for note in dict.fromkeys(v.use.note for v in verdicts if v.use is not None and v.use.note):
-        remark(note)
-    return 0 if all(verdict.passed for verdict in verdicts) else 1
-
-
-def _check_gate_options(gates: Sequence[str], numbers: dict[str, Any]) -> dict[str, Any] | None:
-    """The gate that was asked for and its numbers, checked before anything is computed."""
-    from probative.gates import GATES, check_gate, check_ledger_options
-
-    if len(gates) > 1:
-        raise InputError(f"--{gates[1]}: cannot be combined with --{gates[0]}; expected one gate")
-    given = {name: value for name, value in numbers.items() if value is not None}
-    if not gates:
-        for name in given:
-            listed = ", ".join(f"--{gate}" for gate in GATES)
-            raise InputError(
-                f"--{name.replace('_', '-')}: belongs to a gate; expected one of {listed}"
-            )
-        return None
-    asked = {name: given[name] for name in ("margin", "confidence") if name in given}
-    check_gate(gates[0], **asked)
-    told = {name: given[name] for name in ("candidates",) if name in given}
-    check_ledger_options(gates[0], given.get("ledger"), **told)
-    return {"kind": gates[0], **given}
+    return gate_options.tell_verdicts(verdicts)

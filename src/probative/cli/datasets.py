@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.cli.output import progress, remark
+from probative.cli.gate_options import tell_verdicts
+from probative.cli.output import progress
 from probative.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,9 +53,7 @@ def compare_several(
     out.remark(*result.notes)
     verdicts = judge(result, **gate) if gate else ()
     out.emit(datasets_document(result, gates=verdicts), lambda: datasets_figure(result))
-    for line in verdicts:
-        remark(f"--{line}")
-    return 0 if all(verdict.passed for verdict in verdicts) else 1
+    return tell_verdicts(verdicts)
 
 
 def _datasets(

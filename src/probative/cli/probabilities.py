@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from probative.cli.output import remark
+from probative.cli.gate_options import tell_verdicts
 from probative.errors import InputError
 from probative.options import CurveOptions
 
@@ -65,9 +65,7 @@ def print_curve_comparison(
     out.remark(*remarks, *found.notes)
     verdicts = judge(found, **gate) if gate else ()
     out.emit(comparison_document(found, verdicts), lambda: curves_figure(found.curves))
-    for line in verdicts:
-        remark(f"--{line}")
-    return 0 if all(verdict.passed for verdict in verdicts) else 1
+    return tell_verdicts(verdicts)
 
 
 def _shared(given: ScoreOptions | CompareOptions) -> dict[str, Any]:

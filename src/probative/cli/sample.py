@@ -124,7 +124,8 @@ def sample(
     )
     out.remark(*remarks, *drawn.notes)
     out.remark(*(f"wrote {path}" for path in drawn.files.values()))
-    out.emit(sample_document(drawn, explain=explain))
+    # a page without its strata would say nothing that the line does not
+    out.emit(sample_document(drawn, explain=explain or out.html is not None))
 
 
 def _named(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from probative._validation import fraction
@@ -14,16 +15,16 @@ if TYPE_CHECKING:
 __all__ = ["Outcomes"]
 
 
-class Outcomes:
+class Outcomes(ABC):
     """What posteriors with a distribution function have in common."""
 
+    @abstractmethod
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d."""
-        raise NotImplementedError
 
     @property
     def _symmetric(self) -> bool:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from probative.inference._outcomes import Outcomes
+from probative.inference.beta_posterior import plain
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["LimitsPosterior"]
 
 
-class LimitsPosterior:
+class LimitsPosterior(Outcomes):
     """Two halves of normal distributions about an estimate, as wide as its limits on either side.
 
     Parameters
@@ -46,17 +49,17 @@ class LimitsPosterior:
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
-        return _plain(special.ndtr(self._apart(d)))
+        return plain(special.ndtr(self._apart(d)))
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d."""
-        return _plain(special.ndtr(-self._apart(d)))
+        return plain(special.ndtr(-self._apart(d)))
 
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density at d."""
         deviation = np.where(np.asarray(d) < self.estimate, self.below, self.above)
         scale = np.maximum(deviation, 1e-300) * np.sqrt(2 * np.pi)
-        return _plain(np.exp(-(self._apart(d) ** 2) / 2) / scale)
+        return plain(np.exp(-(self._apart(d) ** 2) / 2) / scale)
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the equal-tailed limits, within those of a difference."""
@@ -64,24 +67,9 @@ class LimitsPosterior:
         low, high = self.estimate - quantile * self.below, self.estimate + quantile * self.above
         return max(-self.most, low), min(self.most, high)
 
-    def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
-        """Return P(A better), P(equivalent) and P(B better), with a region of equivalence.
-
-        Parameters
-        ----------
-        rope
-            Half the width of the region.
-        """
-        worse, better = float(self.cdf(-rope)), float(self.sf(rope))
-        return worse, max(0.0, 1 - worse - better), better
-
     def _apart(self, d: ArrayLike) -> Number:
         """How far something is from the estimate, in standard errors of its side; a tie is 0."""
         off = np.asarray(d, dtype=float) - self.estimate
         deviation = np.where(off < 0, self.below, self.above)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(off == 0, 0.0, off / deviation)
-
-
-def _plain(values: Number) -> Number:
-    return float(values) if np.ndim(values) == 0 else values

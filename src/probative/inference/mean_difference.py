@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.inference._outcomes import Outcomes
+from probative.inference.beta_posterior import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,16 +91,14 @@ class MeanPosterior(Outcomes):
         if len(self.posteriors) == 1:
             return self.posteriors[0].cdf(d)
         places, below = self._grid()
-        return _plain(
-            np.interp(np.asarray(d, dtype=np.float64), places, below, left=0.0, right=1.0)
-        )
+        return plain(np.interp(np.asarray(d, dtype=np.float64), places, below, left=0.0, right=1.0))
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a mean difference above d."""
         if len(self.posteriors) == 1:
             return self.posteriors[0].sf(d)
         places, below = self._grid()
-        return _plain(
+        return plain(
             np.interp(np.asarray(d, dtype=np.float64), places, 1 - below, left=1.0, right=0.0)
         )
 
@@ -110,7 +109,7 @@ class MeanPosterior(Outcomes):
         places, below = self._grid()
         density = np.diff(below) / np.diff(places)
         middles = (places[1:] + places[:-1]) / 2
-        return _plain(
+        return plain(
             np.interp(np.asarray(d, dtype=np.float64), middles, density, left=0.0, right=0.0)
         )
 
@@ -144,8 +143,3 @@ class MeanPosterior(Outcomes):
         first = (ends[:, 0].sum() + step * (n - 1) / 2) / n
         places = first + step / n * np.arange(len(masses) + 1)
         return places, np.concatenate([[0.0], np.cumsum(masses / total)])
-
-
-def _plain(values: Any) -> Number:
-    array = np.asarray(values)
-    return float(array) if array.ndim == 0 else array

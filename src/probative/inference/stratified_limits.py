@@ -65,8 +65,8 @@ def score_limits(
             items = share * (1 - share) * (high - low) ** 2 / spread.variance
     if not freedom > 0:
         return low, high
-    ends = wilson(share * items, items, float(student_quantile(level, freedom)))
-    return tuple(low + (high - low) * float(end) for end in ends)  # type: ignore[return-value]
+    least, most = wilson(share * items, items, float(student_quantile(level, freedom)))
+    return low + (high - low) * float(least), low + (high - low) * float(most)
 
 
 def difference_limits(

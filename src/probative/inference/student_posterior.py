@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from probative.inference._outcomes import Outcomes
+from probative.inference.beta_posterior import plain
 from probative.inference.clusters import student_quantile
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["StudentPosterior"]
 
 
-class StudentPosterior:
+class StudentPosterior(Outcomes):
     """The distribution of a difference about its estimate, B minus A.
 
     Parameters
@@ -59,21 +61,21 @@ class StudentPosterior:
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
         own = self._below(np.asarray(d, dtype=float) - self.estimate)
-        return _plain(own if self.models is None else _between(own, self.models.cdf(d)))
+        return plain(own if self.models is None else _between(own, self.models.cdf(d)))
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d."""
         own = self._below(self.estimate - np.asarray(d, dtype=float))
-        return _plain(own if self.models is None else _between(own, self.models.sf(d)))
+        return plain(own if self.models is None else _between(own, self.models.sf(d)))
 
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density at d."""
         deviation, freedom = self.standard_error, self.degrees_of_freedom
         x = (np.asarray(d, dtype=float) - self.estimate) / deviation
         if math.isinf(freedom):
-            return _plain(np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) / deviation)
+            return plain(np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) / deviation)
         scale = special.beta(0.5, freedom / 2) * math.sqrt(freedom) * deviation
-        return _plain((1 + x**2 / freedom) ** (-(freedom + 1) / 2) / scale)
+        return plain((1 + x**2 / freedom) ** (-(freedom + 1) / 2) / scale)
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the equal-tailed limits, within those of a difference."""
@@ -81,17 +83,6 @@ class StudentPosterior:
         if self.standard_error > 0:
             reach = float(student_quantile(level, self.degrees_of_freedom)) * self.standard_error
         return max(-self.most, self.estimate - reach), min(self.most, self.estimate + reach)
-
-    def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
-        """Return P(A better), P(equivalent) and P(B better), with a region of equivalence.
-
-        Parameters
-        ----------
-        rope
-            Half the width of the region.
-        """
-        worse, better = float(self.cdf(-rope)), float(self.sf(rope))
-        return worse, max(0.0, 1 - worse - better), better
 
     def _below(self, x: ArrayLike) -> Number:
         """The probability of less than x more than the estimate; a tie counts half."""
@@ -106,7 +97,3 @@ class StudentPosterior:
 def _between(p: Number, q: Number) -> Number:
     """Whichever is nearer to one half; or that, if it lies between them."""
     return np.median([p, q, np.full_like(p, 0.5)], axis=0)
-
-
-def _plain(values: Number) -> Number:
-    return float(values) if np.ndim(values) == 0 else values

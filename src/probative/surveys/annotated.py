@@ -190,7 +190,8 @@ def _by_name(
     free: dict[Any, deque[int]] = defaultdict(deque)
     for place, name in enumerate(drawn):
         free[name].append(place)
-    known, places = set(drawn), [[] for _ in names]  # type: ignore[var-annotated]
+    known = set(drawn)
+    places: list[list[int]] = [[] for _ in names]
     twice, strange = 0, []
     for own, found in zip(names, places, strict=True):
         for name in own:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from probative.cli import options
 from probative.cli.output import progress
 from probative.cli.parameters import Option
 from probative.studies.options import LookOptions
 
-__all__ = ["looks"]
+if TYPE_CHECKING:
+    from probative.reporting.document import Document
+    from probative.studies.looks import EverWrong
+    from probative.studies.options import WatchingOptions
+
+__all__ = ["looks", "looks_document"]
 
 
 def looks(
@@ -26,14 +31,22 @@ def looks(
     out: options.RandomOutput,
 ) -> None:
     """Do limits and tests hold at every look? Hundreds of looks at streams of labels."""
-    from probative.reporting.study_report import study_document
     from probative.studies.looks import look_study
 
     with progress("conditions", quiet=out.quiet) as report:
         results = look_study(**vars(given), report=report)
+    out.emit(looks_document("looks", results, "streams of", "Wrong at any look", given))
+
+
+def looks_document(
+    name: str, results: list[EverWrong], of: str, title: str, given: LookOptions | WatchingOptions
+) -> Document:
+    """Show how often something was ever wrong, of streams of whatever kind."""
+    from probative.reporting.study_report import study_document
+
     columns = {
         "what": "what",
-        "condition": "streams of",
+        "condition": of,
         "looks": "looks",
         "share": "ever",
         "standard_error": "s.e.",
@@ -45,12 +58,5 @@ def looks(
         f"Ever wrong in at most {1 - given.level:.4g} of the streams is allowed; of a test that "
         f"finds B better, more is better."
     )
-    document = study_document(
-        "looks",
-        results,
-        columns,
-        title="Wrong at any look",
-        notes=[allowed],
-        signature=given.signature("looks"),
-    )
-    out.emit(document)
+    signature = given.signature(name)
+    return study_document(name, results, columns, title=title, notes=[allowed], signature=signature)
