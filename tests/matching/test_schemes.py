@@ -53,7 +53,7 @@ def apart_spans(draw, labels=("PER", "LOC")):
     return place + draw(st.integers(0, 2)), spans
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(corpora)
 def test_default_reading_equals_seqeval(sentences):
     found = decode_tags(sentences, scheme="iobes")
@@ -69,7 +69,7 @@ def both_sides(draw):
     return gold, [draw(st.lists(typed, min_size=len(s), max_size=len(s))) for s in gold]
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(both_sides())
 def test_counts_equal_the_conlleval_package(sides):
     gold, pred = sides
@@ -102,7 +102,7 @@ def test_counts_equal_the_conlleval_package(sides):
 
 
 @pytest.mark.parametrize("name", PEERS)
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_strict_reading_equals_seqeval(name, data):
     prefixes = [p for p in SCHEMES[name].prefixes if p != "O"]
