@@ -223,6 +223,8 @@ def _placed(
     answers: NDArray[np.bool_], question: str, n: int, chance: Array | None
 ) -> tuple[list[NDArray[np.intp]], Ints]:
     """The items of every stratum, and how many of them are drawn, as `sample` has it."""
+    if not answers.any():  # nobody says yes: there is nothing to part the items by
+        return [np.arange(answers.shape[1])], np.array([n])
     outputs = [own.astype(np.int64) for own in answers]
     pool = read_pool(outputs, reading=ReadingOptions(positive="1"), scores=chance)
     expected = expect(pool, question)
