@@ -75,10 +75,10 @@ def f_measure(replicates: int) -> list[Row]:
     for kind, prevalence in (("calibrated", 0.01), ("bold", 0.01), ("calibrated", 0.002)):
         rng = np.random.default_rng(1)
         pool = make_items(rng, prevalence, 2.5, kind, ITEMS)
-        question = ItemQuestion(pool, "score", by_confidence=True, random=False)
         what = f"F1 of {ITEMS:,} items, prevalence {prevalence:g}, {kind}"
         for n in LABELS:
-            told = [rare_score(question.label(n, rng)) for _ in range(replicates)]
+            question = ItemQuestion(pool, "score", n, by_confidence=True, random=False)
+            told = [rare_score(question.label(rng)) for _ in range(replicates)]
             held = [one.low <= question.truth <= one.high for one in told]
             width = float(np.mean([one.high - one.low for one in told]))
             error = _error([one.estimate for one in told], question.truth)

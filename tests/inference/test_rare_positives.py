@@ -270,8 +270,8 @@ def test_few_positives_in_a_large_pool_are_covered():
     samples = []
     for _ in range(5):
         pool = make_items(rng, 0.002, 6.0, "bold")
-        question = ItemQuestion(pool, "score", by_confidence=True, random=False)
-        samples += [question.annotate(400, 0.95, rng) for _ in range(12)]
+        question = ItemQuestion(pool, "score", 400, by_confidence=True, random=False)
+        samples += [question.annotate(0.95, rng) for _ in range(12)]
     assert np.mean([one.held for one in samples]) > 0.88
     assert np.mean([one.normal for one in samples]) < 0.85
 

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probative as pv
+from probative.counts import PairedCounts
 from probative.inference.sequences import (
     GRID,
     Wealth,
@@ -20,6 +22,8 @@ from probative.inference.sequences import (
     reach,
     share_limits,
 )
+from probative.metrics import f1
+from probative.studies.clusters import case_shares, draw
 from probative.studies.looks import CONDITIONS, look_study
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "sequences.json").read_text())
@@ -160,6 +164,29 @@ def test_the_reach_is_shortest_where_it_was_planned():
     others = [reach(500, planned) / np.sqrt(500) for planned in (50, 100, 1000, 5000)]
     assert lengths[at == 500][0] < min(others)
     assert planned_grid(400)[1] == pytest.approx(2 * planned_grid(1600)[1])
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_the_study_sees_what_a_user_would_see(condition):
+    """Its looks are those of `update`, batch after batch: the same streams are ever wrong."""
+    how = {"units": 120, "batch": 20, "level": 0.5}
+    found = look_study([condition], streams=12, item_streams=1, rng=3, **how)[3:6]
+    rng = np.random.default_rng([3, 100])
+    condition = replace(condition, units=120)
+    shares = case_shares(condition)
+    truths = float(f1(PairedCounts(shares).a)), 0.0
+    wrong = np.zeros((3, 12), dtype=bool)
+    for stream in range(12):
+        rows = draw(rng, condition, shares)
+        single, paired = (pv.sequential(level=0.5, planned=120) for _ in range(2))
+        for start in range(0, 120, 20):
+            batch = PairedCounts(rows[start : start + 20])
+            looks = single.update(batch.a), paired.update(batch)
+            for place, (look, truth) in enumerate(zip(looks, truths, strict=True)):
+                wrong[place, stream] |= not look.low <= truth <= look.high
+            wrong[2, stream] |= looks[1].decided is not None
+    assert [one.share for one in found] == wrong.mean(axis=1).tolist()
+    assert 0 < wrong.mean() < 1
 
 
 def test_the_study_counts_what_is_ever_wrong():

@@ -375,6 +375,14 @@ def test_a_judge_does_no_harm(noise):
     assert abs(off.mean()) < 3 * off.std() / math.sqrt(len(off))
 
 
+@pytest.mark.parametrize(("noise", "noted"), [(0.0, True), (0.5, False)])
+def test_a_judge_who_looks_perfect_is_noted(noise, noted):
+    """Labels that show no error of a judge do not tell how far it errs elsewhere."""
+    a, b, judge, stratum = _judged_pool(noise)
+    found = _with_judge(a, b, judge, stratum, np.random.default_rng(1)).score()
+    assert any("the judge is hardly ever wrong" in note for note in found.notes) == noted
+
+
 def test_a_judge_is_not_listened_to_where_few_units_are_labelled():
     a, b, judge, stratum = _judged_pool(noise=0.2)
     few = _with_judge(a, b, judge, stratum, np.random.default_rng(1), drawn=(8, 60))

@@ -14,6 +14,7 @@ from probative.metrics import f1
 from probative.studies.annotated_pools import read_units
 from probative.studies.annotation import KINDS, annotation_study
 from probative.studies.item_pools import ItemQuestion, make_items
+from probative.surveys.sampling import sample
 
 GOLD = """Ann B-PER\nLee I-PER\nsaw O\nYork B-LOC\n\nthe O\nLee B-ORG\n\n"""
 KNOWN_A = """Ann B-PER\nLee I-PER\n\nYork B-PER\n\nYork B-LOC\n\nYork B-LOC\n\n"""
@@ -68,20 +69,20 @@ def test_items_are_as_rare_as_they_should_be(kind):
 
 
 @pytest.mark.parametrize("question", ["score", "difference"])
-def test_strata_have_one_answer_each_and_equal_doubt(question):
+def test_labels_are_placed_as_a_sample_places_them(question):
     pool = make_items(np.random.default_rng(0), 0.02, 3.0, "calibrated", 20_000)
-    asked = ItemQuestion(pool, question, by_confidence=True, random=False)
+    asked = ItemQuestion(pool, question, 100, by_confidence=True, random=False)
     systems = (0, 1) if question == "difference" else (0,)
+    outputs = [pool.returned[system].astype(int) for system in systems]
+    chance = 1 / (1 + np.exp(-pool.confidence))
+    drawn = sample(None, *outputs, size=100, goal=question, positive="1", scores=chance)
+    assert asked.drawn.tolist() == [stratum.drawn for stratum in drawn.strata]
+    layers = np.bincount(asked.layer, weights=asked.sizes)
+    assert layers.tolist() == [stratum.size for stratum in drawn.strata]
     for number in range(len(asked.sizes)):
-        mine = asked.stratum == number
+        mine = asked.part == number
         for column, system in enumerate(systems):
             assert np.all(pool.returned[system][mine] == asked.returned[number, column])
-    assert len(asked.sizes) == 8
-    chance = 1 / (1 + np.exp(-pool.confidence))
-    doubt = np.bincount(asked.stratum, weights=np.sqrt(chance * (1 - chance)))
-    cuts = 8 // 2 ** len(systems)
-    for own in doubt.reshape(-1, cuts):
-        assert own == pytest.approx(own.mean(), rel=0.2)
     counts = [
         Counts(
             np.sum(pool.positive & returned),
@@ -93,9 +94,8 @@ def test_strata_have_one_answer_each_and_equal_doubt(question):
     scores = [f1(own) for own in counts]
     truth = scores[1] - scores[0] if question == "difference" else scores[0]
     assert asked.truth == pytest.approx(truth)
-    labelled = asked.label(100, np.random.default_rng(1))
-    assert labelled.labelled.sum() == 100
-    assert labelled.labelled.min() >= 5
+    labelled = asked.label(np.random.default_rng(1)).labelled
+    assert np.bincount(asked.layer, weights=labelled).tolist() == asked.drawn.tolist()
 
 
 def test_placed_labels_are_worth_more_and_cover():

@@ -218,6 +218,28 @@ def test_tables_are_written_as_tables(write, tmp_path, ending):
     assert side.texts()[0] == f'he said "{drawn.units[0]}", so'
 
 
+def test_systems_may_be_columns_of_the_pool(write, tmp_path):
+    rows = "".join(f"{i},text {i},{int(i % 3 == 0)},{int(i % 4 == 0)}\n" for i in range(60))
+    table = write("id,text,old,new\n" + rows, "pool.csv")
+    judge = write(
+        "id,label\n" + "".join(f"{i},{int(i % 5 == 0)}\n" for i in range(60)), "judge.csv"
+    )
+    same = {"size": 20, "columns": ["old", "new"]}
+    drawn = pv.sample(table, **same, to=tmp_path / "one.csv")
+    assert drawn.design.systems == ("old", "new")
+    assert (tmp_path / "one.csv").read_text().startswith("id,text,label\n")
+    for again in (pv.sample(table, table, **same), pv.sample(table, table, table, **same)):
+        assert again.units.tolist() == drawn.units.tolist()
+    # one column is one system; a judge has a column of its own
+    assert pv.sample(table, size=20, columns=["new"]).design.goal == "score"
+    judged = pv.sample(table, table, table, judge=judge, **same)
+    assert "judge.csv: csv table, labels in column 'label'" in " ".join(judged.notes)
+    with pytest.raises(InputError, match="columns: old, new, id for 2 outputs; expected one for"):
+        pv.sample(table, table, table, size=20, columns=["old", "new", "id"])
+    with pytest.raises(InputError, match="columns: old, new for 3 outputs; expected one for"):
+        pv.sample(table, table, table, table, **same)
+
+
 def test_columns_that_may_be_answers_are_left_out_or_refused(write, tmp_path):
     head = "tweet,pred,model_score\n"
     a = write(head + "hello,1,0.3\nbye,0,0.2\n" * 10, "a.csv")

@@ -27,7 +27,8 @@ def sample(
         Argument(
             metavar="POOL A [B...]",
             help="The corpus (or one of the outputs: only its text is used) and the outputs of "
-            "systems on it (FILE or NAME=FILE). With --add, the file of a design.",
+            "systems on it (FILE or NAME=FILE); none, where --columns names those of a table. With "
+            "--add, the file of a design.",
         ),
     ],
     to: Annotated[
@@ -109,7 +110,7 @@ def sample(
     if out.html is not None and _is_design(out.html, to, files, extends=given.add is not None):
         raise InputError("is the design; expected another file for --html", out.html)
     pool, *words = files
-    if not words and given.add is None:
+    if not words and given.add is None and not given.columns:
         raise InputError("A: missing; expected the output of a system beside the pool")
     systems, called, remarks = _named(words, names)
     drawn = draw(

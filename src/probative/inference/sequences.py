@@ -210,7 +210,7 @@ def log_growth(rates: Any, d: Any, number: Any = None, chance: Any = None) -> Ar
 
 
 def _log_mean(logs: Array) -> float:
-    return float(special.logsumexp(logs) - math.log(len(logs)))
+    return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
 
 
 def reach(units: Any, planned: float, *, level: float = 0.95) -> Any:

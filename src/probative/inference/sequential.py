@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     # what each kind of unit adds to numerator and denominator of one score or two
     Rows = list[tuple[Array, Array]]
 
-__all__ = ["FEWEST", "SequentialTest", "sequential"]
+__all__ = ["FEWEST", "SequentialTest", "look_limits", "sequential"]
 
 # Limits from a standard error begin where there are so many units in which anything counts: with
 # fewer, a score that happens to be all right or all wrong would have none.
@@ -223,24 +223,11 @@ class SequentialTest:
         self, rows: Rows, number: Array, ends: tuple[float, float], total: Counts
     ) -> tuple[float, float, float, str | None]:
         """A score or difference, limits from its standard error, and what must be said of them."""
-        lowest, highest = ends
-        scores = [_share(number @ x, number @ y) for x, y in rows]
-        estimate = scores[-1] - scores[0] if len(scores) > 1 else scores[0]
-        there = np.sum([y for _, y in rows], axis=0) > 0
-        units = float(number[there].sum())
-        if units < FEWEST or any(number[y > 0].sum() < 2 for _, y in rows):
-            return estimate, lowest, highest, _TOO_FEW
-        if self.metric in COMPOSITES and _least_class(total) < FEWEST_OF_A_CLASS:
-            return estimate, lowest, highest, _TOO_FEW_OF_A_CLASS
-        error = jackknife_error([(x[there], y[there]) for x, y in rows], number[there])
-        if not error > 0:
-            return estimate, lowest, highest, "all units alike so far: no limits yet"
-        size = np.sum([y for _, y in rows], axis=0)
-        freedom = max(float((number @ size) ** 2 / (number @ size**2)) - 1, 1.0)
-        normal = float(reach(units, self.planned or 1000, level=self.level))
-        # Student's distance for the same tail: the standard error is an estimate, too
-        far = -float(special.stdtrit(freedom, special.ndtr(-normal))) * error
-        return estimate, max(lowest, estimate - far), min(highest, estimate + far), None
+        found = look_limits(rows, number, ends, self.planned, level=self.level)
+        few = self.metric in COMPOSITES and _least_class(total) < FEWEST_OF_A_CLASS
+        if few and found[-1] != _TOO_FEW:
+            return found[0], *ends, _TOO_FEW_OF_A_CLASS
+        return found
 
     def _more(self, so_far: PairedCounts, worth: Array) -> int | None:
         """How many units more would decide it, if the difference stays as it looks."""
@@ -254,6 +241,46 @@ class SequentialTest:
         if drift == 0 or missing / (drift**2 / 2) > _FARTHEST:
             return None
         return max(1, math.ceil(missing / (drift**2 / 2)))
+
+
+def look_limits(
+    rows: Rows,
+    number: Array,
+    ends: tuple[float, float],
+    planned: int | None = None,
+    *,
+    level: float = 0.95,
+) -> tuple[float, float, float, str | None]:
+    """A score or difference by unit, limits that hold at every look, and what is to be said.
+
+    Parameters
+    ----------
+    rows, number
+        What each kind of unit adds to numerator and denominator, for one score or two, and how many
+        units of it there are so far.
+    ends
+        The least and the most that it can be.
+    planned
+        How many units will be labelled if nothing is decided before; 1,000 by default.
+    level
+        With this probability the limits hold at every look.
+    """
+    lowest, highest = ends
+    scores = [_share(number @ x, number @ y) for x, y in rows]
+    estimate = scores[-1] - scores[0] if len(scores) > 1 else scores[0]
+    size = np.sum([y for _, y in rows], axis=0)
+    there = size > 0
+    units = float(number[there].sum())
+    if units < FEWEST or any(number[y > 0].sum() < 2 for _, y in rows):
+        return estimate, lowest, highest, _TOO_FEW
+    error = jackknife_error([(x[there], y[there]) for x, y in rows], number[there])
+    if not error > 0:
+        return estimate, lowest, highest, "all units alike so far: no limits yet"
+    freedom = max(float((number @ size) ** 2 / (number @ size**2)) - 1, 1.0)
+    normal = float(reach(units, planned or 1000, level=level))
+    # Student's distance for the same tail: the standard error is an estimate, too
+    far = -float(special.stdtrit(freedom, special.ndtr(-normal))) * error
+    return estimate, max(lowest, estimate - far), min(highest, estimate + far), None
 
 
 def _kind(counts: Counts | PairedCounts) -> str:

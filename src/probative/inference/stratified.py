@@ -24,7 +24,12 @@ from probative.counts import Counts, counts_of
 from probative.errors import InputError
 from probative.inference.projections import JudgeEffect, Projection
 from probative.inference.strata import Draw, Spread, spread_of
-from probative.inference.stratified_limits import difference_limits, find_doubts, score_limits
+from probative.inference.stratified_limits import (
+    SELDOM_WRONG,
+    difference_limits,
+    find_doubts,
+    score_limits,
+)
 from probative.metrics import METRICS, bounds, contributions, span
 
 if TYPE_CHECKING:
@@ -43,6 +48,8 @@ __all__ = [
     "project_difference",
     "project_score",
 ]
+
+_LEANING = 0.25  # of the variance that labels have not shown, from which on a note says so
 
 
 def influences(
@@ -108,6 +115,17 @@ class _Target:
         return spread_of(
             self.moves, draw, finite=finite, judged=self.judged, least=self._least(draw)
         )
+
+    def leans_on_the_least(self, spread: Spread, draw: Draw, *, finite: bool) -> bool:
+        """Whether a judge leaves so little that a good part of the spread is the least there is.
+
+        A judge who errs seldom, but far, looks perfect in most samples, and the least variance of
+        units that all came out alike knows nothing of such errors.
+        """
+        if self.judged is None or not self.judged.lost.any() or not spread.variance > 0:
+            return False
+        seen = spread_of(self.moves, draw, finite=finite, judged=self.judged)
+        return bool(seen.by_stratum.sum() < (1 - _LEANING) * spread.by_stratum.sum())
 
     def _least(self, draw: Draw) -> Array | None:
         """The least variance of the units of every stratum: as if half a unit more had gone wrong.
@@ -261,7 +279,9 @@ class PoolScores:
         if target.judged is not None:  # a good judge leaves what the fewest labels tell
             left = target.judged.residuals
             parts.append(spread.by_stratum)
-        doubts = find_doubts(left, parts, target.empty, target.miss, spread, draw, reach)
+        doubts = [*find_doubts(left, parts, target.empty, target.miss, spread, draw, reach)]
+        if target.leans_on_the_least(spread, draw, finite=finite):
+            doubts.append(SELDOM_WRONG)
         return Projection(
             value,
             low,

@@ -28,6 +28,10 @@ ALIKE = (
 )
 FEW = 10  # labelled units of a stratum that tell how far its units vary only roughly
 _GOOD_PART = 0.1
+SELDOM_WRONG = (
+    "the judge is hardly ever wrong in labelled units, which says little of how far it is in "
+    "others: the interval may be too short"
+)
 _MOST_UNSEEN = 3  # what none of n units shows is so many times 1/n of all, at most (at 0.95)
 
 

@@ -184,9 +184,9 @@ def _units(
     truth = scores[0] if question == "score" else scores[1] - scores[0]
     size = pool.pool.n_units
     placed = layers_of(pool.pool, expected := expect(pool.pool, question), n)
-    spreads = [expected.spread(layer.units) for layer in placed]
+    placing = [expected.placing(layer.units) for layer in placed]
     sizes = [len(layer.units) for layer in placed]
-    drawn, _ = draw_numbers([layer.key for layer in placed], sizes, spreads, n)
+    drawn, _ = draw_numbers([layer.key for layer in placed], sizes, placing, n)
     everything = [np.arange(size)]
     random: float | None = None
     for placement, layers, numbers in (
@@ -225,7 +225,12 @@ def _annotate(
             stratum[own] = number
         helper = Judge.of(pool.judges[judge], stratum, units, draw)
     found = PoolScores.of(
-        [own[units] for own in pool.counts], draw, "f1", level=level, judge=helper
+        [own[units] for own in pool.counts],
+        draw,
+        "f1",
+        level=level,
+        judge=helper,
+        disputed=pool.pool.disputed[units],
     )
     return sample_of(found, truth, paired=question == "difference")
 
@@ -250,14 +255,15 @@ def _items(
         pool = make_items(rng, prevalence, spread, kind, size)
         own = replicates // number + (place < replicates % number)
         for placement, found in samples.items():
-            case = ItemQuestion(pool, question, by_confidence, placement == "random")
+            random = placement == "random"
+            case = ItemQuestion(pool, question, n, by_confidence=by_confidence, random=random)
             truths.append(case.truth)
-            found += [case.annotate(n, level, rng) for _ in range(own)]
+            found += [case.annotate(level, rng) for _ in range(own)]
     name = f"items, F1 {'low' if spread == min(SPREADS) else 'high'}, prevalence {prevalence:g}"
-    random = float(np.mean([one.width for one in samples["random"]]))
+    usual = float(np.mean([one.width for one in samples["random"]]))
     for placement, found in samples.items():
         width = float(np.mean([one.width for one in found]))
-        worth = _worth(n, size, width / random)
+        worth = _worth(n, size, width / usual)
         about = (name, question, placement, kind, n, float(np.mean(truths)))
         yield _result(about, found, worth)
 

@@ -13,15 +13,15 @@ import numpy as np
 from scipy import optimize, special
 
 from probative.counts import Counts
-from probative.inference.allocation import allocate
 from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
 from probative.inference.stratified import Draw, PoolScores
 from probative.metrics import score
-from probative.surveys.strata import LEAST
+from probative.options import ReadingOptions
+from probative.surveys.expectations import expect
+from probative.surveys.pool import read_pool
+from probative.surveys.strata import draw_numbers, layers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from probative._types import Array
@@ -32,7 +32,6 @@ __all__ = ["CONFIDENCES", "ItemPool", "ItemQuestion", "Sample", "make_items", "s
 
 _DRAWS = 2000
 _VALUES = 320  # confidences that stand for those of a stratum
-CUTS = 4  # strata of the items that a system returns, or does not, by confidence
 # what confidences make of the true log odds: the factor and the shift
 CONFIDENCES = {
     "calibrated": (1.0, 0.0),
@@ -103,25 +102,6 @@ class ItemPool:
     returned: NDArray[np.bool_]
     confidence: Array
 
-    def strata(self, systems: Sequence[int], *, by_confidence: bool) -> NDArray[np.intp]:
-        """The stratum of every item: who returns it, cut into equal sums of sqrt(p(1 - p))."""
-        pattern = np.zeros(len(self.positive), np.intp)
-        for system in systems:
-            pattern = 2 * pattern + self.returned[system]
-        if not by_confidence:
-            return np.unique(pattern, return_inverse=True)[1].astype(np.intp)
-        chance = special.expit(self.confidence)
-        doubt = np.sqrt(chance * (1 - chance))
-        cuts = CUTS if len(systems) == 1 else CUTS // 2
-        stratum = np.zeros(len(self.positive), np.intp)
-        for own in range(2 ** len(systems)):
-            items = np.flatnonzero(pattern == own)
-            items = items[np.argsort(self.confidence[items], kind="stable")]
-            reached = np.cumsum(doubt[items])
-            part = reached / max(reached[-1], 1e-300) * cuts if len(items) else reached
-            stratum[items] = own * cuts + np.minimum(part.astype(np.intp), cuts - 1)
-        return np.unique(stratum, return_inverse=True)[1].astype(np.intp)
-
 
 def make_items(
     rng: np.random.Generator,
@@ -165,35 +145,31 @@ def make_items(
 
 
 class ItemQuestion:
-    """One question about a pool of items, and the strata in which it is asked."""
+    """One question about a pool of items, and how `sample` places so many labels for it.
 
-    def __init__(self, pool: ItemPool, question: str, by_confidence: bool, random: bool):
+    Strata are those of `sample`, parted where the systems say different things of their items: all
+    items of a part have the same answers, as `estimate` wants it.
+    """
+
+    def __init__(self, pool: ItemPool, question: str, n: int, *, by_confidence: bool, random: bool):
         self.paired = question == "difference"
-        systems = (0, 1) if self.paired else (0,)
-        self.stratum = pool.strata(systems, by_confidence=by_confidence)
-        self.sizes = np.bincount(self.stratum)
-        first = np.unique(self.stratum, return_index=True)[1]
-        self.returned = pool.returned[:, first].T[:, list(systems)]
-        self.positive = np.bincount(self.stratum, weights=pool.positive).astype(np.int64)
-        self.random = random
-        by_stratum = [pool.confidence[self.stratum == h] for h in range(len(self.sizes))]
-        self.confidence = (
-            [_some(special.expit(own)) for own in by_stratum] if by_confidence else None
-        )
-        self.spreads = self._expected_spreads()
+        self.random, self.n = random, n
+        answers = pool.returned if self.paired else pool.returned[:1]
+        chance = special.expit(pool.confidence)
+        layers, self.drawn = _placed(answers, question, n, chance if by_confidence else None)
+        layer = np.empty(len(pool.positive), np.intp)
+        for number, units in enumerate(layers):
+            layer[units] = number
+        code = 2 ** len(answers) * layer + np.dot(2 ** np.arange(len(answers)), answers)
+        _, first, self.part = np.unique(code, return_index=True, return_inverse=True)
+        self.layer, self.returned = layer[first], answers[:, first].T
+        self.sizes = np.bincount(self.part)
+        self.positive = np.bincount(self.part, weights=pool.positive).astype(np.int64)
+        self.confidence = None
+        if by_confidence:
+            own = [chance[self.part == number] for number in range(len(self.sizes))]
+            self.confidence = [_some(values) for values in own]
         self.truth = float(self._value(self.positive))
-
-    def _expected_spreads(self) -> Array:
-        """How much the items of a stratum are expected to differ."""
-        if self.confidence is None:
-            chance = np.where(self.returned.any(axis=1), 0.5, 0.01)
-        else:
-            chance = np.array([own.mean() for own in self.confidence])
-        spread = np.sqrt(chance * (1 - chance))
-        if not self.paired:
-            return np.asarray(spread)
-        disputed = self.returned[:, 0] != self.returned[:, 1]
-        return np.asarray(np.where(disputed, spread, spread / 2))
 
     def _value(self, totals: Any) -> Array:
         values = []
@@ -202,18 +178,22 @@ class ItemQuestion:
             values.append(score(Counts(tp, self.sizes @ column - tp, fn), "f1"))
         return np.asarray(values[1] - values[0] if self.paired else values[0])
 
-    def label(self, n: int, rng: np.random.Generator) -> ItemStrata:
+    def label(self, rng: np.random.Generator, *, draws: int = _DRAWS) -> ItemStrata:
         """Label some items, placed where they tell most."""
-        least = np.minimum(min(LEAST, n // len(self.sizes)), self.sizes)
-        drawn = allocate(self.sizes, self.spreads, n, least)
-        found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
-        return ItemStrata.of(self.sizes, drawn, found, self.returned, self.confidence, draws=_DRAWS)
+        labelled = np.zeros_like(self.sizes)
+        for number, drawn in enumerate(self.drawn.tolist()):
+            own = np.flatnonzero(self.layer == number)
+            labelled[own] = rng.multivariate_hypergeometric(self.sizes[own], drawn)
+        found = rng.hypergeometric(self.positive, self.sizes - self.positive, labelled)
+        return ItemStrata.of(
+            self.sizes, labelled, found, self.returned, self.confidence, draws=draws
+        )
 
-    def annotate(self, n: int, level: float, rng: np.random.Generator) -> Sample:
+    def annotate(self, level: float, rng: np.random.Generator) -> Sample:
         """Label some items and ask for the interval."""
         if self.random:
-            return self._at_random(n, level, rng)
-        items = self.label(n, rng)
+            return self._at_random(level, rng)
+        items = self.label(rng)
         told = (rare_difference if self.paired else rare_score)(items, "f1", level=level)
         drawn, found = items.labelled.astype(np.int64), items.positive.astype(np.int64)
         return Sample(
@@ -223,19 +203,36 @@ class ItemQuestion:
             self._normal(drawn, found, level),
         )
 
-    def _at_random(self, n: int, level: float, rng: np.random.Generator) -> Sample:
+    def _at_random(self, level: float, rng: np.random.Generator) -> Sample:
         """Simply random items, analysed as such."""
-        drawn = rng.multivariate_hypergeometric(self.sizes, n)
+        drawn = rng.multivariate_hypergeometric(self.sizes, self.n)
         found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
-        draw = Draw.of(np.zeros(n, np.intp), [int(self.sizes.sum())])
+        draw = Draw.of(np.zeros(self.n, np.intp), [int(self.sizes.sum())])
         told = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
         return sample_of(told, self.truth, paired=self.paired)
 
     def _normal(self, drawn: Ints, found: Ints, level: float) -> bool:
         """Whether the normal interval of the same labels holds."""
-        draw = Draw.of(np.repeat(np.arange(len(drawn)), drawn), self.sizes)
+        layers = np.bincount(self.layer, weights=self.sizes)
+        draw = Draw.of(np.repeat(self.layer, drawn), layers)
         told = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
         return sample_of(told, self.truth, paired=self.paired).normal
+
+
+def _placed(
+    answers: NDArray[np.bool_], question: str, n: int, chance: Array | None
+) -> tuple[list[NDArray[np.intp]], Ints]:
+    """The items of every stratum, and how many of them are drawn, as `sample` has it."""
+    if not answers.any():  # nobody says yes: there is nothing to part the items by
+        return [np.arange(answers.shape[1])], np.array([n])
+    outputs = [own.astype(np.int64) for own in answers]
+    pool = read_pool(outputs, reading=ReadingOptions(positive="1"), scores=chance)
+    expected = expect(pool, question)
+    layers = layers_of(pool, expected, n)
+    placing = [expected.placing(own.units) for own in layers]
+    sizes = [len(own.units) for own in layers]
+    drawn, _ = draw_numbers([own.key for own in layers], sizes, placing, n)
+    return [own.units for own in layers], drawn
 
 
 def _some(values: Array) -> Array:

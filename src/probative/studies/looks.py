@@ -16,10 +16,10 @@ from scipy import special
 
 from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
-from probative.inference.clusters import contributions, jackknife_error
-from probative.inference.sequences import log_e_value
-from probative.inference.sequential import FEWEST, SequentialTest
-from probative.metrics import f1_from_jaccard, score
+from probative.inference.clusters import jackknife_error
+from probative.inference.sequences import Wealth, log_e_value, planned_grid
+from probative.inference.sequential import FEWEST, look_limits
+from probative.metrics import contributions, f1_from_jaccard, score
 from probative.results import Result
 from probative.studies.clusters import Condition, case_shares, draw, true_difference
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    from probative.counts import Counts
 
 __all__ = ["CONDITIONS", "EverWrong", "look_study"]
 
@@ -165,26 +167,9 @@ def _units(
     truths = float(score(PairedCounts(shares).a, "f1")), true_difference(shares)
     wrong = np.zeros((3, 2, streams), dtype=bool)
     once = np.zeros(streams, dtype=bool)
-    z = float(-special.ndtri((1 - level) / 2))
     for stream in range(streams):
-        rows = draw(rng, condition, shares)
-        single = SequentialTest(level=level, planned=units)
-        paired = SequentialTest(level=level, planned=units)
-        for end in range(batch, units + 1, batch):
-            cases = PairedCounts(rows[end - batch : end])
-            looks = single.update(cases.a), paired.update(cases)
-            for place, (look, truth) in enumerate(zip(looks, truths, strict=True)):
-                wrong[place, 0, stream] |= not look.low <= truth <= look.high
-            wrong[2, 0, stream] |= looks[1].decided is not None
-            so_far = contributions(PairedCounts(rows[:end]), "f1")
-            if so_far[1].sum() < FEWEST:
-                continue
-            score_error = jackknife_error([so_far[0][0]], so_far[1])
-            error = jackknife_error(*so_far)
-            wrong[0, 1, stream] |= abs(looks[0].estimate - truths[0]) > z * score_error
-            wrong[1, 1, stream] |= abs(looks[1].estimate - truths[1]) > z * error
-            once[stream] = abs(looks[1].estimate) > z * error
-            wrong[2, 1, stream] |= once[stream]
+        rows = PairedCounts(draw(rng, condition, shares))
+        wrong[..., stream], once[stream] = _watched(rows, truths, level, batch)
     said = (
         f"F1 {condition.f1:g}, {condition.items} items per unit, {condition.sizes}, B - A = {gap:g}"
     )
@@ -196,6 +181,45 @@ def _units(
         _result(test, said, number, units, wrong[2][0], wrong[2][1], float(once.mean())),
     ]
     return results if gap == 0 else results[1:]
+
+
+def _watched(
+    rows: PairedCounts, truths: tuple[float, float], level: float, batch: int
+) -> tuple[NDArray[np.bool_], bool]:
+    """Whether score, difference and bets were ever wrong, and fixed ones; the test at the end.
+
+    What `SequentialTest` does at every look, without sorting all units again for each.
+    """
+    wrong, once = np.zeros((3, 2), dtype=bool), False
+    z = float(-special.ndtri((1 - level) / 2))
+    (xa, ya), (xb, yb) = _ratio(rows.a), _ratio(rows.b)
+    units = len(ya)
+    wealth, every = Wealth(planned_grid(units, level)), np.ones(units)
+    for end in range(batch, units + 1, batch):
+        a, b = (xa[:end], ya[:end]), (xb[:end], yb[:end])
+        asked = (([a], (0.0, 1.0)), ([a, b], (-1.0, 1.0)))
+        looks = [look_limits(own, every[:end], ends, units, level=level) for own, ends in asked]
+        for place, (look, truth) in enumerate(zip(looks, truths, strict=True)):
+            wrong[place, 0] |= not look[1] <= truth <= look[2]
+        common = (a[0].sum() + b[0].sum()) / max(a[1].sum() + b[1].sum(), 1.0)
+        lead = (xb - xa - common * (yb - ya))[end - batch : end]
+        wealth = wealth.bet(lead[lead != 0], units=batch)
+        wrong[2, 0] |= wealth.pvalue() <= 1 - level
+        there = a[1] + b[1] > 0
+        if there.sum() < FEWEST:
+            continue
+        for place, (own, _) in enumerate(asked):
+            error = jackknife_error([(x[there], y[there]) for x, y in own], every[:end][there])
+            wrong[place, 1] |= abs(looks[place][0] - truths[place]) > z * error
+        once = abs(looks[1][0]) > z * error
+        wrong[2, 1] |= once
+    return wrong, once
+
+
+def _ratio(counts: Counts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What every unit adds to numerator and denominator of F1."""
+    x, y = contributions(counts, "f1")
+    return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
 
 
 def _result(

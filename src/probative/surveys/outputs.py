@@ -13,6 +13,7 @@ from probative.options import ReadingOptions
 from probative.reading.annotations import Labels, Segmented
 from probative.reading.inputs import annotations_of, is_path, settled, task_of
 from probative.reading.logs import Samples
+from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,13 +57,21 @@ def options_of(choices: ReadingOptions) -> HowToRead:
 
 
 def read_sides(
-    given: Sequence[Any], options: HowToRead, choices: ReadingOptions
+    given: Sequence[Any], options: HowToRead, choices: ReadingOptions, *, judged: bool = False
 ) -> list[Annotations]:
-    """All outputs, read in the same way as the first."""
+    """All outputs, and at last what a judge says, if there is one, read in the same way."""
     if not given:
         raise InputError("systems: missing; expected the output of at least one")
     options = settled(list(given), options)
     columns: list[str | None] = [str(column) for column in choices.columns] or [None]
+    if len(columns) not in (1, len(given), len(given) - judged):
+        what = f"{counted(len(given) - judged, 'output')}{' and a judge' if judged else ''}"
+        raise InputError(
+            f"columns: {', '.join(map(str, columns))} for {what}; expected one for all, or one for "
+            f"each"
+        )
+    if 1 < len(columns) < len(given):
+        columns.append(None)  # the judge's own, which nobody has named
     sides: list[Annotations] = []
     for number, data in enumerate(given):
         column = columns[min(number, len(columns) - 1)]

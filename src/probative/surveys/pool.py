@@ -228,7 +228,8 @@ def read_pool(
     if by == _ITEM:
         choices = replace(choices, unit_column=None)
     options = options_of(choices)
-    sides = read_sides([*outputs, *([] if judge is None else [judge])], options, choices)
+    everybody = [*outputs, *([] if judge is None else [judge])]
+    sides = read_sides(everybody, options, choices, judged=judge is not None)
     systems = sides[: len(outputs)]
     choices = replace(choices, task=task_of(systems[0]), positive=positive_of(systems, choices))
     called = name_systems(names, [usual_name(given, i) for i, given in enumerate(outputs)])

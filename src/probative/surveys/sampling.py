@@ -77,7 +77,8 @@ def sample(
         sample, or the path of its file.
     systems, more
         The outputs of one or more systems on the pool: a dictionary by their names, or one after
-        the other. With `add`, only if they are elsewhere now or came from Python.
+        the other; none, where `columns` names those of a pool that is a table. With `add`, only if
+        they are elsewhere now or came from Python.
     size
         How many units to draw.
     add
@@ -150,6 +151,7 @@ def sample(
         return extend(pool, given, options, third, names, to)
     if isinstance(pool, Design):
         raise InputError("add: missing; expected how many units to add to the design")
+    given, names = _of_one_table(pool, given, names, options, judge)
     if not given:
         raise InputError("systems: missing; expected the output of at least one")
     return _draw(pool, given, options, third, names, to)
@@ -162,6 +164,17 @@ def _by_name(systems: list[Any], names: Any) -> tuple[list[Any], tuple[str, ...]
             raise InputError("names: the systems have names already; expected none")
         return list(systems[0].values()), tuple(map(str, systems[0]))
     return systems, None if names is None else names_of("names", names)
+
+
+def _of_one_table(
+    pool: Any, systems: list[Any], names: Any, options: SampleOptions, judge: Any
+) -> tuple[list[Any], Any]:
+    """The systems of one table, which are its columns: the pool's own, where none is given."""
+    columns = [str(column) for column in options.columns]
+    table = systems or ([pool] if is_path(pool) and columns else [])
+    if len(table) != 1 or len(columns) < 2 or not is_path(table[0]) or judge is not None:
+        return table, names
+    return table * len(columns), columns if names is None else names
 
 
 # --- a new sample -----------------------------------------------------------------------------
@@ -295,6 +308,7 @@ def _shuffled(units: Any, seed: int, stratum: int) -> Any:
 
 def _own_notes(pool: Pool, blanks: Blanks | None) -> list[str]:
     """What is to be said of the reading; nothing about an answer, for which an output stood."""
-    told = [note for note in pool.matched.notes if "the answer" not in note]
+    judged = () if pool.judged is None else pool.judged.notes
+    told = [note for note in (*pool.matched.notes, *judged) if "the answer" not in note]
     kept = getattr(blanks, "notes", ())
     return [*dict.fromkeys(told), *kept]
