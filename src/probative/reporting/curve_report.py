@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.reporting.curve_drawings import curve_drawings
 from probative.reporting.document import Document, Table, number, payload, points
-from probative.wording import metric_name, pvalue, signed_points
+from probative.wording import metric_name, probability, pvalue, signed_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
                 signed_points(one.difference, 2),
                 f"{signed_points(one.low)} to {signed_points(one.high)}",
                 pvalue(one.pvalue),
-                number(one.p_b_better),
+                probability(one.p_b_better),
             )
             for one in c
         ),
