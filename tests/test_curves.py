@@ -341,3 +341,14 @@ def test_files_without_ids_are_paired_by_place_and_that_is_said(tmp_path):
     assert not any("places" in note for note in by_id.notes)
     in_lists = pv.curve(gold, scores)
     assert not any("places" in note for note in in_lists.notes)
+
+
+def test_each_p_value_is_drawn_until_it_is_clear_by_itself():
+    rng, gold = np.random.default_rng(8), (np.arange(60) % 3 == 0).astype(int)
+    a, b = gold + rng.normal(size=60), 1.5 * gold + 0.8 * rng.normal(size=60)
+    found = pv.compare_curves(gold, a, b)
+    smallest = min(one.pvalue for one in found.comparisons)
+    assert 0.05 < 3 * smallest < 0.06  # were they adjusted, it would take many more draws
+    assert all(one.draws < 20_000 for one in found.comparisons)
+    assert all(one.pvalue_low < one.pvalue < one.pvalue_high for one in found.comparisons)
+    assert "drawn until the decision at 0.05 and 0.01 is clear" in found.to_markdown()

@@ -19,7 +19,7 @@ from probative.matching.groups import crossing_units, part_by_group
 from probative.matching.pooled import unpooled
 from probative.options import CompareOptions, ScoreOptions
 from probative.pairs.buckets import bucket_of_pairs, metric_of_buckets
-from probative.pairs.classes import compare_classes
+from probative.pairs.classes import judge_of_classes
 from probative.pairs.macro import compare_macro, macro_sides, tests_of_sides
 from probative.pairs.pooled import PairChoices, compare_pooled
 from probative.reading.runs import are_files
@@ -255,7 +255,7 @@ def compare_matched(
     def compare_pairs(part: Matched, name: str, how: PairChoices) -> Iterator[Comparison]:
         judge: Callable[..., Comparison] = compare_pooled
         if is_of_classes(part, name):
-            judge = compare_classes
+            judge = judge_of_classes(part, pairs, name, how)
         elif average == "macro":
             sides = macro_sides(part, pairs, name, how)
             tests = tests_of_sides(part, pairs, name, how, sides)

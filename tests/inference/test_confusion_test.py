@@ -12,7 +12,7 @@ from sklearn import metrics as reference
 from probative.inference import confusion_leaderboard as board
 from probative.inference.confusion import ConfusedItems
 from probative.inference.confusion_leaderboard import confusion_pair_tests, evidence_of_tables
-from probative.inference.confusion_test import TableExchange, confusion_test
+from probative.inference.confusion_test import TableExchange, confusion_test, confusion_tests
 
 SCORES = {"mcc": reference.matthews_corrcoef, "kappa": reference.cohen_kappa_score}
 
@@ -94,6 +94,16 @@ def test_a_class_that_one_system_alone_uses_is_exchanged_with_it():
     exact = brute_force(answer, a, b, "mcc")
     found = confusion_test(*sides(answer, [a, b], 3), "mcc", rng=0)
     assert found.pvalue == pytest.approx(exact, abs=0.03)
+
+
+def test_many_pairs_are_drawn_until_their_adjusted_decisions_are_clear():
+    answer = np.arange(60) % 3
+    worse = np.where(np.arange(60) < 30, (answer + 1) % 3, answer)
+    pair = sides(answer, [worse, answer], 3)
+    alone, together = confusion_tests([pair], rng=0), confusion_tests([pair] * 8, rng=0)
+    assert "decided at 0.05 and 0.01" in alone[0].note
+    assert 8 * alone[0].pvalue_high > 0.01
+    assert all(8 * own.pvalue_high < 0.01 for own in together)
 
 
 def test_units_move_the_scores_of_a_leaderboard_as_leaving_them_out_does():

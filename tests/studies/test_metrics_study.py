@@ -9,8 +9,9 @@ import pytest
 
 import probative as pv
 from probative.inference.confusion import ConfusedItems
+from probative.inference.intervals import units_hold
 from probative.metrics import score
-from probative.studies.confused import CONDITIONS, Confused
+from probative.studies.confused import CONDITIONS, Confused, cells_of_items
 from probative.studies.coverage import operating_characteristics
 from probative.studies.metrics import least_coverage, metric_study, paired_shares
 
@@ -52,10 +53,13 @@ def test_large_test_sets_of_several_classes_have_the_true_scores(condition, metr
 
 
 def test_all_questions_are_answered():
-    results = metric_study(["difference", "units", "classes"], ["informedness"], replicates=1)
-    assert {r.question for r in results} == {"difference", "units", "units, difference"}
-    assert {r.n for r in results if r.question == "units"} == {10, 20, 40}
+    results = metric_study(["difference", "classes"], ["informedness"], replicates=1)
+    assert {r.question for r in results} == {"difference"}
     assert all(0 <= r.coverage <= 1 and r.length > 0 for r in results)
+    results = metric_study(["units"], ["informedness"], conditions=["rare, equal"], replicates=1)
+    assert [r.n for r in results] == [10, 20, 40]
+    with pytest.raises(pv.InputError, match="conditions: none is called raer"):
+        metric_study(["units"], conditions=["raer"])
     with pytest.raises(pv.InputError, match="questions"):
         metric_study(["scores"])
     with pytest.raises(pv.InputError, match="metrics"):
@@ -67,3 +71,23 @@ def test_on_the_command_line(run):
     content = json.loads(run(*words, "--format", "json").out)
     assert content["command"] == "study metrics"
     assert content["conditions"][0]["coverage"] > 0.93
+
+
+@pytest.mark.parametrize("metric", ["mcc", "informedness", "fowlkes_mallows"])
+def test_tails_tell_what_the_limits_of_units_hold(metric):
+    rng = np.random.default_rng(3)
+    units = pv.Counts(*rng.poisson([4, 0.4, 0.3, 6], (8, 4)).T)
+    found = pv.interval(units, metric, clustered=True)
+    for end, inwards in ((found.low, 1e-6), (found.high, -1e-6)):
+        assert units_hold(units, metric, end + inwards) == (True, found.note is not None)
+        assert units_hold(units, metric, end - inwards)[0] is False
+    assert units_hold(units, metric, found.estimate)[0] is True
+
+
+def test_a_class_of_a_unit_is_one_cell():
+    condition = next(c for c in CONDITIONS if c.units == 10)
+    items, _ = condition.draw(np.random.default_rng(0))
+    cells = cells_of_items(items)
+    assert len({*zip(cells.unit.tolist(), cells.label.tolist(), strict=True)}) == len(cells.unit)
+    right = np.bincount(items.answer, items.said == items.answer)
+    np.testing.assert_array_equal(cells.by_label().tp, right)

@@ -123,7 +123,10 @@ def _models(
     found = sequential_pvalue(exchange.extreme, levels=levels_at(level), rng=random_generator(rng))
     posterior = posterior_of_gap(gap, worth.freedom)
     p_a_better, _, p_b_better = posterior.probabilities(0.0)
-    how = "score of the whole confusion table: the test is sampled, the posterior approximate"
+    how = (
+        f"score of the whole confusion table: the test is sampled ({found}), the posterior "
+        f"approximate"
+    )
     return ModelsAnswer(
         gap.a,
         gap.b,
@@ -136,7 +139,7 @@ def _models(
         "sampled",
         p_a_better,
         p_b_better,
-        "; ".join(note for note in (how, gap.note, None if found.clear else str(found)) if note),
+        "; ".join(note for note in (how, gap.note) if note),
         posterior=posterior,
     )
 

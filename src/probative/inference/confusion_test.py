@@ -15,10 +15,12 @@ from probative._confusion import OF_TABLES, score_of_margins
 from probative._validation import one_of, random_generator
 from probative.inference._pair_exchanges import TIE
 from probative.inference._unit_flips import UnitFlips
-from probative.inference.sequential_pvalue import levels_at, sequential_pvalue
+from probative.inference.sequential_pvalue import levels_at, sequential_pvalues
 from probative.results import RandomizationTest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from probative._types import RNG
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["TableExchange", "TableScores", "confusion_test"]
+__all__ = ["TableExchange", "TableScores", "confusion_test", "confusion_tests"]
 
 
 def confusion_test(
@@ -58,21 +60,55 @@ def confusion_test(
     >>> confusion_test(a, b, rng=0).pvalue < 0.01
     True
     """
+    return confusion_tests([(a, b)], metric, level=level, rng=rng)[0]
+
+
+def confusion_tests(
+    pairs: Sequence[tuple[ConfusedItems, ConfusedItems]],
+    metric: str = "kappa",
+    *,
+    level: float = 0.95,
+    rng: RNG | None = None,
+    n_jobs: int | None = 1,
+) -> list[RandomizationTest]:
+    """The same for several pairs, whose p-values will be adjusted by Holm's method.
+
+    Parameters
+    ----------
+    pairs, metric, level, rng
+        As for `confusion_test`; exchanges are drawn until it is clear what the test of each pair
+        says, by itself and adjusted for their number.
+    n_jobs
+        How many threads work at once; -1 for as many as there are cores. The result is the same.
+    """
     one_of("metric", metric, OF_TABLES)
-    exchange = TableExchange.of(a, b, metric)
-    found = sequential_pvalue(exchange.extreme, levels=levels_at(level), rng=random_generator(rng))
-    return RandomizationTest(
-        metric=metric,
-        alternative="two-sided",
-        by="item" if a.units is None else "unit",
-        statistic=exchange.observed,
-        n_units=a.n_units,
-        method="sampled",
-        pvalue=1.0 if abs(exchange.observed) <= TIE else found.pvalue,
-        n_resamples=found.draws,
-        standard_error=found.standard_error,
-        note=None if found.clear else str(found),
+    exchanges = [TableExchange.of(a, b, metric) for a, b in pairs]
+
+    def draw(own: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
+        # the exchanges of a pair do not depend on which others are still open
+        seeds = own.integers(2**63, size=len(exchanges)).tolist()
+        return [exchanges[i].extreme(np.random.default_rng(seeds[i]), number) for i in tests]
+
+    found = sequential_pvalues(
+        draw, len(pairs), levels=levels_at(level), rng=random_generator(rng), n_jobs=n_jobs
     )
+    return [
+        RandomizationTest(
+            metric=metric,
+            alternative="two-sided",
+            by="item" if a.units is None else "unit",
+            statistic=exchange.observed,
+            n_units=a.n_units,
+            method="sampled",
+            pvalue=1.0 if abs(exchange.observed) <= TIE else own.pvalue,
+            n_resamples=own.draws,
+            standard_error=own.standard_error,
+            pvalue_low=own.low,
+            pvalue_high=own.high,
+            note=str(own),
+        )
+        for (a, _), exchange, own in zip(pairs, exchanges, found, strict=True)
+    ]
 
 
 class TableScores:

@@ -127,6 +127,9 @@ def compare_ranked(
                 pvalue=1.0 if test is None or math.isnan(difference) else test.pvalue,
                 p_adjusted=None,
                 test="exact" if exact else "sampled",
+                draws=None if exact or test is None else test.draws,
+                pvalue_low=None if exact or test is None else test.low,
+                pvalue_high=None if exact or test is None else test.high,
                 by=by,
                 design_effect=None,
                 p_a_better=worse,
@@ -226,7 +229,11 @@ def _exchange_ranks(
         return _all_exchanges(extreme, moving, columns, levels_at(level)), True
     work = rows + sides[0].items.nnz
     most = most or int(min(10**6, max(10_000, _MOST_WORK // (10 * work))))
-    return sequential_pvalues(draw, 3, levels=levels_at(level), most=most, rng=rng), False
+    # each metric answers a question of its own: no p-value is adjusted for the others
+    found = sequential_pvalues(
+        draw, 3, levels=levels_at(level), adjust=None, most=most, rng=rng, n_jobs=-1
+    )
+    return found, False
 
 
 def _all_exchanges(

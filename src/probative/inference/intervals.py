@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from probative.inference.beta_posterior import Posterior
     from probative.inference.clusters import Dependence
+    from probative.inference.composite_posterior import CompositePosterior
 
-__all__ = ["METHODS", "default_method", "interval", "methods_for"]
+__all__ = ["METHODS", "default_method", "interval", "methods_for", "units_hold"]
 
 _PROPORTION = ("wilson", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
 _F1 = ("wilson-indirect", "wilson-direct", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
@@ -388,13 +389,56 @@ def _leaning(counts: Counts, own: Composite, method: str, tail: float) -> tuple[
 def _limits_of_cells(
     metric: str, tail: float, prior: tuple[float, float], *cells: float
 ) -> tuple[float, float]:
+    pessimist, optimist = _pessimist_and_optimist(metric, prior, *cells)
+    return float(pessimist.ppf(tail)), float(optimist.isf(tail))
+
+
+def _pessimist_and_optimist(
+    metric: str, prior: tuple[float, float], *cells: float
+) -> tuple[CompositePosterior, CompositePosterior]:
     from probative.inference.composite_posterior import CompositePosterior
 
     tp, fp, fn, tn = cells
     few, many = prior
-    pessimist = CompositePosterior(metric, [tp + few, fp + many, fn + many, tn + few])
-    optimist = CompositePosterior(metric, [tp + many, fp + few, fn + few, tn + many])
-    return float(pessimist.ppf(tail)), float(optimist.isf(tail))
+    return (
+        CompositePosterior(metric, [tp + few, fp + many, fn + many, tn + few]),
+        CompositePosterior(metric, [tp + many, fp + few, fn + few, tn + many]),
+    )
+
+
+def units_hold(
+    units: Counts, metric: str, truth: float, *, level: float = 0.95
+) -> tuple[bool, bool] | None:
+    """Whether the guarded interval of units holds a value, and whether it carries a note.
+
+    Told by the tails beyond the value, which cost a tenth of the limits. None where the score is
+    undefined.
+
+    Parameters
+    ----------
+    units, metric, level
+        As for a clustered `interval`, of a score with a guarded one.
+    truth
+        The value.
+    """
+    from probative.inference.clusters import dependence_of_score
+
+    table = units.sum()
+    estimate = score(table, metric)
+    if np.isnan(estimate):
+        return None
+    dependence = dependence_of_score(units, metric)
+    noted = dependence.note is not None
+    if dependence.no_evidence:
+        return True, noted
+    own = TABLE[metric]
+    assert isinstance(own, Composite)  # noqa: S101  # others have no guarded interval
+    tail = _Reach.students(dependence, level).tail
+    cells = [float(cell) for cell in own.cells(table / dependence.divisor)]
+    pessimist, optimist = _pessimist_and_optimist(metric, _LEANING["guarded"], *cells)
+    if truth < estimate:
+        return bool(pessimist.cdf(truth) >= tail), noted
+    return bool(truth == estimate or optimist.sf(truth) >= tail), noted
 
 
 def _sum_of_shares(counts: Counts, own: Composite, value: Any, z: float) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.reporting.curve_drawings import curve_drawings
 from probative.reporting.document import Document, Table, number, payload, points
-from probative.wording import metric_name, pvalue, signed_points
+from probative.wording import metric_name, probability, pvalue, signed_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,15 +47,16 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
                 signed_points(one.difference, 2),
                 f"{signed_points(one.low)} to {signed_points(one.high)}",
                 pvalue(one.pvalue),
-                number(one.p_b_better),
+                probability(one.p_b_better),
             )
             for one in c
         ),
         title=f"Differences in points, {c[0].b} minus {c[0].a}, with "
         f"{100 * comparison.level:g} % intervals",
         notes=(
-            f"p: {_how(c[0])} of ranks by {c[0].by}. P(better): that {c[0].b} is better.",
+            f"p: {_how(c)}. P(better): that {c[0].b} is better.",
             "Best scores are those to expect of thresholds chosen on these data.",
+            *(f"p of {metric_name(one.metric)}: {one.note}." for one in c if one.note),
         ),
     )
     return Document(
@@ -77,8 +78,17 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
     )
 
 
-def _how(comparison: Comparison) -> str:
-    return "every exchange" if comparison.test == "exact" else "sampled exchange"
+def _how(comparisons: Sequence[Comparison]) -> str:
+    """How the p-values came about, and after how many draws they were settled."""
+    by = comparisons[0].by
+    draws = [c.draws for c in comparisons if c.draws is not None]
+    if not draws:
+        return f"every exchange of ranks by {by}"
+    numbers = " to ".join(f"{n:,}" for n in sorted({min(draws), max(draws)}))
+    return (
+        f"sampled exchange of ranks by {by}, drawn until the decision at 0.05 and 0.01 is clear "
+        f"({numbers} draws)"
+    )
 
 
 def _sentence(gate: GateVerdict) -> str:

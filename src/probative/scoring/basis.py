@@ -136,10 +136,11 @@ def metrics_of(
         if tables and is_of_classes(matched, name):
             continue
         if matched.all_classes and average == "micro" and name not in ALL_CLASSES:
-            other = "" if name in COMPOSITES else ", or average='macro'"
+            other = "a positive class" if name in COMPOSITES else "average='macro'"
+            known = (*ALL_CLASSES, *(OF_ALL_CLASSES if tables else ()))
             raise InputError(
-                f"metric: {name!r} is not defined over all classes at once; expected one of "
-                f"{', '.join(ALL_CLASSES)}{other}"
+                f"metric: {name!r} is not defined over all classes at once; expected {other}, or "
+                f"one of {', '.join(known)}"
             )
     return tuple(dict.fromkeys(names))
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Codes = NDArray[np.intp]
 
-__all__ = ["CONDITIONS", "METRICS", "Confused", "methods_of"]
+__all__ = ["CONDITIONS", "METRICS", "Confused", "cells_of_items", "methods_of"]
 
 METRICS = (*OF_TABLES, "balanced_accuracy")
 
@@ -87,14 +87,14 @@ class Confused:
         """The interval of A's score on a test set."""
         a, _ = self.draw(rng)
         if metric == "balanced_accuracy":
-            return macro_interval(_cells(a), "recall", level=level)
+            return macro_interval(cells_of_items(a), "recall", level=level)
         return confusion_interval(a, metric, level=level)
 
     def difference(self, metric: str, rng: np.random.Generator, level: float) -> Any:
         """The interval of B minus A on a test set."""
         a, b = self.draw(rng)
         if metric == "balanced_accuracy":
-            return macro_difference(_cells(a), _cells(b), "recall", level=level)[0]
+            return macro_difference(cells_of_items(a), cells_of_items(b), "recall", level=level)[0]
         return confusion_difference(a, b, metric, level=level)
 
     def draw(self, rng: np.random.Generator) -> tuple[ConfusedItems, ConfusedItems]:
@@ -147,11 +147,14 @@ CONDITIONS = tuple(
 )
 
 
-def _cells(items: ConfusedItems) -> LabelCounts:
-    """Right and missed items of every class, by unit."""
+def cells_of_items(items: ConfusedItems) -> LabelCounts:
+    """Right and missed items of every class, by unit: one cell for all of a class in a unit."""
     units = np.arange(len(items.answer)) if items.units is None else items.units
-    right = (items.said == items.answer).astype(np.float64)
-    number = int(units.max()) + 1
-    return LabelCounts(
-        units, items.answer, Counts(right, 0 * right, 1 - right), number, items.n_classes
+    cell, place = np.unique(units * items.n_classes + items.answer, return_inverse=True)
+    right, wrong = (
+        np.bincount(place, own, len(cell))
+        for own in (items.said == items.answer, items.said != items.answer)
     )
+    unit, label = np.divmod(cell, items.n_classes)
+    counts = Counts(right, 0 * right, wrong)
+    return LabelCounts(unit, label, counts, int(units.max()) + 1, items.n_classes)

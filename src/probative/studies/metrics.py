@@ -18,8 +18,9 @@ import numpy as np
 
 from probative._validation import one_of, open_probability, whole_number
 from probative.counts import Counts, PairedCounts
+from probative.errors import InputError
 from probative.inference.differences import difference
-from probative.inference.intervals import default_method, interval, methods_for
+from probative.inference.intervals import default_method, interval, methods_for, units_hold
 from probative.metrics import COMPOSITES, TABLE, Composite, score
 from probative.results import Result
 from probative.studies import confused
@@ -35,7 +36,10 @@ if TYPE_CHECKING:
 
 __all__ = ["QUESTIONS", "MetricCoverage", "least_coverage", "metric_study", "paired_shares"]
 
-QUESTIONS = ("score", "difference", "units", "classes")
+QUESTIONS = (
+    *("score", "difference", "units", "unit-differences"),
+    *("classes", "class-differences"),
+)
 _POSITIVES = (0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 _RATES = (0.05, 0.15, 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
 _DEFINED = 0.5
@@ -66,7 +70,7 @@ class MetricCoverage(Result):
     noted, unnoted_misses
         How often the interval carries a note, and how often it misses without one.
     length
-        The mean length.
+        The mean length; NaN where it was told without the limits whether they hold the truth.
     replicates
         Test sets drawn; 0 where all are gone through.
     """
@@ -90,6 +94,7 @@ def metric_study(
     *,
     sizes: Sequence[int] = (10, 20),
     methods: Sequence[str] | None = None,
+    conditions: Sequence[str] | None = None,
     level: float = 0.95,
     replicates: int = 400,
     rng: int = 0,
@@ -101,12 +106,14 @@ def metric_study(
     ----------
     questions
         "score": the least coverage of one score, exactly; "difference": of two systems, near-copies
-        among them; "units": of both where items come in units; "classes": of both where there are
-        several classes.
+        among them; "units", "unit-differences": of both where items come in units; "classes",
+        "class-differences": of both where there are several classes.
     metrics
         Which scores.
     sizes, methods
         Items, and methods of intervals, for "score"; by default the one that is used.
+    conditions
+        Parts of the names of those that are drawn, such as "rare, lognormal"; by default all.
     level, replicates, rng
         The level of the intervals, test sets per condition, and the seed.
     report
@@ -131,18 +138,21 @@ def metric_study(
     jobs: list[_Exact | _Drawn] = []
     if "score" in questions:
         jobs += _exact_jobs(metrics, [whole_number("sizes", n) for n in sizes], methods)
-    for question, asked in (
-        ("difference", _difference_jobs),
-        ("units", _unit_jobs),
-        ("classes", _class_jobs),
-    ):
-        if question in questions:
-            jobs += [job for metric in metrics for job in asked(metric)]
+    for asked, metric in itertools.product((_difference_jobs, _unit_jobs, _class_jobs), metrics):
+        jobs += [
+            job for job in asked(metric) if job.question in questions and _wanted(job, conditions)
+        ]
+    if conditions and not jobs:
+        raise InputError(f"conditions: none is called {', '.join(conditions)}")
     results = []
     for place, job in enumerate(jobs):
         report(place, len(jobs))
         results.append(job.coverage(level, replicates, np.random.default_rng([seed, place])))
     return results
+
+
+def _wanted(job: _Drawn, conditions: Sequence[str] | None) -> bool:
+    return conditions is None or any(part in job.condition for part in conditions)
 
 
 @dataclass(frozen=True)
@@ -261,7 +271,8 @@ class _Drawn:
     n: int
     method: str
     truth: float
-    limits: Callable[[np.random.Generator, float], Any]  # an interval, with its note
+    # an interval, with its note; or whether it holds the truth, and has a note
+    limits: Callable[[np.random.Generator, float], Any]
 
     def coverage(
         self, level: float, replicates: int, generator: np.random.Generator
@@ -269,7 +280,9 @@ class _Drawn:
         found: list[tuple[bool, bool, float]] = []
         while len(found) < replicates:
             one = self.limits(generator, level)
-            if not math.isnan(one.estimate):  # an undefined score has no interval
+            if isinstance(one, tuple):
+                found.append((*one, math.nan))
+            elif one is not None and not math.isnan(one.estimate):  # else there is no interval
                 held = one.low - _HARDLY <= self.truth <= one.high + _HARDLY
                 found.append((held, one.note is not None, one.high - one.low))
         held, noted, length = (np.array(column) for column in zip(*found, strict=True))
@@ -325,17 +338,18 @@ def _unit_jobs(metric: str) -> Iterator[_Drawn]:
 def _of_units(metric: str, name: str, shares: Array, sizes: str, n: int) -> Iterator[_Drawn]:
     condition = Condition("score", units=n, sizes=sizes, correlation=_CORRELATION)
 
+    truth = float(score(PairedCounts(shares).a, metric))
+
     def single(generator: np.random.Generator, level: float) -> Any:
         units = PairedCounts(draw(generator, condition, shares)).a
-        return interval(units, metric, level=level, clustered=True)
+        return units_hold(units, metric, truth, level=level)
 
     def paired(generator: np.random.Generator, level: float) -> Any:
         return difference(PairedCounts(draw(generator, condition, shares)), metric, level=level)
 
-    truth = float(score(PairedCounts(shares).a, metric))
     yield _Drawn("units", metric, name, n, default_method(metric), truth, single)
     gap = _true_difference(shares, metric)
-    yield _Drawn("units, difference", metric, name, n, "mover", gap, paired)
+    yield _Drawn("unit-differences", metric, name, n, "mover", gap, paired)
 
 
 def _class_jobs(metric: str) -> Iterator[_Drawn]:
@@ -347,4 +361,4 @@ def _class_jobs(metric: str) -> Iterator[_Drawn]:
         limits = partial(one.interval, metric), partial(one.difference, metric)
         how = confused.methods_of(metric)
         yield _Drawn("classes", metric, one.name, one.n, how[0], a, limits[0])
-        yield _Drawn("classes, difference", metric, one.name, one.n, how[1], b - a, limits[1])
+        yield _Drawn("class-differences", metric, one.name, one.n, how[1], b - a, limits[1])

@@ -124,11 +124,16 @@ class MetricStudyOptions(SimulationOptions):
     """Of `probative.studies.metrics.metric_study`; None stands for the method that is used."""
 
     questions: Sequence[str] = field(
-        default=("score", "difference", "units", "classes"), metadata=ALWAYS | {"as": "question"}
+        default=(
+            *("score", "difference", "units", "unit-differences"),
+            *("classes", "class-differences"),
+        ),
+        metadata=ALWAYS | {"as": "question"},
     )
     metrics: Sequence[str] = field(default=COMPOSITES, metadata={"as": "metric"})
     sizes: Sequence[int] = field(default=(10, 20), metadata={"as": "n"})
     methods: Sequence[str] | None = None
+    conditions: Sequence[str] | None = field(default=None, metadata={"as": "condition"})
     replicates: int = field(default=400, metadata=ALWAYS)
 
 

@@ -16,13 +16,15 @@ def metrics(
     given: Annotated[
         MetricStudyOptions,
         options.choose(
-            *("questions", "metrics", "sizes", "methods", "replicates", "level", "rng"),
+            *("questions", "metrics", "sizes", "methods", "conditions"),
+            *("replicates", "level", "rng"),
             questions=Option(
                 "--question",
                 metavar="NAME",
                 parser=options.word_list,
                 several=True,
-                help="score (exactly), difference, units, classes; several times, or with commas.",
+                help="score (exactly), difference, units, unit-differences, classes or "
+                "class-differences; several times, or with commas.",
             ),
             metrics=Option(
                 "--metric",
@@ -44,6 +46,13 @@ def metrics(
                 parser=options.word_list,
                 several=True,
                 help="Intervals, for --question score; by default the one that is used.",
+            ),
+            conditions=Option(
+                "--condition",
+                metavar="NAME",
+                several=True,
+                help="Draw only where this is part of the condition's name, such as 'rare, "
+                "lognormal'; may be repeated.",
             ),
         ),
     ],
