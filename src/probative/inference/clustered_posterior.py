@@ -37,6 +37,7 @@ __all__ = ["ClusteredPosterior", "posterior_of_difference"]
 # Standard deviations up to which the paired posterior's tails are known, to 1e-15. Student's tails
 # reach farther: what lies beyond is taken to be no less likely than what lies there.
 _FARTHEST = 8.0
+_USUAL_TAIL = 0.025
 
 
 def posterior_of_difference(
@@ -118,8 +119,17 @@ class ClusteredPosterior(Outcomes):
 
     @property
     def error(self) -> float:
-        """An estimate of the error of the probabilities."""
-        return self.base.error
+        """An estimate of the error of the probabilities at 0 and at limits of 0.95.
+
+        Student's tails are longer than those that it stands for, and so are errors in them.
+        """
+        error = self.base.error
+        if self.dependence is None or self.no_evidence:
+            return error
+        p = np.array([_USUAL_TAIL, min(self.base.cdf(0.0), self.base.sf(0.0))])
+        z = special.ndtri([p, p + np.minimum(p, error)])
+        there, beside = special.stdtr(self.dependence.tail_freedom, z)
+        return max(error, float(np.max(beside - there)))
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
