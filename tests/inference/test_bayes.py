@@ -309,3 +309,18 @@ def test_a_small_prior_of_empty_counts(prior, share):
 def test_fbeta_of_empty_counts_needs_a_prior():
     with pytest.raises(pv.InputError, match=r"prior: 0\.02 is too small for a difference in F-be"):
         pv.bayes_test(pv.Counts(0, 0, 3), pv.Counts(5, 0, 0), "fbeta", beta=2, prior=0.02)
+
+
+@pytest.mark.parametrize(
+    ("metric", "cases", "method"),
+    [
+        ("f1", [30, 20, 80, 15, 400, 60, 70], "exact"),
+        ("recall", [0, 0, 1, 0, 2, 1, 1], "exact"),
+        ("fbeta", [0, 0, 1, 0, 2, 1, 1], "integrated"),
+    ],
+)
+def test_what_is_called_exact_has_eight_decimals(metric, cases, method):
+    test = pv.bayes_test(pv.PairedCounts(cases), metric=metric, beta=2)
+    assert test.method == method
+    assert (test.error <= 1e-8) == (method == "exact")
+    assert f"|paired|{method}|" in test.signature

@@ -370,7 +370,8 @@ def test_posterior_is_the_paired_one_with_students_tails(metric):
     worth = dependence_of_difference(paired, metric)
     base = PairedPosterior(paired.total() / worth.divisor, metric, prior=0.5)
     posterior = posterior_of_difference(paired, metric, prior=0.5)
-    assert (posterior.kind, posterior.mean, posterior.error) == ("paired", base.mean, base.error)
+    assert (posterior.kind, posterior.mean) == ("paired", base.mean)
+    assert base.error <= posterior.error <= 5 * base.error
     t = stats.t(worth.degrees_of_freedom)
     for d in (-0.05, 0.0, 0.03, 0.1):
         expected = t.cdf(stats.norm.ppf(base.cdf(d)))
@@ -560,3 +561,13 @@ def test_bad_data_are_named():
         dependence_of_difference(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7]))
     with pytest.raises(ValueError, match=r"^counts: shape"):
         dependence_of_score(pv.Counts(1, 2, 3))
+
+
+def test_the_picture_of_a_few_units_has_one_peak():
+    """Student's tails, squeezed against a difference of 1, are left out of it."""
+    rows = [[0, 0, 0, 0, 1], [0, 0, 0, 2, 1, 0, 1], [0, 0, 0, 0, 1], [0, 0, 1, 0, 4, 1, 1]]
+    found = posterior_of_difference(pv.PairedCounts([row + [0] * (8 - len(row)) for row in rows]))
+    _, density = found.curve(101)
+    turns = np.diff(np.sign(np.diff(density)))
+    assert np.count_nonzero(turns) == 1
+    assert found.interval(0.998) == (-1, 1)

@@ -176,3 +176,15 @@ def test_the_variance_of_items_is_that_of_drawn_tables():
     tables = [pv.PairedCounts(row) for row in rows]
     drawn = np.var([score(t.b, "f1") - score(t.a, "f1") for t in tables])
     assert item_variance(pv.PairedCounts(3000 * shares), "f1", 1.0) == pytest.approx(drawn, rel=0.1)
+
+
+def test_students_tails_stretch_errors():
+    rows = [[3, 4, 30, 4, 160, 28, 29], [27, 4, 4, 4, 160, 28, 29]] * 2
+    folds = [pv.PairedCounts(row) for row in rows]
+    test = pv.bayes_test(folds, metric="fbeta", beta=10, training_variance=True)
+    base = test.posterior.base
+    tail = min(base.cdf(0.0), base.sf(0.0)) + base.error
+    stretched = special.stdtr(test.degrees_of_freedom, special.ndtri(tail))
+    assert stretched - min(test.p_h0, test.p_h1) <= 1.01 * test.error
+    assert test.method == "integrated"
+    assert "|integrated|" in test.signature

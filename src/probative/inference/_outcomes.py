@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from probative._validation import fraction
 
 if TYPE_CHECKING:
@@ -12,7 +14,14 @@ if TYPE_CHECKING:
 
     from probative._types import Number
 
-__all__ = ["Outcomes"]
+__all__ = ["Outcomes", "computed"]
+
+_EXACT = 1e-8  # error up to which an integral is called exact
+
+
+def computed(error: Number) -> str:
+    """What to call probabilities that were integrated with this error: "exact", if they are."""
+    return "exact" if np.all(np.asarray(error) <= _EXACT) else "integrated"
 
 
 class Outcomes(ABC):

@@ -11,6 +11,7 @@ import numpy as np
 from probative._validation import fraction, one_of, open_probability, random_generator
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
+from probative.inference._outcomes import computed
 from probative.inference.composite_independent import CompositeIndependentPosterior
 from probative.inference.composite_paired import paired_posterior
 from probative.inference.effective import effective_counts, fold_weight
@@ -89,7 +90,8 @@ def bayes_test(
     beta
         The weight of recall in F-beta.
     method
-        "exact" integrates, "sampled" draws from the posteriors and states the standard error.
+        "exact" integrates (the result calls that "integrated" where the error is above 1e-8),
+        "sampled" draws from the posteriors and states the standard error.
     n_resamples, rng
         The number of draws and their seed, for "sampled".
     training_variance
@@ -155,7 +157,8 @@ def bayes_test(
     if method == "sampled":
         outcome = _sample(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
     else:
-        outcome = _exact(difference, rope)
+        outcome = _integrate(difference, rope)
+    how = method if method == "sampled" else computed(outcome["error"])
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
     p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
     test = BayesTest(
@@ -169,9 +172,9 @@ def bayes_test(
         weight=factor,
         prior=choices["prior"],
         level=level,
-        method=method,
+        method=how,
         fold_design_effect=_fold_design_effect(a, b, metric, beta),
-        signature=options.signature("bayes-test", metric, difference.kind, method),
+        signature=options.signature("bayes-test", metric, difference.kind, how),
         **outcome,
     )
     return with_training_variance(test, a, weight, beta) if training_variance else test  # type: ignore[arg-type]  # a list of PairedCounts, as was checked
@@ -275,7 +278,7 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
     return table, fold_weight(len(counts) // 2, weight)
 
 
-def _exact(difference: Gap, rope: float) -> dict[str, Any]:
+def _integrate(difference: Gap, rope: float) -> dict[str, Any]:
     a_better, equivalent, b_better = difference.probabilities(rope)
     p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
     return {

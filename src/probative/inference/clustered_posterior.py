@@ -37,6 +37,8 @@ __all__ = ["ClusteredPosterior", "posterior_of_difference"]
 # Standard deviations up to which the paired posterior's tails are known, to 1e-15. Student's tails
 # reach farther: what lies beyond is taken to be no less likely than what lies there.
 _FARTHEST = 8.0
+_USUAL_TAIL = 0.025
+_IN_SIGHT = 3.3  # standard deviations of the paired posterior, before it is stretched
 
 
 def posterior_of_difference(
@@ -118,8 +120,17 @@ class ClusteredPosterior(Outcomes):
 
     @property
     def error(self) -> float:
-        """An estimate of the error of the probabilities."""
-        return self.base.error
+        """An estimate of the error of the probabilities at 0 and at limits of 0.95.
+
+        Student's tails are longer than those that it stands for, and so are errors in them.
+        """
+        error = self.base.error
+        if self.dependence is None or self.no_evidence:
+            return error
+        p = np.array([_USUAL_TAIL, min(self.base.cdf(0.0), self.base.sf(0.0))])
+        z = special.ndtri([p, p + np.minimum(p, error)])
+        there, beside = special.stdtr(self.dependence.tail_freedom, z)
+        return max(error, float(np.max(beside - there)))
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
@@ -175,8 +186,22 @@ class ClusteredPosterior(Outcomes):
 
     def curve(self, points: int = 201) -> tuple[Array, Array]:
         """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
-        d = np.linspace(*self.interval(0.998), points)
+        d = np.linspace(*self.shown(0.998), points)
         return d, np.asarray(self.pdf(d))
+
+    def shown(self, level: float) -> tuple[float, float]:
+        """Return the limits of this level, or those between which a picture shows the density.
+
+        With few units Student's tails are longer than scores can differ: what lies beyond heaps up
+        against the ends, in spikes that say nothing of the systems.
+        """
+        low, high = self.interval(level)
+        if self.dependence is None or self.no_evidence:
+            return low, high
+        # the fewer degrees of freedom, the closer to the middle they begin
+        in_sight = min(1.5 + self.dependence.tail_freedom, _IN_SIGHT)
+        least, most = self.base.limits(float(special.ndtr(-in_sight)))
+        return max(low, least), min(high, most)
 
     def _tail(self, d: ArrayLike, side: float) -> Any:
         d = np.asarray(d, dtype=np.float64)

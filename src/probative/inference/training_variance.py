@@ -16,6 +16,7 @@ import numpy as np
 from scipy import special
 
 from probative.counts import Counts, PairedCounts
+from probative.inference._outcomes import computed
 from probative.inference.clustered_posterior import ClusteredPosterior
 from probative.inference.clusters import Dependence, student_quantile
 from probative.inference.effective import check_folds, effective_counts
@@ -154,6 +155,7 @@ def with_training_variance(
     difference = ClusteredPosterior(table, test.metric, dependence, prior=test.prior, beta=beta)
     a_better, equivalent, b_better = difference.probabilities(test.rope)
     p_h0, _, p_h1 = difference.probabilities(0.0)
+    method = computed(difference.error)
     return replace(
         test,
         p_h0=p_h0,
@@ -166,9 +168,10 @@ def with_training_variance(
         p_b_better=b_better,
         posterior=difference,
         weight=test.weight / dependence.divisor,
+        method=method,
         error=difference.error,
         degrees_of_freedom=dependence.degrees_of_freedom,
-        signature=signature,
+        signature=signature.replace(f"|{test.method}|", f"|{method}|", 1),
     )
 
 

@@ -18,7 +18,7 @@ _ENDS = 1 - 1e-9  # of the largest difference, which has no density itself
 
 def density_curve(posterior: DifferencePosterior) -> tuple[list[float], list[float]] | None:
     """Differences and the density there, or None where there is no curve to draw."""
-    limits = np.array(posterior.interval(_SHOWN))
+    limits = np.array(getattr(posterior, "shown", posterior.interval)(_SHOWN))
     most = 1.0 if np.max(np.abs(limits)) <= 1 else 2.0  # what scores down to -1 may differ by
     low, high = np.clip(limits, -_ENDS * most, _ENDS * most)
     if not low < high:

@@ -49,7 +49,7 @@ class BayesTest(Result):
     prior, level
         The weight of the prior and the level of the intervals.
     method
-        "exact" or "sampled".
+        "exact", or "integrated" where that left an error above 1e-8, or "sampled".
     error
         The standard error of p_h0 where it was sampled, or an estimate of the numerical error.
     fold_design_effect
