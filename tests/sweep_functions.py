@@ -9,6 +9,8 @@ slowest check of every kind, in processor time, with the call that it made last.
 repeated by
 
     python tests/sweep_functions.py --seed 1 --only 4711
+
+`--checks 0:13` makes the first thirteen kinds of calls alone, `--checks 13:18` the others.
 """
 
 from __future__ import annotations
@@ -25,9 +27,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import probative as pv
+from probative.inference.intervals import methods_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 SEPARATE = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy", "specificity", "npv")
 PAIRED = (*SEPARATE[:6], "npv")
@@ -242,6 +245,69 @@ def fold_tests(rng: np.random.Generator) -> None:
         within(0, call(test, a, b).pvalue, 1, "p", 0)
 
 
+def ways(rng: np.random.Generator) -> None:
+    """Every metric's every interval, also of units."""
+    metric = str(rng.choice(pv.metrics.METRICS))
+    table, clustered = counts(rng), bool(rng.random() < 0.5)
+    if clustered:
+        table = units(rng).a
+    method = str(rng.choice(methods_for(metric)))
+    how = {"beta": beta(rng), "level": level(rng), "method": method, "clustered": clustered}
+    found = call(pv.interval, table, metric, **how)
+    check(not np.isnan([found.low, found.high]).any(), f"limits: {found.low}, {found.high}")
+    if method != "wald":  # which is shown as it comes out
+        within(-1, found.low, found.high, "low")
+        within(found.low, found.high, 1, "high")
+
+
+def clustered_posterior(rng: np.random.Generator) -> None:
+    metric, rows = str(rng.choice(pv.metrics.METRICS)), units(rng)
+    most = 2.0 if metric in pv.metrics.COMPOSITES else 1.0
+    how = {"prior": float(rng.choice([0.25, 0.5, 1, 2])), "beta": beta(rng), "level": level(rng)}
+    found = call(pv.difference, rows, metric, method="bayes", **how)
+    within(-most, found.low, found.high, "low")
+    within(found.low, found.high, most, "high")
+
+
+def compare(rng: np.random.Generator) -> None:
+    """Two systems' labels: the chances of the three outcomes, one score for all, and a gate."""
+    items = int(rng.integers(1, 40))
+    gold, a, b = rng.choice(["x", "y", "z"], (3, items), p=rng.dirichlet([1, 1, 1])).tolist()
+    how = {"level": level(rng), "rope": rope(rng), "average": str(rng.choice(["micro", "macro"]))}
+    found = call(pv.compare, gold, a, b, **how)
+    for one in found.comparisons:
+        within(-1, one.low, one.high, "low")
+        within(one.low, one.high, 1, "high")
+        within(0, one.pvalue, 1, "p", 0)
+        chances = [one.p_a_better, one.p_equivalent, one.p_b_better]
+        check(np.isnan(chances).all() or abs(sum(chances) - 1) < 1e-6, f"chances: {chances}")
+    kind = str(rng.choice(["fail-if-worse", "require-not-worse", "require-better"]))
+    call(pv.gate, found, kind, margin=rope(rng), confidence=level(rng))
+    alone = {s.metric: s.estimate for s in call(pv.score, gold, a).systems[0].scores}
+    for score in found.systems[0].scores:
+        if score.metric not in alone:  # averages of labels, where there is but one
+            continue
+        same = np.isclose(score.estimate, alone[score.metric], equal_nan=True)
+        check(same, f"{score.metric} beside another system: {score.estimate}")
+
+
+def rank(rng: np.random.Generator) -> None:
+    items, systems = int(rng.integers(1, 40)), int(rng.integers(2, 6))
+    gold, *named = rng.choice(["x", "y"], (systems + 1, items)).tolist()
+    found = call(pv.rank, gold, dict(zip("abcdef", named, strict=False)), level=level(rng))
+    total = sum(row.p_best for row in found.ranking)
+    check(items == 1 or abs(total - 1) < 1e-6, f"P(best): {total}")  # one item is no evidence
+
+
+def look(rng: np.random.Generator) -> None:
+    test = call(pv.sequential, str(rng.choice(PAIRED)), level=level(rng), beta=beta(rng))
+    for _ in range(3):
+        found = call(test.update, units(rng))
+        within(-1, found.low, found.high, "low")
+        within(found.low, found.high, 1, "high")
+        within(0, found.pvalue, 1, "p", 0)
+
+
 CHECKS = [
     interval,
     posterior,
@@ -256,6 +322,11 @@ CHECKS = [
     effective,
     metrics,
     fold_tests,
+    ways,
+    clustered_posterior,
+    compare,
+    rank,
+    look,
 ]
 
 
@@ -269,13 +340,15 @@ class Record:
     slowest: dict[str, tuple[float, str]] = field(default_factory=dict)  # seconds, and the call
 
 
-def sweep(calls: Iterable[int], seed: int) -> Record:
+def sweep(
+    calls: Iterable[int], seed: int, checks: Sequence[Callable[..., None]] = CHECKS
+) -> Record:
     """Make the calls of these numbers: how many failed or were refused, which took longest."""
     record = Record()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for i in calls:
-            function = CHECKS[i % len(CHECKS)]
+            function = checks[i % len(checks)]
             name = function.__name__
             start = time.process_time()
             try:
@@ -298,9 +371,10 @@ def main() -> int:
     parser.add_argument("--n", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="the number of a single call")
+    parser.add_argument("--checks", default=f"0:{len(CHECKS)}", help="from which to before which")
     choices = parser.parse_args()
     calls = range(choices.n) if choices.only is None else [choices.only]
-    record = sweep(calls, choices.seed)
+    record = sweep(calls, choices.seed, CHECKS[slice(*map(int, choices.checks.split(":")))])
     lines = []
     for kind, number in record.failures.most_common():
         lines.append(f"{number:6d}  {kind}  {record.examples[kind]}")

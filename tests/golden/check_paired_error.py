@@ -5,8 +5,9 @@ brute force: the split of favourable and unfavourable cases as an incomplete bet
 root of a quadratic, their share by a Gauss rule of 30 points from where the integral begins on, and
 each of the other shares by 16 Gauss points in the root of their odds. The reference's own error is
 taken to be ten times what 12 points in their place change: of precision, against 84 steps of the
-rule in make_paired_tails.py, it was nine times that. Prints every claim that is too small, and how
-large the claims are.
+rule in make_paired_tails.py, it was nine times that. It may be more for precision without false
+positives under a prior of 0.5, so an alarm there wants another look. Prints every claim
+that is too small, and how large the claims are.
 """
 
 from __future__ import annotations
