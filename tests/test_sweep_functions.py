@@ -6,19 +6,11 @@ from sweep_functions import CHECKS, sweep
 
 CALLS = 180
 
-<<<<<<< HEAD
-def test_calls_with_arguments_from_end_to_end():
-    record = sweep(range(150), seed=3)
-    assert not record.failures, record.examples
-    # most calls of every function have an answer
-    assert all(record.refused[check.__name__] < 150 / len(CHECKS) / 2 for check in CHECKS)
-=======
 
 def test_calls_with_arguments_from_end_to_end():
     record = sweep(range(CALLS), seed=3)
     assert not record.failures, record.examples
     # most calls of every function have an answer
     assert all(record.refused[check.__name__] < CALLS / len(CHECKS) / 2 for check in CHECKS)
->>>>>>> audit11
     # and the slowest of each is told so that it can be called again
     assert "PairedCounts([" in record.slowest["mcnemar"][1]
