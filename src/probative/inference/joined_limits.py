@@ -3,7 +3,7 @@
 The limits of the score are its extremes over all totals whose deviations from the estimated ones,
 each measured by its stratum's limit on that side, have a sum of squares of at most 1. For a sum
 this is what MOVER computes; of a ratio of sums, or a difference of two, the direction in which to
-look moves with the totals, and a few steps find it.
+look moves with the totals, and steps that each help find it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Totals", "share_limits"]
 
-_STEPS = 40
+_STEPS = 60
+_PARTS = np.append(0.5 ** np.arange(10), 0.0)  # of the way; the last one stays where it is
 _CLOSE = 1e-9  # of a stratum's size
 
 
@@ -118,8 +119,14 @@ class Totals:
         return max(low, between[0]), min(high, between[1])
 
     def _extreme(self, value: Callable[[Array], Array], sign: int) -> Array:
-        """The totals where the function is the least (-1) or the most (1)."""
-        now = end = self.estimate
+        """The totals where the function is the least (-1) or the most (1).
+
+        From the best totals along an axis, steps towards those that would be best if the function
+        went on as it does there, as long as they help: where it rises and falls again, as the
+        difference of two scores may while more and more items turn out to be missed, its extreme
+        lies on the way.
+        """
+        now = _best(self._along_axes(), value, sign)
         for _ in range(_STEPS):
             slope = sign * self._slopes(value, now)
             reach = np.where(slope > 0, self.above, self.below)
@@ -127,10 +134,16 @@ class Totals:
             if not length > 0:
                 break
             end = np.clip(self.estimate + reach**2 * slope / length, 0.0, self.sizes)
-            if np.all(np.abs(end - now) <= _CLOSE * self.sizes):
+            last, now = now, _best(now + _PARTS[:, None] * (end - now), value, sign)
+            if np.all(np.abs(now - last) <= _CLOSE * self.sizes):
                 break
-            now = (now + end) / 2
-        return end
+        return now
+
+    def _along_axes(self) -> Array:
+        """The estimated totals, and those with one of them off, by ever smaller parts."""
+        axes = np.concatenate([np.diag(self.above), -np.diag(self.below)])
+        ways = (_PARTS[:, None, None] * axes).reshape(-1, len(self.sizes))
+        return np.asarray(np.clip(self.estimate + ways, 0.0, self.sizes))
 
     def _slopes(self, value: Callable[[Array], Array], totals: Array) -> Array:
         """How the function moves with the total of each stratum, by differences."""
@@ -139,3 +152,8 @@ class Totals:
         moved = np.diagonal(up) - np.diagonal(down)
         above, below = np.split(value(np.concatenate([up, down])), 2)
         return np.asarray(np.nan_to_num((above - below) / moved))
+
+
+def _best(totals: Array, value: Callable[[Array], Array], sign: int) -> Array:
+    """The row where the function is the most (1) or the least (-1) of all."""
+    return np.asarray(totals[np.nanargmax(sign * value(totals))])
