@@ -209,6 +209,8 @@ def test_long_units_are_parted_by_how_many_items_are_in_dispute():
     ]
     assert drawn.strata[1].drawn > 9
     assert drawn.worth > 50
+    few = pv.sample(None, *long_units([*[4, 5, 6] * 20, *[80] * 5]), size=15)
+    assert names_and_sizes(few)[1:] == [("80 or more items in dispute", 5)]
     numbers = names_and_sizes(pv.sample(None, b, size=30))  # one more is returned than disputed
     assert numbers == [("5 to 7 items returned", 60), ("41 or more items returned", 12)]
 

@@ -73,9 +73,10 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[Layer]:
     for key in dict.fromkeys(pattern.key for pattern in patterns):
         layers += _cut(pool, [pattern for pattern in patterns if pattern.key == key])
     usual = _joined(layers, expected, most)
-    if most == 1 or size == pool.n_units or not _has_long_units(patterns[-1].units, pool, expected):
+    is_some = _ROOM * LEAST <= size < pool.n_units
+    if not is_some or not _has_long_units(patterns[-1].units, pool, expected):
         return usual
-    return _shortest([usual, *_by_number(pool, expected, most)], expected, size)
+    return _shortest([usual, *_by_number(pool, expected, size // LEAST)], expected, size)
 
 
 def _patterns(pool: Pool) -> list[Layer]:
