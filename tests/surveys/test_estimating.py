@@ -159,6 +159,20 @@ def test_files_of_several_draws_in_any_order(drawn, write, tmp_path):
     together = write(conll(GOLD, [*drawn.units, *more.units]), "both.conll")
     assert figures(pv.estimate(design, together)) == pytest.approx(figures(both))
     assert figures(pv.estimate(design, later, first)) == pytest.approx(figures(both))
+    assert figures(pv.estimate(design, [first, later])) == figures(both)
+    assert figures(pv.estimate(design, (str(first), str(later)))) == figures(both)
+    assert pv.watch(design, [first, later]).last.units == 110
+    with pytest.raises(InputError, match=r"nowhere\.conll: there is no such file"):
+        pv.estimate(design, [str(first), "nowhere.conll"])
+
+
+def test_labels_are_files_only_if_these_are_there(write):
+    old, new = ["1", "1", "0", "0"] * 20, ["1", "0", "1", "0"] * 20
+    drawn = pv.sample(None, {"old": old, "new": new}, size=40)
+    labels = [old[i] for i in drawn.units]
+    usual = pv.estimate(drawn.design, labels, systems=[old, new])
+    path = write("label\n" + "\n".join(labels) + "\n", "labels.csv")
+    assert figures(pv.estimate(drawn.design, [str(path)], systems=[old, new])) == figures(usual)
 
 
 @pytest.mark.parametrize(

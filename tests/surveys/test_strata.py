@@ -13,6 +13,7 @@ import probative as pv
 from probative.errors import InputError
 from probative.inference.allocation import allocate, sampling_variance
 from probative.options import ReadingOptions
+from probative.surveys import strata
 from probative.surveys.expectations import expect
 from probative.surveys.pool import read_pool
 from probative.surveys.strata import LEAST, draw_numbers, layers_of
@@ -186,3 +187,57 @@ def test_a_judge_tells_where_units_differ():
     assert drawn.strata[1].why == "judge"
     # half of what is returned is right in the judge's eyes: e is (1 - F/2) tp, and F 2/3
     assert drawn.strata[1].spread == pytest.approx(0.5 * (1 - 1 / 3), abs=0.01)
+
+
+def long_units(numbers):
+    """Two outputs in units of so many disputes: B returns each, A none of them, both one more."""
+    a = [["B-X", *["O"] * (2 * n)] for n in numbers]
+    b = [["B-X", *["O", "B-X"] * n] for n in numbers]
+    return a, b
+
+
+SHORT_AND_LONG = [4, 5, 6] * 20 + [40, 45, 50] * 4
+
+
+def test_long_units_are_parted_by_how_many_items_are_in_dispute():
+    """All have three or more: what they differ in is how many more."""
+    a, b = long_units(SHORT_AND_LONG)
+    drawn = pv.sample(None, a, b, size=30)
+    assert names_and_sizes(drawn) == [
+        ("4 to 6 items in dispute", 60),
+        ("40 or more items in dispute", 12),
+    ]
+    assert drawn.strata[1].drawn > 9
+    assert drawn.worth > 50
+    few = pv.sample(None, *long_units([*[4, 5, 6] * 20, *[80] * 5]), size=15)
+    assert names_and_sizes(few)[1:] == [("80 or more items in dispute", 5)]
+    numbers = names_and_sizes(pv.sample(None, b, size=30))  # one more is returned than disputed
+    assert numbers == [("5 to 7 items returned", 60), ("41 or more items returned", 12)]
+
+
+def test_long_units_of_labels_are_parted(write):
+    rows = [f"{i},{x}\n" for i, n in enumerate(SHORT_AND_LONG) for _ in range(n) for x in "xyz"]
+    table = write("unit,label\n" + "".join(rows), "labels.csv")
+    drawn = pv.sample(None, table, size=30, unit_column="unit")
+    assert drawn.pool == len(SHORT_AND_LONG)
+    assert names_and_sizes(drawn)[-1] == ("120 or more items labelled", 12)
+
+
+@pytest.mark.parametrize("numbers", [[6] * 60, [5, 6, 7, 8] * 15, [*[1] * 8, *[6, 7, 8] * 18]])
+def test_long_units_that_hardly_differ_stay_together(numbers):
+    """Few labels tell less of each part, and no stratum that says little takes five of them."""
+    drawn = pv.sample(None, *long_units(numbers), size=20)
+    assert [own.size for own in drawn.strata] == [len(numbers)]
+
+
+def test_a_design_from_before_long_units_were_parted_is_extended(monkeypatch):
+    a, b = long_units(SHORT_AND_LONG)
+    with monkeypatch.context() as patched:
+        patched.setattr(strata, "_has_long_units", lambda *_: False)
+        before = pv.sample(None, a, b, size=30)
+    after = pv.sample(before.design, a, b, add=10)
+    assert names_and_sizes(before) == names_and_sizes(after) == [("3 or more items in dispute", 72)]
+    parted = pv.sample(None, a, b, size=30)
+    more = pv.sample(parted.design, a, b, add=10)
+    assert names_and_sizes(more) == names_and_sizes(parted)
+    assert set(parted.units) < set(more.design.units.number.tolist())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["difference_limits", "find_doubts", "score_limits"]
+__all__ = ["difference_limits", "find_doubts", "is_rough", "score_limits"]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
 ALIKE = (
@@ -136,7 +136,7 @@ def find_doubts(
             f"{strata} one labelled unit of several: its others are taken to vary as all "
             f"labelled units do"
         )
-    if any(_is_rough(own, draw) for own in parts) or is_too_skewed(
+    if any(is_rough(own, draw) for own in parts) or is_too_skewed(
         _skewness(moves, draw, spread), spread.degrees_of_freedom
     ):
         yield "few labelled units tell a good part of it: the interval may be too short"
@@ -151,8 +151,16 @@ def find_doubts(
             )
 
 
-def _is_rough(parts: Array, draw: Draw) -> bool:
-    """Whether a few labelled units tell a good part of the score."""
+def is_rough(parts: Array, draw: Draw) -> bool:
+    """Whether a few labelled units tell a good part of the score.
+
+    Parameters
+    ----------
+    parts
+        How much of it lies in each stratum.
+    draw
+        The strata of the labelled units.
+    """
     few = (draw.drawn < FEW) & (draw.rest > 0)
     return bool(parts[few].sum() > _GOOD_PART * parts.sum())
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,14 +75,16 @@ def read_annotated(
     pool
         Who returns what.
     annotated
-        One or more files, or what `score` takes for an answer, which hold each drawn unit once.
+        One or more files, also in a list, or what `score` takes for an answer, which hold each
+        drawn unit once.
     batches
         How many draws of the design are meant; by default all.
     """
     units = design.units
     meant = units.number if batches is None else units.number[units.batch < batches]
     parts = pool.parts_of(meant)
-    sides = [_read(given, number, pool, design) for number, given in enumerate(annotated)]
+    files = [one for given in annotated for one in _one_by_one(given, pool.task)]
+    sides = [_read(given, number, pool, design) for number, given in enumerate(files)]
     if not sides:
         raise InputError("annotated: missing; expected the annotated sample")
     places, notes = _find(sides, pool, parts, design)
@@ -111,6 +114,14 @@ def read_annotated(
     )
     positives = sum(float(matched.items.positives) for matched in found)
     return Annotated(counts_of_all, found[0], positives, tuple(dict.fromkeys(notes)))
+
+
+def _one_by_one(given: Any, task: str) -> Sequence[Any]:
+    """The files of a list of paths; anything else as it is. Names of no files may be labels."""
+    if not isinstance(given, (list, tuple)) or not given or not all(map(is_path, given)):
+        return [given]
+    meant = task == "entities" or any(isinstance(one, Path) for one in given)
+    return given if meant or all(Path(one).is_file() for one in given) else [given]
 
 
 def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:

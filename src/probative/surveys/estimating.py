@@ -61,7 +61,8 @@ def estimate(
         What `sample` has made: the design, or the path of its file.
     annotated, more
         The annotated sample: one or more files that hold each drawn unit once, in the order in
-        which they were written, or in any order if tokens, texts or ids tell which they are.
+        which they were written, or in any order if tokens, texts or ids tell which they are; also
+        as a list of paths.
         Lists, arrays and the like are in the order of the draws.
     systems
         The outputs, where they are elsewhere now or came from Python: a dictionary by their names,

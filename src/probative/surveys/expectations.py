@@ -82,6 +82,8 @@ class Expected:
         That evidence; None without.
     why
         On what it rests: ``guess``, ``scores``, ``pilot`` or ``judge``.
+    reach
+        How far every unit could move what is to be told if all of it went wrong, in items.
     """
 
     mean: Floats
@@ -91,6 +93,7 @@ class Expected:
     observed: Floats | None
     evidence: Evidence | None
     why: str
+    reach: Floats
 
     def spread(self, units: NDArray[np.intp]) -> float:
         """The standard deviation of what is to be told among units that are drawn alike."""
@@ -115,6 +118,13 @@ class Expected:
             return np.asarray(guess)
         seen = self.observed[:, known].var(axis=1, ddof=1)
         return np.asarray((len(known) * seen + _KNOWN * guess) / (len(known) + _KNOWN))
+
+    @cached_property
+    def alone(self) -> Floats:
+        """Of every unit, the spread by which it would be placed if it were a stratum."""
+        goals, scores = self.variance[: self.n_goals], self.variance[self.n_goals :]
+        beside = _BESIDE * scores.mean(axis=0) if len(scores) else 0.0
+        return np.asarray(np.sqrt(goals.mean(axis=0) + beside))
 
     @cached_property
     def overall(self) -> float:
@@ -163,7 +173,8 @@ def expect(pool: Pool, goal: str, evidence: Evidence | None = None) -> Expected:
         observed = contrasts[:, :-1] @ evidence.tp + to_find[:, None] * evidence.g
     why = "guess" if pool.doubt is None else "scores"
     why = why if evidence is None else evidence.source
-    return Expected(mean, variance, n_goals, scale, observed, evidence, why)
+    reach = pool.disputed if goal == "difference" else pool.returned.mean(axis=0)
+    return Expected(mean, variance, n_goals, scale, observed, evidence, why, reach)
 
 
 def _contrasts(

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import reduce
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative.inference.allocation import allocate, sampling_variance
+from probative.inference.clusters import student_quantile
+from probative.inference.strata import Draw
+from probative.inference.stratified_limits import is_rough
+from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,7 +30,8 @@ __all__ = ["LEAST", "Layer", "draw_numbers", "layers_of"]
 
 LEAST = 5  # units that are drawn of a stratum at least, if it has as many
 _ROOM = 2  # how many times that the sample must have, per stratum: fewer strata, then
-_CUTS = 4  # strata of one pattern by confidence
+_CUTS = 4  # strata of one pattern by confidence, or by the number of its items
+_FINE = 10  # parts of equal spread, between which long units may be cut
 _NEARLY = 1.05  # what mirror images may cost in variance
 
 
@@ -47,6 +55,9 @@ class Layer:
 def layers_of(pool: Pool, expected: Expected, size: int) -> list[Layer]:
     """Part the units of a pool by what the systems return, and by how sure they are.
 
+    Where most of the spread lies in units of many items, as documents are, all are parted by how
+    many these are, or not at all, if that promises a shorter interval.
+
     Parameters
     ----------
     pool
@@ -56,12 +67,16 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[Layer]:
     size
         How many units will be drawn: strata from which too few would come are joined.
     """
+    most = max(1, size // (_ROOM * LEAST))
     patterns = _patterns(pool)
     layers = []
     for key in dict.fromkeys(pattern.key for pattern in patterns):
         layers += _cut(pool, [pattern for pattern in patterns if pattern.key == key])
-    most = max(1, size // (_ROOM * LEAST))
-    return _joined(layers, expected, most)
+    usual = _joined(layers, expected, most)
+    is_some = _ROOM * LEAST <= size < pool.n_units
+    if not is_some or not _has_long_units(patterns[-1].units, pool, expected):
+        return usual
+    return _shortest([usual, *_by_number(pool, expected, size // LEAST)], expected, size)
 
 
 def _patterns(pool: Pool) -> list[Layer]:
@@ -69,10 +84,10 @@ def _patterns(pool: Pool) -> list[Layer]:
     if pool.is_single and pool.matched.positive is not None:
         code, names = _answers(pool)
     elif len(pool.names) == 1:
-        number = np.minimum(pool.returned[0], 3).astype(np.int64)
-        code, names = number, _numbered("returned")
+        number, what = _number(pool)
+        code, names = np.minimum(number, 3), _numbered(what)
         if pool.all_classes:
-            code, names = np.zeros_like(number), [("labelled", "labelled")]
+            code, names = np.zeros_like(number), [(what, what)]
     else:
         code, names = _disputes(pool)
     return [
@@ -80,6 +95,14 @@ def _patterns(pool: Pool) -> list[Layer]:
         for number, (name, key) in enumerate(names)
         if (code == number).any()
     ]
+
+
+def _number(pool: Pool) -> tuple[Ints, str]:
+    """How many items of every unit tell something, and what they are called."""
+    if len(pool.names) > 1:
+        # halves of spans are in dispute, too
+        return np.ceil(pool.disputed).astype(np.int64), "in dispute"
+    return pool.returned[0].astype(np.int64), "labelled" if pool.all_classes else "returned"
 
 
 def _numbered(what: str) -> list[tuple[str, str]]:
@@ -111,14 +134,91 @@ def _answers(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
 
 def _disputes(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
     """Units by how many items some systems return and others do not."""
-    dispute = np.ceil(pool.disputed).astype(np.int64)  # halves of spans are in dispute, too
+    dispute, what = _number(pool)
     if pool.all_classes and pool.is_single:
         code = np.clip(dispute - 1, 0, 2)
         words = ["same label", "2 different labels", "3 or more different labels"]
         return code, [(word, word) for word in words]
     code = np.where(dispute == 0, (pool.agreed > 0).astype(np.int64), np.minimum(dispute, 3) + 1)
-    nothing, *disputed = _numbered("in dispute")
+    nothing, *disputed = _numbered(what)
     return code, [nothing, ("agreed items only",) * 2, *disputed]
+
+
+def _has_long_units(units: NDArray[np.intp], pool: Pool, expected: Expected) -> bool:
+    """Whether units of many items, which differ in how many, hold most of the spread."""
+    if pool.is_single or pool.doubt is not None or len(units) < _ROOM * LEAST:
+        return False
+    others = np.setdiff1d(np.arange(pool.n_units), units)
+    own, rest = (len(part) * expected.placing(part) if len(part) else 0 for part in (units, others))
+    return own > rest and bool(np.ptp(_number(pool)[0][units]))
+
+
+def _by_number(pool: Pool, expected: Expected, most: int) -> Iterator[list[Layer]]:
+    """The ways to part all units by how many items they have, between parts of equal spread."""
+    number, what = _number(pool)
+    every = np.arange(pool.n_units)
+    limits = _limits(every, number, expected.alone, _FINE)
+    limits = limits[limits < number.max()]
+    for cuts in range(1, min(_CUTS, most)):
+        for chosen in combinations(limits, cuts):
+            part = np.searchsorted(chosen, number)
+            parts = [every[part == which] for which in range(cuts + 1)]
+            if min(map(len, parts)) >= LEAST:
+                names = [_range_of_items(number[own], what) for own in parts[:-1]]
+                names.append(f"{number[parts[-1]].min()} or more items {what}")
+                yield [*map(Layer, names, names, parts)]
+
+
+def _range_of_items(number: Ints, what: str) -> str:
+    low, high = int(number.min()), int(number.max())
+    return f"{counted(high, 'item') if low == high else f'{low} to {high} items'} {what}"
+
+
+def _shortest(ways: list[list[Layer]], expected: Expected, size: int) -> list[Layer]:
+    """The way that promises the shortest interval beside one stratum of all units.
+
+    It is to do so even if units differ half as much as is guessed: the guess of long units is
+    rough, and the fewer they are in a stratum, the less an interval can be made of what they show.
+    """
+    whole = [reduce(_both, ways[0])]
+    beside = _foretold(whole, expected, size)
+    return min([whole, *ways], key=lambda way: (_foretold(way, expected, size) / beside).max())
+
+
+def _foretold(layers: list[Layer], expected: Expected, size: int) -> NDArray[np.float64]:
+    """How far limits will be from the estimate, as guessed and if units differ half as much.
+
+    As `estimate` sets them: no less than if half a unit more of every stratum had gone wrong as a
+    whole. Infinite where so few units would tell a good part that a note would say so.
+    """
+    sizes = np.array([len(own.units) for own in layers])
+    placing = [expected.placing(own.units) for own in layers]
+    drawn, _ = draw_numbers([own.key for own in layers], sizes.tolist(), placing, size)
+    draw = Draw.of(np.repeat(np.arange(len(layers)), drawn), sizes)
+    reach = [expected.reach[own.units] for own in layers]
+    if is_rough(sizes * [own.mean() for own in reach], draw):
+        return np.full(2, math.inf)
+    share = 0.5 / (drawn + 1)
+    least = np.array([np.mean(own**2) for own in reach]) * share * (1 - share)
+    guess = np.array([expected.spread(own.units) for own in layers]) ** 2
+    parts = sizes**2 * draw.rest / drawn * np.maximum([guess, guess / 4], least)
+    variance = parts.sum(axis=1)
+    doubt = (parts**2 / (drawn - 1)).sum(axis=1)
+    freedom = np.divide(variance**2, doubt, out=np.ones(2), where=doubt > 0)
+    return np.asarray(student_quantile(0.95, freedom) * np.sqrt(variance))
+
+
+def _limits(
+    units: NDArray[np.intp], ranked: NDArray[Any], weights: NDArray[np.float64], parts: int
+) -> NDArray[Any]:
+    """Where to cut units by rank, so that the parts have equal sums of weights, as far as can be.
+
+    The highest ranks of all parts but the last, each once.
+    """
+    units = units[np.argsort(ranked[units], kind="stable")]
+    reached = np.cumsum(weights[units])
+    places = np.searchsorted(reached, reached[-1] * np.arange(1, parts) / parts)
+    return np.unique(ranked[units[np.minimum(places, len(units) - 1)]])
 
 
 def _cut(pool: Pool, mirrored: list[Layer]) -> list[Layer]:
@@ -131,13 +231,9 @@ def _cut(pool: Pool, mirrored: list[Layer]) -> list[Layer]:
         return mirrored
     what, ranked = ("doubt", pool.doubt) if pool.probability is None else ("p", pool.probability)
     units = np.concatenate([layer.units for layer in mirrored])
-    units = units[np.argsort(ranked[units], kind="stable")]
-    reached = np.cumsum(np.sqrt(pool.doubt[units]))
-    if not reached[-1] > 0:
+    if not pool.doubt[units].any():
         return mirrored
-    places = np.searchsorted(reached, reached[-1] * np.arange(1, _CUTS) / _CUTS)
-    limits = np.unique(ranked[units[np.minimum(places, len(units) - 1)]])
-    part = np.searchsorted(limits, ranked, side="left")
+    part = np.searchsorted(_limits(units, ranked, np.sqrt(pool.doubt), _CUTS), ranked)
     layers = []
     for number in np.unique(part[units]).tolist():
         own = ranked[units[part[units] == number]]
