@@ -55,7 +55,7 @@ $(STAMPS)/wheel: $(STAMPS)/dev $(SOURCES)
 
 test: check
 	$(BIN)/python -m pytest -q $(PARALLEL) -m 'not (neural or cluster or spark or browser or latex)'
-	$(MAKE) --no-print-directory docs wheel
+	$(MAKE) --no-print-directory -j2 docs wheel
 
 # What needs PyTorch, Dask, Spark, a browser or LaTeX. Nothing skips here: what is missing is a failure, and so is
 # a run that collects no test.

@@ -6,7 +6,7 @@ import fuzz_options
 
 
 def test_random_command_lines_end_as_promised():
-    wrong, tally = fuzz_options.fuzz(70, seed=1, processes=False)
+    wrong, tally = fuzz_options.fuzz(40, seed=1, processes=False)
     assert not wrong, "\n".join(wrong)
-    assert tally[0] > 15
-    assert tally[2] > 15
+    assert tally[0] > 8
+    assert tally[2] > 8
