@@ -303,11 +303,11 @@ def test_heat_maps_of_two_systems_have_one_scale():
     assert "darker" not in page  # by night the strongest is the lightest
 
 
-def test_a_curve_that_rises_at_its_ends_is_explained():
+def test_what_lies_beyond_the_ends_of_a_curve_is_told():
     gold = [["B-PER", "O", "B-LOC"], ["B-PER", "I-PER"], ["B-LOC", "O"]]
     old = [["B-PER", "O", "O"], *gold[1:]]
     new = [["O", "O", "B-LOC"], gold[1], ["O", "O"]]
     few = as_html(compare_document(pv.compare(gold, old, new)))
     many = as_html(compare_document(pv.compare(gold * 30, old * 30, new * 30)))
-    assert "It rises at an end" in few
-    assert "It rises at an end" not in many
+    assert re.search(r"a probability of 0\.0\d+ lies beyond\s+the ends of the curve", few)
+    assert "beyond the ends" not in " ".join(many.split())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["difference_drawing", "model_drawings"]
 
-_SEEN = 0.02  # of its height, by which a curve must rise to be seen to
+_SEEN = 0.01  # of the probability beyond the ends of a curve, from which on it is told
 
 
 def model_drawings(
@@ -105,10 +105,11 @@ def difference_drawing(
             f" The area right of the dashed line is the probability that {b} is better, {p_b}; the "
             f"area left of it that {a} is, {p_a}."
         )
-    if _rises_at_an_end(curve[1]):
+    beyond = float(posterior.cdf(curve[0][0]) + posterior.sf(curve[0][-1]))
+    if beyond > _SEEN:
         reading += (
-            " It rises at an end because so few units rule nothing out: what would lie beyond 100 "
-            "points gathers there."
+            f" So few units rule nothing out: a probability of {probability(beyond)} lies beyond "
+            f"the ends of the curve."
         )
     return density(
         *curve,
@@ -119,14 +120,4 @@ def difference_drawing(
         description=f"Density of the difference in {name}; P({a} better) {p_a}, P({b} better) "
         f"{p_b}",
         reading=reading,
-    )
-
-
-def _rises_at_an_end(heights: Sequence[float]) -> bool:
-    """Whether a curve rises again on its way out from its mode, as can be seen."""
-    curve = np.asarray(heights)
-    mode = int(np.argmax(curve))
-    return any(
-        float(np.maximum(np.diff(side), 0).sum()) > _SEEN * curve[mode]
-        for side in (curve[mode::-1], curve[mode:])
     )
