@@ -9,8 +9,11 @@ NOT_LOWEST := huge_counts_stay_sane or fuzz or random_command_lines or study or 
   or what_was_edited or names_a_flag or operating_system or killed or interrupt
 STAMPS := .make
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
-# one process per core, each taking over tests of the others when it has none left
+# one process per core, each taking over tests of the others when it has none left, and each with one
+# thread: more would wait for one another
 PARALLEL := -n auto --dist worksteal
+test test-lowest: export OMP_NUM_THREADS = 1
+test test-lowest: export OPENBLAS_NUM_THREADS = 1
 SOURCES := $(shell find src -name '*.py' -o -name '*.json' -o -name '*.html' -o -name '*.csv') pyproject.toml README.md
 
 .PHONY: demo test test-extras test-lowest coverage check docs bench wheel clean

@@ -41,13 +41,15 @@ os.environ.pop("COLUMNS", None)
 # set where everything that tests need is installed; `-m` says which tests those are
 NO_SKIP = os.environ.get("PROBATIVE_NO_SKIP") == "1"
 
-# what is merged is judged by the same examples every time; at a desk, new ones are looked for
+# what is merged is judged by the same examples every time; at a desk, new ones, and more
+MERGED = os.environ.get("CI") == "true"
 settings.register_profile(
     "probative",
+    max_examples=40 if MERGED else 100,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
-    derandomize=os.environ.get("CI") == "true",
+    derandomize=MERGED,
 )
 settings.load_profile("probative")
 
