@@ -73,7 +73,7 @@ def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Fig
     from probative.reporting.posterior_figures import density_figure, difference_figure
 
     if plot == "difference":
-        return difference_figure(comparison.paired_tests, models=(comparison.a, comparison.b))
+        return difference_figure(comparison.adjusted_tests, models=(comparison.a, comparison.b))
     return density_figure(comparison.scores)
 
 
@@ -81,7 +81,8 @@ def crossval_drawings(comparison: ModelComparison) -> list[Drawing]:
     """The figures of the page: the scores' posteriors, and those of the paired differences."""
     from probative.reporting.posterior_drawings import model_drawings
 
-    return model_drawings(comparison.scores, comparison.paired_tests, (comparison.a, comparison.b))
+    models = comparison.a, comparison.b
+    return model_drawings(comparison.scores, comparison.adjusted_tests, models)
 
 
 def folds_table(comparison: ModelComparison) -> Table:
