@@ -166,6 +166,8 @@ def bayes_test(
         decision=_plain(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
         interval_a=_pair(of_a.interval(level)),
         interval_b=_pair(of_b.interval(level)),
+        score_a=_plain(estimates[0]),
+        score_b=_plain(estimates[1]),
         difference=_plain(estimates[1] - estimates[0]),
         rope=rope,
         posterior=difference,

@@ -30,7 +30,7 @@ def model_drawings(
     for panel, test in zip(panels, tests, strict=True):
         probabilities = (test.p_a_better, test.p_equivalent, test.p_b_better)
         drawings += [
-            _scores(panel),
+            _scores(panel, published=test.degrees_of_freedom is not None),
             difference_drawing(
                 test.posterior, test.metric, models, rope=test.rope, probabilities=probabilities
             ),
@@ -38,7 +38,8 @@ def model_drawings(
     return [drawing for drawing in drawings if drawing is not None]
 
 
-def _scores(panel: ScorePosteriors) -> Drawing | None:
+def _scores(panel: ScorePosteriors, *, published: bool) -> Drawing | None:
+    """Draw the posteriors of a score, of which only the published ones are known."""
     curves = [
         Curve(model, scores.tolist(), heights.tolist(), marked=i == 0, dashed=weight > 0)
         for i, (model, by_weight) in enumerate(panel.curves().items())
@@ -52,6 +53,15 @@ def _scores(panel: ScorePosteriors) -> Drawing | None:
     title = f"Posterior of {name}; the baseline in orange."
     if second:
         title = f"{title[:-1]}, dash-dotted with {second[0]} counts."
+    reading = (
+        "The higher a curve, the more plausible is that true score of its model, given these data; "
+        "the more two curves overlap, the less they tell the models apart."
+    )
+    if published:
+        reading += (
+            " These are the published posteriors, without the training variance; the intervals in "
+            "the table and the difference allow for it."
+        )
     peaks = "; ".join(
         f"{curve.name} peaks at {points(curve.x[int(np.argmax(curve.y))])}"
         for curve in curves
@@ -62,8 +72,7 @@ def _scores(panel: ScorePosteriors) -> Drawing | None:
         axis=f"{name}, points",
         title=title,
         description=f"{title} {peaks} points",
-        reading="The higher a curve, the more plausible is that true score of its model, given "
-        "these data; the more two curves overlap, the less they tell the models apart.",
+        reading=reading,
     )
 
 

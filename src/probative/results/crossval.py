@@ -253,4 +253,4 @@ class ModelComparison(Result):
     def __str__(self) -> str:
         from probative.wording.bayes_verdict import model_verdicts
 
-        return " ".join(model_verdicts(self)[:-1])
+        return " ".join(model_verdicts(self))
