@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from probative.metrics import TABLE, score
@@ -48,8 +49,9 @@ def crossval_document(
         "effective_a": comparison.effective_a.to_dict(),
         "effective_b": comparison.effective_b.to_dict(),
     }
+    judged = tests_table(comparison.adjusted_tests, models, verdicts=True)
     tables = [
-        tests_table(comparison.adjusted_tests, models, verdicts=True),
+        replace(judged, title=f"{judged.title}, adjusted for the training variance"),
         tests_table(comparison.tests, models, verdicts=False),
         folds_table(comparison),
     ]
@@ -81,9 +83,9 @@ def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Fig
 
     if plot == "difference":
         return difference_figure(comparison.adjusted_tests, models=(comparison.a, comparison.b))
-    adjusted = any(test.degrees_of_freedom is not None for test in comparison.adjusted_tests)
-    title = "Published posteriors, without training variance" if adjusted else ""
-    return density_figure(comparison.scores, title=title)
+    return density_figure(
+        comparison.scores, title="Published posteriors, without training variance"
+    )
 
 
 def crossval_drawings(comparison: ModelComparison) -> list[Drawing]:
@@ -91,7 +93,7 @@ def crossval_drawings(comparison: ModelComparison) -> list[Drawing]:
     from probative.reporting.posterior_drawings import model_drawings
 
     models = comparison.a, comparison.b
-    return model_drawings(comparison.scores, comparison.adjusted_tests, models)
+    return model_drawings(comparison.scores, comparison.adjusted_tests, models, adjusted=True)
 
 
 def folds_table(comparison: ModelComparison) -> Table:
