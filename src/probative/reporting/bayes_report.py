@@ -92,7 +92,8 @@ def tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdicts
     title = f"{named}{scores}" if named else scores.capitalize()
     beside = "Published tests, which do not allow for the training variance"
     of_a, of_b = 3, 5  # the intervals of the two scores
-    dropped = [columns.index(head) for head in (*effect, "P(H0)", *(("P(H1)",) if rope else ()))]
+    first = [columns.index(head) for head in (*effect, "P(H0)")]
+    then = [columns.index(head) for head in (*three[:1], *(("P(H1)",) if rope else ()))]
     return Table(
         columns,
         tuple(rows),
@@ -100,7 +101,7 @@ def tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdicts
         notes=tuple(notes),
         text_columns=2,
         closing_words=True,
-        droppable=(*dropped, of_a, of_b, len(columns) - 1),
+        droppable=(*first, of_a, of_b, *then, len(columns) - 1),
     )
 
 
