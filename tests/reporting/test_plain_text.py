@@ -125,6 +125,8 @@ def test_the_bayes_test_names_its_scores_on_a_narrow_terminal(run, tmp_path, mon
     text = run("bayes", tmp_path / "a.csv", tmp_path / "b.csv", "--rope", "0.005").out
     head = next(line for line in text.splitlines() if line.startswith(" metric "))
     assert head.split()[:3] == ["metric", "verdict", "A"]
-    assert head.endswith(" hypothesis")
-    assert "Columns left out for want of room: fold effect, P(H0), 95 % of A, 95 % of B" in text
+    assert head.endswith(" P(B better)")
+    left_out = " ".join(text[text.index("Columns left out for want of room:") :].split())
+    assert "fold effect, P(H0), 95 % of A, 95 % of B, " in left_out
+    assert "likelier hypothesis." in left_out
     assert "\n precision   not " in text
