@@ -94,6 +94,7 @@ def test_indexing_gives_the_test_that_the_verdict_rests_on(plain):
     assert plain["recall"] is adjusted
     assert published.p_b_better != pytest.approx(adjusted.p_b_better, abs=1e-3)
     assert f"P(A better) = {adjusted.p_a_better:.3f}" in str(plain)
+    assert f"does not, has P(B better) = {published.p_b_better:.3f}" in str(plain)
 
 
 def test_every_fit_has_its_own_copies_of_the_data(plain):

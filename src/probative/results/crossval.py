@@ -251,6 +251,6 @@ class ModelComparison(Result):
         return {**super().to_dict(), **{key: c.to_dict() for key, c in effective.items()}}
 
     def __str__(self) -> str:
-        from probative.wording.bayes_verdict import model_verdicts
+        from probative.wording.bayes_verdict import model_remarks, model_verdicts
 
-        return " ".join(model_verdicts(self))
+        return " ".join([*model_verdicts(self), *model_remarks(self)[:-1]])
