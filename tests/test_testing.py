@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import probative as pv
@@ -77,6 +78,10 @@ def test_a_score_is_shown_by_its_lower_limit():
     "call",
     [
         lambda: assert_not_worse(GOLD, OLD, NEW, margin=1.5),
+        lambda: assert_not_worse(GOLD, OLD, NEW, names=np.array([])),
+        lambda: assert_score_at_least(GOLD, NEW, 0.5, level=0.9),
+        lambda: assert_score_at_least(GOLD, NEW, 0.5, metric=["f1"]),
+        lambda: assert_score_at_least(GOLD, NEW, 0.5, metric=("f1",)),
         lambda: assert_not_worse(GOLD, OLD, NEW, confidence=95),
         lambda: assert_score_at_least(GOLD, OLD, 90),
         lambda: assert_score_at_least(GOLD, OLD, 0.5, confidence=0.4),

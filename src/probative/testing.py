@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative._validation import flag, fraction
+from probative._validation import flag, fraction, shown
 from probative.comparison import compare
 from probative.errors import InputError
 from probative.evaluation import score
@@ -157,6 +157,10 @@ def assert_score_at_least(
     check_gate("require-better", confidence=confidence)
     if confidence <= 0.5:
         raise InputError(f"confidence: {confidence!r}; expected more than 0.5")
+    if metric is not None and not isinstance(metric, str):
+        raise InputError(f"metric: {shown(metric)}; expected the name of one score")
+    if "level" in how:
+        raise InputError("level: follows from the confidence; expected confidence= alone")
     # of a two-sided interval, each limit is exceeded half as often as both together
     system = score(gold, pred, metric=metric, level=round(2 * confidence - 1, 12), **how)[0]
     usual = "f1" if any(s.metric == "f1" for s in system.scores) else system.scores[0].metric
@@ -188,7 +192,8 @@ def _assert_gate(
     check_gate(asked.kind, asked.margin, asked.confidence)
     check_ledger_options(asked.kind, asked.ledger, asked.candidates)
     hidden = flag("hide_scores", asked.hide_scores)
-    names = how.pop("names", None) or _names(old, new)
+    names = how.pop("names", None)
+    names = _names(old, new) if names is None else names
     usual = {"examples": False, "fingerprints": asked.ledger is not None}
     found = compare(gold, old, new, names=names, **(usual | how))
     (verdict,) = gate(found, **asked._asdict())

@@ -102,7 +102,7 @@ def test_single_tables_are_taken_as_they_are(run, tmp_path):
 def test_every_form(run, files, tmp_path):
     text = run("bayes", *files, "--rope", "0.005").out
     assert "P(equal)" in text
-    assert "precision: new is better by more than 0.50 points with probability 0.3930" in text
+    assert "not established: P(new better by more than 0.5 points) = 0.393" in text
     assert "| metric |" in run("bayes", *files, "-f", "markdown").out
     assert r"\toprule" in run("bayes", *files, "-f", "latex").out
     csv = run("bayes", *files, "-f", "csv").out.splitlines()

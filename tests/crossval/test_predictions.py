@@ -46,7 +46,8 @@ def test_predictions_find_their_folds_by_their_tokens(folds, tmp_path):
             [spans if i % 3 else [] for i, spans in enumerate(gold)],
         ).total()
         assert result.paired[number - 1].cases.tolist() == expected.cases.tolist()
-    assert result["f1"].to_dict() == pv.bayes_test(list(result.paired), metric="f1").to_dict()
+    published = result.published["f1"]
+    assert published.to_dict() == pv.bayes_test(list(result.paired), metric="f1").to_dict()
     only = judge_predictions(folds, a, b, only=["PER"], metrics=["recall"])
     assert {fold.counts.tp for fold in only.folds if fold.model == "A"} == {14}
     types = judge_predictions(folds, a, b, ignore_type=True, metrics=["recall"], rope=0.01)

@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from data import tweets  # noqa: E402
-from models import Broken, Least, Lexicon  # noqa: E402
+from models import Broken, Editing, Least, Lexicon  # noqa: E402
 
 # P(recall of B > recall of A) has a closed form; most tests here are about something else
 compare_models = partial(pv.compare_models, metric="recall")
@@ -75,14 +75,37 @@ def test_the_judgement_is_that_of_the_bayes_test():
     independent = pv.bayes_test(a, b, "f1")
     assert plain.tests[5].to_dict() == independent.to_dict()
     paired = pv.bayes_test(list(plain.paired), metric="f1")
-    assert plain["f1"].to_dict() == paired.to_dict()
+    assert plain.published["f1"].to_dict() == paired.to_dict()
     assert plain.effective_a == pv.effective_counts(a)
     assert plain.effective_b == pv.effective_counts(b)
     with pytest.raises(KeyError):
         plain["accuracy"]
-    assert "f1" in str(plain)
+    with pytest.raises(KeyError):
+        plain.published["accuracy"]
+    assert "F1" in str(plain)
     content = json.loads(json.dumps(plain.to_dict(), allow_nan=False))
     assert content["folds"][0]["counts"] == a[0].to_dict()
+
+
+def test_indexing_gives_the_test_that_the_verdict_rests_on(plain):
+    (adjusted,) = plain.adjusted_tests
+    published = plain.published["recall"]
+    assert adjusted.fold_design_effect > 1
+    assert plain["recall"] is adjusted
+    assert published.p_b_better != pytest.approx(adjusted.p_b_better, abs=1e-3)
+    assert f"P(A better) = {adjusted.p_a_better:.3f}" in str(plain)
+    assert f"does not, has P(B better) = {published.p_b_better:.3f}" in str(plain)
+
+
+def test_every_fit_has_its_own_copies_of_the_data(plain):
+    sentences, spans = tweets()
+    spoiled = compare_models(Editing(1), Editing(2), sentences, spans, rng=5, n_jobs=1)
+    assert outcome(spoiled) == outcome(plain)
+    assert (sentences, spans) == tweets()
+    cells = np.empty(len(sentences), dtype=object)
+    cells[:] = sentences
+    spoiled = compare_models(Lexicon(1), Editing(2), cells, spans, rng=5, n_jobs=1)
+    assert outcome(spoiled) == outcome(plain)
 
 
 def test_options_reach_the_bayes_test():

@@ -203,6 +203,8 @@ def test_the_answer_as_a_dictionary():
         "decision",
         "interval_a",
         "interval_b",
+        "score_a",
+        "score_b",
         "difference",
         "low",
         "high",

@@ -123,7 +123,10 @@ def test_the_bayes_test_names_its_scores_on_a_narrow_terminal(run, tmp_path, mon
     for name in ("a", "b"):
         (tmp_path / f"{name}.csv").write_text("tp,fp,fn\n" + "77,44,10\n" * 6)
     text = run("bayes", tmp_path / "a.csv", tmp_path / "b.csv", "--rope", "0.005").out
-    head = next(line for line in text.splitlines() if "P(H0)" in line)
-    assert head.startswith(" metric ")
-    assert head.endswith(" decision")
-    assert "\n precision " in text
+    head = next(line for line in text.splitlines() if line.startswith(" metric "))
+    assert head.split()[:3] == ["metric", "verdict", "A"]
+    assert head.endswith(" P(B better)")
+    left_out = " ".join(text[text.index("Columns left out for want of room:") :].split())
+    assert "fold effect, P(H0), 95 % of A, 95 % of B, " in left_out
+    assert "likelier hypothesis." in left_out
+    assert "\n precision   not " in text

@@ -59,7 +59,7 @@ def test_comparisons_show_themselves():
     found = comparison()
     assert repr(found).startswith("<ModelComparison recall: +0.0")
     assert len(repr(found)) < 200
-    assert str(found).startswith("recall: B is better with probability 0.9")
+    assert str(found).startswith("recall: the evidence that B is better is moderate: P")
     for text in (found.to_html(), found.to_markdown(), found.to_latex(), found._repr_html_()):
         assert "adjusted" in text
     frame = found.to_frame()

@@ -81,6 +81,19 @@ def test_equivalence_is_a_claim_of_its_own():
     assert "P(at most 10 points apart) = 0.970" in words
 
 
+@pytest.mark.parametrize(("runs", "unseen"), [(2, 81), (3, 73), (19, 14), (20, None)])
+def test_fewer_than_twenty_runs_say_how_often_they_hide_a_failure(runs, unseen):
+    sides = {
+        name: [counts(100 * i + s, 0.7) for s in range(runs)] for i, name in enumerate(("A", "B"))
+    }
+    sides["B"].append(counts(7, 0.7))  # the smaller number counts
+    (words,) = pv.compare(sides).verdicts
+    line = f"{runs} runs: a procedure that fails in 1 run of 10 shows no failure in {unseen} % of "
+    assert (line in words) == (unseen is not None)
+    assert ("fails in 1 run of 10" in words) == (unseen is not None)
+    assert "limits are wide for it" not in words
+
+
 @pytest.mark.parametrize(
     ("number", "words"), [(1, "one run"), (2, "two runs"), (10, "ten runs"), (11, "11 runs")]
 )

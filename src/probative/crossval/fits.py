@@ -72,16 +72,21 @@ class Fits:
         return _rows(self.X, self.folds[fold - 1][1])
 
     def fit_and_predict(self, fold: int, which: str) -> tuple[int, str, Outcome]:
-        """Train a copy of a model on a fold, and ask it for the rest."""
+        """Train a copy of a model on a fold, and ask it for the rest.
+
+        The model gets its own copies of the data: one that edits its lists in place must not
+        change gold, nor what the other model sees.
+        """
         train, _ = self.folds[fold - 1]
         start = time.perf_counter()
         doing = "fit"
         try:
             fresh = _fresh(self.models[MODELS.index(which)], self.seed)
-            fresh.fit(_rows(self.X, train), _rows(self.y, train))
+            fresh.fit(*copy.deepcopy((_rows(self.X, train), _rows(self.y, train))))
             doing = "predict"
             instances = self.validation_instances(fold)
-            predictions = self.task.check_predictions(fresh.predict(instances), instances)
+            answered = fresh.predict(copy.deepcopy(instances))
+            predictions = self.task.check_predictions(answered, instances)
         except (Exception, SystemExit) as error:  # a model must not end the program
             what = (
                 str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"

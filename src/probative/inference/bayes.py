@@ -124,10 +124,10 @@ def bayes_test(
     >>> a = [pv.Counts(2088, 154, 1058), pv.Counts(2109, 189, 1066)] * 3
     >>> b = [pv.Counts(2075, 151, 1071), pv.Counts(2114, 175, 1061)] * 3
     >>> print(pv.bayes_test(a, b, "precision"))
-    precision: P(H0) = 0.2612, P(H1) = 0.7388, decision H1; B - A = 0.0033 [-0.0069, 0.0136]
+    precision: not established, P(H0) = 0.2612, P(H1) = 0.7388; B - A = 0.0033 [-0.0069, 0.0136]
     >>> paired = pv.PairedCounts([30, 20, 80, 10, 400, 60, 70, 3000])
     >>> print(pv.bayes_test(paired, metric="f1", rope=0.01))
-    f1: P(H0) = 0.0000, P(H1) = 1.0000, decision H1; B - A = 0.0606 [0.0375, 0.0840]
+    f1: B better: strong, P(H0) = 0.0000, P(H1) = 1.0000; B - A = 0.0606 [0.0375, 0.0840]
     """
     rope = fraction("rope", rope)
     level = open_probability("level", level)
@@ -166,6 +166,8 @@ def bayes_test(
         decision=_plain(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
         interval_a=_pair(of_a.interval(level)),
         interval_b=_pair(of_b.interval(level)),
+        score_a=_plain(estimates[0]),
+        score_b=_plain(estimates[1]),
         difference=_plain(estimates[1] - estimates[0]),
         rope=rope,
         posterior=difference,

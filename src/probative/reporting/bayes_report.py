@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Document, Table, number, payload, points
-from probative.wording.bayes_verdict import outcome_sentence, training_sentence
+from probative.wording.bayes_verdict import (
+    HYPOTHESES,
+    outcome_sentence,
+    outcome_words,
+    training_sentence,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,18 +30,23 @@ def bayes_document(
 ) -> Document:
     """Show the tests of two models."""
     records = [test.to_dict() for test in tests]
+    verdicts = [outcome_sentence(test, *models) for test in tests]
+    remarks = [sentence for test in tests if (sentence := training_sentence(test))]
     return Document(
         title=f"Is {models[1]} better than {models[0]}?",
-        payload=payload("bayes", signature, tests=records, a=models[0], b=models[1]),
-        tables=(tests_table(tests, models, ()),),
+        payload=payload(
+            "bayes", signature, tests=records, a=models[0], b=models[1], verdicts=verdicts
+        ),
+        tables=(tests_table(tests, models, verdicts=True),),
         records=tuple({"a": models[0], "b": models[1], **_flat(record)} for record in records),
-        notes=(*_sentences(tests, models), signature),
+        leading=tuple(verdicts),
+        notes=(*remarks, signature),
         drawings=tuple(drawings),
     )
 
 
-def tests_table(tests: Sequence[BayesTest], models: tuple[str, str], kinds: Sequence[str]) -> Table:
-    """Intervals, probabilities and decisions, one row per test.
+def tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdicts: bool) -> Table:
+    """Show scores, differences and probabilities, one row per test.
 
     Parameters
     ----------
@@ -44,49 +54,54 @@ def tests_table(tests: Sequence[BayesTest], models: tuple[str, str], kinds: Sequ
         The tests.
     models
         What A and B are called.
-    kinds
-        What each test rests on, where that differs; else nothing.
+    verdicts
+        Whether the verdict rests on these tests; else they are the published ones beside it, by
+        their posteriors.
     """
     rope = any(test.rope > 0 for test in tests)
     effects = any(test.fold_design_effect is not None for test in tests)
-    columns = (
-        "metric",
-        *(("posterior",) if kinds else ()),
-        "A low",
-        "A high",
-        "B low",
-        "B high",
-        "B − A",
-        "low",
-        "high",
-        "P(H0)",
-        "P(H1)",
-        *(("P(A better)", "P(equal)", "P(B better)") if rope else ()),
-        *(("fold effect",) if effects else ()),
-        "decision",
-    )
+    level = f"{100 * tests[0].level:g} %"
+    words = ("metric", "verdict" if verdicts else "posterior")
+    intervals = ("A", level, "B", level, "B − A", level)
+    three = ("P(A better)", "P(equal)", "P(B better)") if rope else ()
+    effect = ("fold effect",) if effects else ()
+    columns = (*words, *intervals, "P(H0)", "P(H1)", *three, *effect, "likelier hypothesis")
     rows = [
         (
             test.metric,
-            *((kinds[i],) if kinds else ()),
-            *(points(limit) for limit in (*test.interval_a, *test.interval_b)),
-            *(points(value) for value in (test.difference, test.low, test.high)),
+            outcome_words(test) if verdicts else test.posterior.kind,
+            *(points(test.score_a), _limits(test.interval_a)),
+            *(points(test.score_b), _limits(test.interval_b)),
+            *(points(test.difference), _limits((test.low, test.high))),
             number(test.p_h0, 4),
             number(test.p_h1, 4),
             *(number(p, 4) for p in (test.p_a_better, test.p_equivalent, test.p_b_better) if rope),
             *((number(test.fold_design_effect, 2),) if effects else ()),
             test.decision,
         )
-        for i, test in enumerate(tests)
+        for test in tests
     ]
-    scores = f"scores in points with {100 * tests[0].level:g} % intervals"
-    who = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
+    notes = [HYPOTHESES] if verdicts else []
+    if verdicts and effects:
+        notes.append(
+            "Fold effect: how many times more the differences of folds vary than their items "
+            "explain."
+        )
+    scores = f"scores in points with {level} intervals"
+    named = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
+    title = f"{named}{scores}" if named else scores.capitalize()
+    beside = "Published tests, which do not allow for the training variance"
+    of_a, of_b = 3, 5  # the intervals of the two scores
+    first = [columns.index(head) for head in (*effect, "P(H0)")]
+    then = [columns.index(head) for head in (*three[:1], *(("P(H1)",) if rope else ()))]
     return Table(
         columns,
         tuple(rows),
-        title=f"{who}{scores}" if who else scores.capitalize(),
-        text_columns=2 if kinds else 1,
+        title=title if verdicts else beside,
+        notes=tuple(notes),
+        text_columns=2,
         closing_words=True,
+        droppable=(*first, of_a, of_b, *then, len(columns) - 1),
     )
 
 
@@ -151,7 +166,7 @@ def _intervals_table(tasks: Sequence[Any]) -> Table:
                 (test.interval_a, published["a"]),
                 (test.interval_b, published["b"]),
             ):
-                cells += [_limits(100 * x for x in ours), _limits(theirs)]
+                cells += [_in_percent(100 * x for x in ours), _in_percent(theirs)]
             rows.append((task.task, test.metric, *cells))
     level = tasks[0].tests[0].level
     return Table(
@@ -208,9 +223,14 @@ def _simulation_table(simulation: Sequence[Any], published: dict[str, Any]) -> T
     )
 
 
-def _limits(limits: Any) -> str:
+def _in_percent(limits: Any) -> str:
     low, high = limits
     return f"[{number(low, 2)}, {number(high, 2)}]"
+
+
+def _limits(limits: Any) -> str:
+    low, high = limits
+    return f"{points(low, 1)} to {points(high, 1)}"
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
@@ -222,8 +242,3 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
         else:
             flat[key] = value
     return flat
-
-
-def _sentences(tests: Sequence[BayesTest], models: tuple[str, str]) -> list[str]:
-    sentences = [outcome_sentence(test, *models) for test in tests]
-    return sentences + [sentence for test in tests if (sentence := training_sentence(test))]

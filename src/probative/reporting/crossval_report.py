@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from probative.metrics import TABLE, score
 from probative.reporting.bayes_report import tests_table
 from probative.reporting.document import Document, Table, number, payload, points
-from probative.wording.bayes_verdict import model_verdicts
+from probative.wording.bayes_verdict import model_remarks, model_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from probative.reporting.document import Drawing
-    from probative.results import BayesTest, ModelComparison
+    from probative.results import ModelComparison
 
 __all__ = [
     "balance_table",
@@ -34,11 +35,13 @@ def crossval_document(
     drawings: Sequence[Drawing] = (),
 ) -> Document:
     """Show which of two models is better, and the folds on which that rests."""
-    shown, kinds = _all_tests(comparison)
+    models = comparison.a, comparison.b
+    verdicts = model_verdicts(comparison)
     folds = [fold.to_dict() for fold in comparison.folds]
     content: dict[str, Any] = {
         "tests": [test.to_dict() for test in comparison.tests],
         "adjusted_tests": [test.to_dict() for test in comparison.adjusted_tests],
+        "verdicts": verdicts,
         "folds": folds,
         "seed": comparison.seed,
     }
@@ -46,7 +49,12 @@ def crossval_document(
         "effective_a": comparison.effective_a.to_dict(),
         "effective_b": comparison.effective_b.to_dict(),
     }
-    tables = [tests_table(shown, (comparison.a, comparison.b), kinds), folds_table(comparison)]
+    judged = tests_table(comparison.adjusted_tests, models, verdicts=True)
+    tables = [
+        replace(judged, title=f"{judged.title}, adjusted for the training variance"),
+        tests_table(comparison.tests, models, verdicts=False),
+        folds_table(comparison),
+    ]
     if comparison.balance is not None:
         content["balance"] = comparison.balance.to_dict()
         tables.append(balance_table(comparison.balance.to_dict()))
@@ -63,25 +71,29 @@ def crossval_document(
             }
             for test in comparison.tests
         ),
-        notes=(*model_verdicts(comparison), comparison.signature),
+        leading=tuple(verdicts),
+        notes=(*model_remarks(comparison), comparison.signature),
         drawings=tuple(drawings),
     )
 
 
 def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Figure:
-    """The posteriors of both models' scores ("densities"), or of their paired "difference"."""
+    """Draw the posteriors of both models' scores ("densities"), or of their "difference"."""
     from probative.reporting.posterior_figures import density_figure, difference_figure
 
     if plot == "difference":
-        return difference_figure(comparison.paired_tests, models=(comparison.a, comparison.b))
-    return density_figure(comparison.scores)
+        return difference_figure(comparison.adjusted_tests, models=(comparison.a, comparison.b))
+    return density_figure(
+        comparison.scores, title="Published posteriors, without training variance"
+    )
 
 
 def crossval_drawings(comparison: ModelComparison) -> list[Drawing]:
-    """The figures of the page: the scores' posteriors, and those of the paired differences."""
+    """Draw the figures of the page: posteriors of the scores, and those behind the verdict."""
     from probative.reporting.posterior_drawings import model_drawings
 
-    return model_drawings(comparison.scores, comparison.paired_tests, (comparison.a, comparison.b))
+    models = comparison.a, comparison.b
+    return model_drawings(comparison.scores, comparison.adjusted_tests, models, adjusted=True)
 
 
 def folds_table(comparison: ModelComparison) -> Table:
@@ -143,15 +155,6 @@ def balance_table(balance: Mapping[str, Any]) -> Table:
         title=f"Balance: {len(sizes)} blocks of {size}",
         notes=(note,),
     )
-
-
-def _all_tests(comparison: ModelComparison) -> tuple[list[BayesTest], list[str]]:
-    """The tests metric by metric, first those that the verdict rests on, and their kinds."""
-    tests = {test.metric: [("adjusted", test)] for test in comparison.adjusted_tests}
-    for test in comparison.tests:
-        tests[test.metric].append((test.posterior.kind, test))
-    rows = [row for of_metric in tests.values() for row in of_metric]
-    return [test for _, test in rows], [kind for kind, _ in rows]
 
 
 def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) -> Document:

@@ -162,8 +162,10 @@ class Document:
         What people read, in order.
     records
         What ``--format csv`` prints: one dictionary per line, numbers in full precision.
+    leading
+        Sentences above the tables: the verdicts.
     notes
-        Sentences below the tables: assumptions, warnings, verdicts.
+        Sentences below the tables: assumptions, warnings.
     drawings
         Figures for the HTML page.
     page, content
@@ -176,6 +178,7 @@ class Document:
     tables: tuple[Table, ...]
     records: tuple[dict[str, Any], ...]
     notes: tuple[str, ...] = ()
+    leading: tuple[str, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     page: str = "page.html"
     content: Callable[[], Mapping[str, Any]] = dict

@@ -22,7 +22,7 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 def document_html(document: Document) -> str:
     """The tables of a document and the sentences below them."""
-    parts = []
+    parts = [f"<p>{_cell(words)}</p>" for words in document.leading]
     for table in document.tables:
         head = "".join(f"<th>{_cell(column)}</th>" for column in table.columns)
         rows = "".join(

@@ -23,14 +23,30 @@ _SEEN = 0.01  # of the probability beyond the ends of a curve, from which on it 
 
 
 def model_drawings(
-    panels: Sequence[ScorePosteriors], tests: Sequence[BayesTest], models: tuple[str, str]
+    panels: Sequence[ScorePosteriors],
+    tests: Sequence[BayesTest],
+    models: tuple[str, str],
+    *,
+    adjusted: bool = False,
 ) -> list[Drawing]:
-    """Of each score the posteriors of both models, and that of their difference."""
+    """Draw of each score the posteriors of both models, and that of their difference.
+
+    Parameters
+    ----------
+    panels
+        The posteriors of the scores.
+    tests
+        The tests that the verdict rests on.
+    models
+        What A and B are called.
+    adjusted
+        Whether the tests allow for the training variance, which the posteriors of scores do not.
+    """
     drawings = []
     for panel, test in zip(panels, tests, strict=True):
         probabilities = (test.p_a_better, test.p_equivalent, test.p_b_better)
         drawings += [
-            _scores(panel),
+            _scores(panel, adjusted=adjusted),
             difference_drawing(
                 test.posterior, test.metric, models, rope=test.rope, probabilities=probabilities
             ),
@@ -38,7 +54,7 @@ def model_drawings(
     return [drawing for drawing in drawings if drawing is not None]
 
 
-def _scores(panel: ScorePosteriors) -> Drawing | None:
+def _scores(panel: ScorePosteriors, *, adjusted: bool) -> Drawing | None:
     curves = [
         Curve(model, scores.tolist(), heights.tolist(), marked=i == 0, dashed=weight > 0)
         for i, (model, by_weight) in enumerate(panel.curves().items())
@@ -52,6 +68,15 @@ def _scores(panel: ScorePosteriors) -> Drawing | None:
     title = f"Posterior of {name}; the baseline in orange."
     if second:
         title = f"{title[:-1]}, dash-dotted with {second[0]} counts."
+    reading = (
+        "The higher a curve, the more plausible is that true score of its model, given these data; "
+        "the more two curves overlap, the less they tell the models apart."
+    )
+    if adjusted:
+        reading += (
+            " These are the published posteriors, without the training variance; the intervals in "
+            "the table and the difference allow for it."
+        )
     peaks = "; ".join(
         f"{curve.name} peaks at {points(curve.x[int(np.argmax(curve.y))])}"
         for curve in curves
@@ -62,8 +87,7 @@ def _scores(panel: ScorePosteriors) -> Drawing | None:
         axis=f"{name}, points",
         title=title,
         description=f"{title} {peaks} points",
-        reading="The higher a curve, the more plausible is that true score of its model, given "
-        "these data; the more two curves overlap, the less they tell the models apart.",
+        reading=reading,
     )
 
 

@@ -64,6 +64,8 @@ def _as_plain_text(document: Document, width: int = UNLIMITED) -> str | None:
 
     lines: list[str] = []
     room = None if width == UNLIMITED else width
+    for words in document.leading:
+        lines += [*note_lines(words, room), ""]
     for table in document.tables:
         drawn = table_lines(table, width)
         if drawn is None:
@@ -88,6 +90,9 @@ def _as_rich_text(document: Document, *, colour: bool, width: int) -> str:
     def tell(note: str) -> None:
         console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
 
+    for words in document.leading:
+        tell(words)
+        console.print()
     for table in document.tables:
         left_out = _print_table(table, console, width)
         for note in table.all_notes if colour else table.notes:
@@ -170,7 +175,7 @@ def as_csv(document: Document) -> str:
 
 def as_markdown(document: Document) -> str:
     """Pipe tables, as README files and issue trackers show them."""
-    parts = []
+    parts = [escape.markdown(words) for words in document.leading]
     for table in document.tables:
         lines = [f"**{escape.markdown(table.title)}**", ""] if table.title else []
         ruler = [":---" if table.holds_words(i) else "---:" for i in range(len(table.columns))]
@@ -197,7 +202,7 @@ def as_latex(document: Document, label: str | None = None) -> str:
         _latex_table(table, name)
         for table, name in zip(document.tables, _labels(document.tables, label), strict=True)
     ]
-    notes = "".join(_latex_comment(note) for note in document.notes)
+    notes = "".join(_latex_comment(note) for note in (*document.leading, *document.notes))
     return "\n".join([*tables, notes] if notes else tables)
 
 

@@ -28,9 +28,13 @@ class BayesTest(Result):
     p_h0, p_h1
         The probabilities that B's score is at most A's, and that it is higher.
     decision
-        "H1" where it is the more probable hypothesis, else "H0".
+        The rule of Wang and Li's test, which accepts the likelier hypothesis: "H1" where it is
+        the more probable one, however little, else "H0". It is no verdict: sentences go by the
+        thresholds of `compare`.
     interval_a, interval_b
         The equal-tailed intervals of the two scores.
+    score_a, score_b
+        The two scores, as observed.
     difference, estimate
         B's score minus A's, as observed.
     low, high
@@ -71,6 +75,8 @@ class BayesTest(Result):
     decision: str | Words
     interval_a: tuple[float, float] | Array
     interval_b: tuple[float, float] | Array
+    score_a: Number
+    score_b: Number
     difference: Number
     p_a_better: Number
     p_equivalent: Number
@@ -119,7 +125,9 @@ class BayesTest(Result):
     def __str__(self) -> str:
         if np.ndim(self.p_h0):
             return f"{self.metric}: Bayes tests of {np.size(self.p_h0)} pairs of tables"
+        from probative.wording.bayes_verdict import outcome_words
+
         return (
-            f"{self.metric}: P(H0) = {self.p_h0:.4f}, P(H1) = {self.p_h1:.4f}, decision "
-            f"{self.decision}; B - A = {self.difference:.4f} [{self.low:.4f}, {self.high:.4f}]"
+            f"{self.metric}: {outcome_words(self)}, P(H0) = {self.p_h0:.4f}, P(H1) = "
+            f"{self.p_h1:.4f}; B - A = {self.difference:.4f} [{self.low:.4f}, {self.high:.4f}]"
         )

@@ -183,7 +183,7 @@ class ModelComparison(Result):
     effective_a: Counts
     effective_b: Counts
     tests: tuple[BayesTest, ...]
-    adjusted_tests: tuple[BayesTest, ...] = ()
+    adjusted_tests: tuple[BayesTest, ...]
     seed: int | None = None
     balance: SplitBalance | None = None
     scores: tuple[ScorePosteriors, ...] = field(default=(), repr=False)
@@ -196,8 +196,13 @@ class ModelComparison(Result):
 
     @property
     def paired_tests(self) -> tuple[BayesTest, ...]:
-        """The tests with the paired posterior."""
+        """The tests with the paired posterior, as published: without training variance."""
         return tuple(test for test in self.tests if test.posterior.kind == "paired")
+
+    @property
+    def published(self) -> dict[str, BayesTest]:
+        """The published test of each metric: the paired posterior, without training variance."""
+        return {test.metric: test for test in self.paired_tests}
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         for test in self.tests:
@@ -216,8 +221,7 @@ class ModelComparison(Result):
         if test.posterior.kind != "paired":
             return {}
         names = ("p_a_better", "p_equivalent", "p_b_better")
-        adjusted = next((t for t in self.adjusted_tests if t.metric == test.metric), None)
-        return {f"{name}_adjusted": getattr(adjusted, name) for name in names if adjusted}
+        return {f"{name}_adjusted": getattr(self[test.metric], name) for name in names}
 
     def plot(self) -> list[Axes]:
         """Draw the posterior densities of the scores of both models; returns matplotlib's axes."""
@@ -234,15 +238,12 @@ class ModelComparison(Result):
         return "; ".join(
             f"{test.metric}: {test.difference:+.4f} [{test.low:+.4f}, {test.high:+.4f}], "
             f"P({self.b} better) = {test.p_b_better:.4f}"
-            for test in self.adjusted_tests or self.paired_tests
+            for test in self.adjusted_tests
         )
 
     def __getitem__(self, metric: str) -> BayesTest:
-        """Return the test of a metric with the paired posterior."""
-        for test in self.paired_tests:
-            if test.metric == metric:
-                return test
-        raise KeyError(metric)
+        """Return the test of a metric that the verdict rests on, with training variance."""
+        return {test.metric: test for test in self.adjusted_tests}[metric]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON."""
@@ -250,6 +251,6 @@ class ModelComparison(Result):
         return {**super().to_dict(), **{key: c.to_dict() for key, c in effective.items()}}
 
     def __str__(self) -> str:
-        from probative.wording.bayes_verdict import model_verdicts
+        from probative.wording.bayes_verdict import model_remarks, model_verdicts
 
-        return " ".join(model_verdicts(self)[:-1])
+        return " ".join([*model_verdicts(self), *model_remarks(self)[:-1]])

@@ -140,7 +140,7 @@ def task_tests(
     --------
     >>> from probative.studies.bayes import task_tests
     >>> print(task_tests()[2].tests[1])
-    recall: P(H0) = 0.7050, P(H1) = 0.2950, decision H0; B - A = -0.0043 [-0.0200, 0.0114]
+    recall: not established, P(H0) = 0.7050, P(H1) = 0.2950; B - A = -0.0043 [-0.0200, 0.0114]
     """
     data = load("bayes_test")["tasks"]
     results = []

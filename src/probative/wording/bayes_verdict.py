@@ -1,33 +1,96 @@
-"""What Bayes tests say in sentences, no stronger than their numbers."""
+"""The sentences of Bayes tests, with the words and thresholds of `compare`.
+
+A Bayes test has no p-value. The two-sided tail of its own posterior, twice the smaller of P(H0) and
+P(H1), takes that place: the evidence has a name only where the interval of that level leaves out 0.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from probative.wording import number, points
+from probative.wording import equals, metric_name, number, points, region
+from probative.wording.verdict import LIKELY, UNDECIDED, better_looking, limit, named_strength
 
 if TYPE_CHECKING:
     from probative.results import BayesTest, ModelComparison
 
-__all__ = ["model_verdicts", "outcome_sentence", "training_sentence"]
+__all__ = [
+    "HYPOTHESES",
+    "model_remarks",
+    "model_verdicts",
+    "outcome_sentence",
+    "outcome_words",
+    "training_sentence",
+]
 
-NOTABLE = 2  # a fold design effect above this is told in words
+NOTABLE = 2  # a sentence names a fold design effect above this
+HYPOTHESES = (
+    "H0: B's score is at most A's. H1: B's score is higher. Likelier hypothesis: the one with the "
+    "higher probability, which the test of Wang and Li accepts, however close the two are. The "
+    "verdict asks for as much evidence as compare does."
+)
+
+
+def outcome_words(test: BayesTest, a: str = "A", b: str = "B") -> str:
+    """Return the verdict of a test in a few words: ``B better: strong``, ``not established``."""
+    if math.isnan(test.difference):
+        return "no verdict"
+    if _equivalent(test):
+        return "equivalent"
+    better, _, word = _evidence(test, a, b)
+    return f"{better} better: {word}" if word else "not established"
 
 
 def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
-    """Which of two models is better, and with what probability."""
-    better, chance = max((b, test.p_b_better), (a, test.p_a_better), key=lambda pair: pair[1])
-    beyond = f" by more than {points(test.rope)} points" if test.rope > 0 else ""
-    sentence = f"{test.metric}: {better} is better{beyond} with probability "
-    sentence += _certainty(chance)
-    if test.rope > 0 and test.p_equivalent > chance:
-        sentence += f"; most probably ({_certainty(test.p_equivalent)}) neither is"
-    return f"{sentence}."
+    """Return what a test shows of two models: the evidence first, then the scores."""
+    name = metric_name(test.metric)
+    if math.isnan(test.difference):
+        return f"{name}: no verdict: it is undefined for one of {a} and {b}."
+    better, likely, word = _evidence(test, a, b)
+    beyond = f" by more than {region(test.rope)}" if test.rope > 0 else ""
+    chance = f"P({better} better{beyond}) {equals(likely)}"
+    any_difference = named_strength(1.0, _tail(test))
+    if _equivalent(test):
+        said = (
+            f"for practical purposes they are equivalent: P(the difference is at most "
+            f"{region(test.rope)}) {equals(test.p_equivalent)}"
+        )
+    elif word:
+        said = f"the evidence that {better} is better{beyond} is {word}: {chance}"
+    elif test.rope > 0 and any_difference:
+        said = (
+            f"there is {any_difference} evidence of a difference, but not that it exceeds "
+            f"{region(test.rope)}: {chance}"
+        )
+    elif likely >= UNDECIDED:
+        said = f"the evidence is weak and the difference is not established: {chance}"
+    else:
+        said = f"a difference is not established: {chance}"
+    return (
+        f"{name}: {said} ({b} {points(test.score_b, 1)}, {a} {points(test.score_a, 1)}; "
+        f"{100 * test.level:g} % interval of the difference {limit(test.low)} to "
+        f"{limit(test.high)})."
+    )
+
+
+def _evidence(test: BayesTest, a: str, b: str) -> tuple[str, float, str | None]:
+    """Return the model that looks better, the probability that it is, and the word for that."""
+    better, likely = better_looking(test, a, b)
+    return better, likely, named_strength(likely, _tail(test))
+
+
+def _tail(test: BayesTest) -> float:
+    """Return the two-sided tail probability of no difference."""
+    return 2 * min(test.p_h0, test.p_h1)
+
+
+def _equivalent(test: BayesTest) -> bool:
+    return test.rope > 0 and test.p_equivalent >= LIKELY
 
 
 def training_sentence(test: BayesTest, published: BayesTest | None = None) -> str | None:
-    """What the reader must know of the training variance, or None.
+    """Return what the reader must know of the training variance, or None.
 
     Parameters
     ----------
@@ -36,7 +99,7 @@ def training_sentence(test: BayesTest, published: BayesTest | None = None) -> st
     published
         The test without training variance, where `test` allows for it.
     """
-    effect, name = test.fold_design_effect, test.metric
+    effect, name = test.fold_design_effect, metric_name(test.metric)
     if effect is None:
         return None
     if math.isnan(effect):
@@ -53,27 +116,24 @@ def training_sentence(test: BayesTest, published: BayesTest | None = None) -> st
     if published is None:
         return f"{sentence} This test does not allow for it."
     return (
-        f"{sentence} The verdict allows for it; the published test, which does not, gives B a "
-        f"probability of {_certainty(published.p_b_better)}."
+        f"{sentence} The verdict allows for it; the published test, which does not, has P(B "
+        f"better) {equals(published.p_b_better)}."
     )
 
 
 def model_verdicts(comparison: ModelComparison) -> list[str]:
-    """What a cross-validation says of two models: one sentence per metric, and what it means."""
-    sentences = []
-    for test, published in zip(comparison.adjusted_tests, comparison.paired_tests, strict=True):
-        adjusted = (
-            outcome_sentence(test, comparison.a, comparison.b),
-            training_sentence(test, published),
-        )
-        sentences += [sentence for sentence in adjusted if sentence]
-    half = comparison.folds[0].train
-    sentences.append(
-        f"These probabilities speak of training on about {half:,} instances of this kind, not of "
-        f"one trained model."
+    """Return what a cross-validation shows of two models, one sentence per metric."""
+    return [
+        outcome_sentence(test, comparison.a, comparison.b) for test in comparison.adjusted_tests
+    ]
+
+
+def model_remarks(comparison: ModelComparison) -> list[str]:
+    """Return what the reader must know of the verdicts of a cross-validation."""
+    tests = zip(comparison.adjusted_tests, comparison.paired_tests, strict=True)
+    of_metrics = [training_sentence(test, published) for test, published in tests]
+    meaning = (
+        f"These probabilities are about training on about {comparison.folds[0].train:,} instances "
+        f"of this kind, not about one trained model."
     )
-    return sentences
-
-
-def _certainty(probability: float) -> str:
-    return "above 0.9999" if probability > 0.9999 else number(probability, 4)
+    return [*(remark for remark in of_metrics if remark), meaning]

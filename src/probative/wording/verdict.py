@@ -23,14 +23,16 @@ from probative.wording import (
 )
 
 if TYPE_CHECKING:
-    from probative.results import Comparison
+    from probative.results import BayesTest, Comparison
 
 __all__ = [
     "LIKELY",
     "SIGNIFICANT",
     "STRENGTHS",
     "UNDECIDED",
+    "better_looking",
     "limit",
+    "named_strength",
     "no_verdict",
     "pvalue_of",
     "small_pvalue",
@@ -85,10 +87,11 @@ def strength(comparison: Comparison) -> str | None:
     """
     if no_verdict(comparison) or _disagreement(comparison):
         return None
-    return _word(_better(comparison)[1], pvalue_of(comparison))
+    return named_strength(_better(comparison)[1], pvalue_of(comparison))
 
 
-def _word(likely: float, pvalue: float) -> str | None:
+def named_strength(likely: float, pvalue: float) -> str | None:
+    """Return the word for evidence of this probability and p-value, or None if it is too weak."""
     for word, least, most in STRENGTHS:
         if likely >= least and pvalue <= most:
             return word
@@ -131,8 +134,8 @@ def _evidence(c: Comparison) -> str:
         return f"The evidence that {better} is better{_beyond(c)} is {word}: {_figures(c)}."
     if c.rope > 0 and pvalue_of(c) <= SIGNIFICANT:
         return (
-            f"There is {_word(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}), but not "
-            f"that it exceeds {region(c.rope)}: {_chance(c)}."
+            f"There is {named_strength(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}), "
+            f"but not that it exceeds {region(c.rope)}: {_chance(c)}."
         )
     aside = " (the interval does not allow for the number of comparisons)" if _spared(c) else ""
     if likely >= UNDECIDED:
@@ -152,8 +155,8 @@ def _equivalence(c: Comparison) -> str:
     within = f"P(the difference is at most {region(c.rope)}) {equals(c.p_equivalent)}"
     if _shown(c):
         return (
-            f"There is {_word(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}), but for "
-            f"practical purposes they are equivalent: {within}."
+            f"There is {named_strength(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}), "
+            f"but for practical purposes they are equivalent: {within}."
         )
     return f"For practical purposes they are equivalent: {within}."
 
@@ -201,10 +204,14 @@ def _spared(c: Comparison) -> bool:
 
 
 def _better(c: Comparison) -> tuple[str, float]:
-    """The system that scores higher, and how probable it is that it is better."""
+    return better_looking(c, c.a, c.b)
+
+
+def better_looking(c: Comparison | BayesTest, a: str, b: str) -> tuple[str, float]:
+    """Return the system that scores higher, and the probability that it is better."""
     if c.difference == 0:
-        return max((c.b, c.p_b_better), (c.a, c.p_a_better), key=lambda pair: pair[1])
-    return (c.b, c.p_b_better) if c.difference > 0 else (c.a, c.p_a_better)
+        return max((b, c.p_b_better), (a, c.p_a_better), key=lambda pair: pair[1])
+    return (b, c.p_b_better) if c.difference > 0 else (a, c.p_a_better)
 
 
 def _beyond(c: Comparison) -> str:
