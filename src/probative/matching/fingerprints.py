@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["fingerprints_of"]
 
 _DIGITS = 16  # of a fingerprint: collisions of a million test sets are one in ten million
-_WORDS, _CHARACTERS = 3, 12  # of a text on either side of a span
+_WORDS, _CHARACTERS = 2, 12  # of a text before or after a span
 _RUN = 16  # spans (runs of equal labels) in a row that tell a place, where there is no text
 _BASE = 0x9E3779B97F4A7C15  # of the hash of a row of tokens; odd, so that it can be divided by
 
@@ -135,7 +135,7 @@ def _by_unit(
 def _sketch(gold: Side) -> tuple[str, tuple[str, ...]]:
     """Return some places of a test set, by which it is known again after a change; and their kind.
 
-    A place is a span with the words around it, wherever sentences end; without text, some spans
+    A place is a span with the words before or after it, wherever sentences end; without text, some spans
     (labels) in a row and how far they lie apart. Names of labels do not matter.
     """
     by, places = _places(gold)
@@ -197,8 +197,8 @@ def _tokens(text: Text) -> tuple[Hashes | None, int]:
         return None, 0
     known = {word: place for place, word in enumerate(dict.fromkeys(words))}
     codes = np.fromiter((known[word] for word in words), dtype=np.int64, count=len(words))
-    short = sum(map(len, known)) < 2 * len(known)
-    return _of_names(list(known))[codes], _CHARACTERS if short else _WORDS
+    characters = max(map(len, known)) == 1
+    return _of_names(list(known))[codes], _CHARACTERS if characters else _WORDS
 
 
 def _plain(text: str) -> str:
@@ -209,9 +209,10 @@ def _plain(text: str) -> str:
 def _with_context(
     tokens: Hashes, start: NDArray[Any], end: NDArray[Any], context: int = _CHARACTERS
 ) -> Hashes:
-    begin = np.maximum(start - context, 0)
-    rows = _of_rows(tokens, begin, np.minimum(end + context, len(tokens)))
-    return _mix(rows, start - begin, end - start)
+    """Return two numbers for each span: one with what stands before it, one with what follows."""
+    before, after = np.maximum(start - context, 0), np.minimum(end + context, len(tokens))
+    rows = np.r_[_of_rows(tokens, before, end), _of_rows(tokens, start, after)]
+    return _mix(rows, np.r_[start - before, end - start])
 
 
 def _in_a_row(tokens: Hashes, starts: NDArray[Any]) -> Hashes:
