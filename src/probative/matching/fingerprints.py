@@ -135,8 +135,8 @@ def _by_unit(
 def _sketch(gold: Side) -> tuple[str, tuple[str, ...]]:
     """Return some places of a test set, by which it is known again after a change; and their kind.
 
-    A place is a span with the words before or after it, wherever sentences end; without text, some spans
-    (labels) in a row and how far they lie apart. Names of labels do not matter.
+    A place is a span with the words before or after it, wherever sentences end; without text, some
+    spans (labels) in a row and how far they lie apart. Names of labels do not matter.
     """
     by, places = _places(gold)
     if not len(places):
