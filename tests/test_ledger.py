@@ -317,6 +317,18 @@ def test_a_cut_tail_is_an_error(path, cut):
         assert error.value.path == str(path)
 
 
+def test_a_writer_killed_before_it_counts_its_line_has_written_it(path):
+    append_many(path, "c", 3)
+    head = path.read_bytes().splitlines(keepends=True)[0]
+    one(path, asked(0.5, "last"))
+    path.write_bytes(head + path.read_bytes()[len(head) :])
+    assert [use.outputs for use in read_ledger(path).uses][-1] == "last"
+    assert one(path, asked(0.5, "next"))[1].look == 5
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    with pytest.raises(InputError, match="has 4 uses of test sets, and had 5"):
+        read_ledger(path)
+
+
 def test_an_exchanged_last_line_is_an_error(path, tmp_path):
     append_many(path, "c", 4)
     other = tmp_path / "other.jsonl"
@@ -721,3 +733,58 @@ def test_texts_tell_sets_of_equally_many_labels_apart(tmp_path, path):
         use = pv.gate(found, "require-better", ledger=path)[0].use
     assert use.new
     assert len(read_ledger(path).sets) == 2
+
+
+def _texts(seed):
+    """Texts of words, and the words that are names, by their characters."""
+    rng = np.random.default_rng(seed)
+    texts, names = [], []
+    for _ in range(60):
+        words = ["".join(rng.choice(list("abcdefg"), rng.integers(2, 7))) for _ in range(12)]
+        ends = np.cumsum([len(word) + 1 for word in words]) - 1
+        texts.append(" ".join(words))
+        names.append([(int(ends[i]) - len(words[i]), int(ends[i])) for i in range(0, 12, 4)])
+    return texts, names
+
+
+@pytest.mark.parametrize("kind", ["characters", "segmentation", "tokens", "multilabel"])
+def test_every_kind_of_test_set_is_known_again(tmp_path, path, kind):
+    def sides(seed, changed):
+        texts, names = _texts(seed)
+        rows = texts[:-1] if changed else texts
+        label = "P" if changed else "PER"
+        if kind == "multilabel":
+            rng = np.random.default_rng(seed)
+            every = [[x for x in "abcde" if rng.random() < 0.4] for _ in range(300)]
+            every = every[:-1] if changed else every
+            return [[["b"] if k and i % k == 0 else own for i, own in enumerate(every)]
+                    for k in (0, 3, 5)]  # fmt: skip
+        made = []
+        for k in (0, 3, 5):
+            own = tmp_path / f"{seed}-{changed}-{k}.{'jsonl' if kind == 'characters' else 'txt'}"
+            lines = []
+            for i, (text, spans) in enumerate(zip(rows, names, strict=False)):
+                wrong = k and i % k == 0
+                if kind == "characters":
+                    found = [] if wrong else [{"start": s, "end": e, "label": label}
+                                              for s, e in spans]  # fmt: skip
+                    lines.append(json.dumps({"text": text, "spans": found}))
+                elif kind == "segmentation":
+                    lines.append(text.replace(" ", "", 1) if wrong else text)
+                else:
+                    tag = ["X" if wrong else "NV"[len(w) % 2] for w in text.split()]
+                    pairs = zip(text.split(), tag, strict=True)
+                    lines += [*(f"{w} {t}" for w, t in pairs), ""]
+            own.write_text("\n".join(lines) + "\n")
+            made.append(own)
+        return made
+
+    how = {
+        "characters": {},
+        "segmentation": {"task": "segmentation"},
+        "tokens": {"task": "labels"},
+        "multilabel": {"multilabel": True},
+    }[kind]
+    uses = [judged(path, *sides(*one), how=how).use for one in ((1, 0), (1, 1), (2, 0))]
+    assert [use.new for use in uses] == [True, False, True]
+    assert uses[1].overlap >= 0.9

@@ -154,8 +154,8 @@ def _places(gold: Side) -> tuple[str, Hashes]:
     if isinstance(gold, Segmented):
         first = gold.first[gold.sentence]
         characters = gold.characters.tobytes().decode("utf-8", "replace")
-        tokens = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), "<u4")
-        return "words", _with_context(_mix(tokens), first + gold.start, first + gold.end)
+        letters = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), "<u4")
+        return "words", _with_context(_mix(letters), first + gold.start, first + gold.end)
     tokens, context = _tokens(gold.text)
     if tokens is not None:
         first = gold.text.first[gold.sentence]
@@ -210,6 +210,7 @@ def _with_context(
     tokens: Hashes, start: NDArray[Any], end: NDArray[Any], context: int = _CHARACTERS
 ) -> Hashes:
     """Return two numbers for each span: one with what stands before it, one with what follows."""
+    start, end = np.minimum(start, len(tokens)), np.minimum(end, len(tokens))
     before, after = np.maximum(start - context, 0), np.minimum(end + context, len(tokens))
     rows = np.r_[_of_rows(tokens, before, end), _of_rows(tokens, start, after)]
     return _mix(rows, np.r_[start - before, end - start])
