@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS = 10  # that a command may take
+SECONDS = 30  # that a command may take, also where others keep the machine busy
 MIB = 250  # that a command may need beyond what it starts with, where a file is a bomb
 ROOF = 3 << 30  # bytes that no command may pass, lest it takes the machine along
 MARK = "squeamish ossifrage"  # what stands in a file of somebody else
