@@ -28,7 +28,7 @@ def runner(tmp_path, action):
     temp = tmp_path / "runner temp"
     programs = temp / "probative" / "venv" / "bin"
     programs.mkdir(parents=True)
-    for name, words in (("probative", "-m probative "), ("python", "")):
+    for name, words in (("probative", "-P -m probative "), ("python", "")):
         (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words}"$@"\n')
         (programs / name).chmod(0o755)
     work = tmp_path / "work"
@@ -183,6 +183,48 @@ def test_hostile_inputs_are_refused_and_run_nothing(runner, inputs, words):
     assert not (runner.work / "pwned").exists()
     assert words in done.stdout + done.stderr
     assert output.get("passed", "") == ""
+
+
+MODULES = ("shlex", "secrets", "os", "hmac", "base64", "random", "venv", "pip", "sitecustomize")
+
+
+def test_modules_of_the_checked_out_tree_are_not_run(runner):
+    for name in MODULES:
+        (runner.work / f"{name}.py").write_text(f"open('pwned-{name}', 'w')\n")
+    done, _, output = runner(baseline="new.conll", candidate="old.conll", args="--metric recall")
+    assert sorted(path.name for path in runner.work.glob("pwned*")) == []
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert output["passed"] == "true"
+
+
+def test_no_python_of_the_action_looks_into_the_working_directory(action):
+    calls = [
+        line
+        for step in action["runs"]["steps"]
+        for line in step.get("run", "").splitlines()
+        if re.search(r"python\"? -|PYTHON\"? -", line)
+    ]
+    assert len(calls) == 4
+    for line in calls:
+        assert re.search(r"(python|PYTHON)\"? -I -", line), line
+
+
+@pytest.mark.parametrize("args", ["--help", "--version"])
+def test_without_a_verdict_nothing_has_passed(runner, args):
+    done, summary, output = runner(baseline="new.conll", candidate="old.conll", args=args)
+    assert done.returncode == 2
+    assert output["passed"] == ""
+    assert "The gate holds" not in summary
+
+
+@pytest.mark.parametrize("args", ["-q", "--names 'x,--require-not-worse passed: '"])
+def test_a_verdict_is_found_whatever_else_is_said(runner, args):
+    done, _, output = runner(baseline="new.conll", candidate="old.conll", args=args)
+    assert done.returncode == 0, done.stdout
+    assert output["passed"] == "true"
+    done, _, output = runner(args=args)
+    assert done.returncode == 1
+    assert output["passed"] == "false"
 
 
 def test_the_page_on_gates_shows_every_input(action):

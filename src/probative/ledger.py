@@ -18,15 +18,14 @@ from probative.errors import InputError
 from probative.files import check_target
 from probative.inference.allowance import allowance, is_worn_out, looks_left
 from probative.ledger_files import (
-    append_lines,
-    line_of,
+    append_uses,
     lock,
     open_locked,
     read_uses,
     reason_of,
 )
 from probative.options.base import sign
-from probative.results.ledger import GateUse, Ledger, TestSet, TestSetUse
+from probative.results.ledger import SKETCH, GateUse, Ledger, TestSet, TestSetUse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Question", "check_ledger", "read_ledger", "record"]
 
 _SURE = 1e-9  # doubt below which probabilities are not known well enough
-_ALIKE = 0.5  # a share of common units above which two test sets are nearly the same
+_ALIKE = 0.5  # the share of known units from which on a test set is no new one
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,12 @@ def record(
     new: list[TestSetUse] = []
     told = []
     with open_locked(path) as file:
-        known, size, notes = read_uses(file, path)
+        known, end, notes = read_uses(file, path)
         for question in questions:
             use, said = _decide(question, known, new, now)
             new.append(use)
             told.append(replace(said, note=notes[0] if notes else None))
-        append_lines(file, path, size, b"".join(map(line_of, new)))
+        append_uses(file, path, end, new)
     return [use.passed for use in new], told
 
 
@@ -161,7 +160,8 @@ def _decide(
 ) -> tuple[TestSetUse, GateUse]:
     """The verdict on a question, given the uses so far and those of the same moment."""
     known = [*past, *at_once]
-    own = [use for use in known if use.test_set == question.test_set.answer]
+    name, overlap = _which(question.test_set, known)
+    own = [use for use in known if use.test_set == name]
     _refuse_another_way(question, own)
     before = next((use for use in own if _is_same(use, question)), None)
     if before is not None:
@@ -179,13 +179,12 @@ def _decide(
         threshold = allowance(question.candidates, verdicts, 1 - question.confidence)
         use = TestSetUse(
             now,
-            question.test_set.answer,
+            name,
             question.test_set.name,
             question.test_set.units,
             question.test_set.unit,
             question.a,
             question.b,
-            question.test_set.outputs[question.a],
             question.test_set.outputs[question.b],
             question.metric,
             question.kind,
@@ -195,18 +194,24 @@ def _decide(
             question.candidates,
             len(verdicts) + 1,
             threshold,
-            # without evidence the doubt is not a number, and nothing passes
-            threshold >= _SURE and question.doubt <= threshold,
+            _passes(question.doubt, threshold),
             question.scores_shown,
             repeated=False,
+            content=question.test_set.answer,
+            unnamed=question.test_set.unnamed,
+            sketched=question.test_set.sketched,
             sketch=question.test_set.sketch,
         )
     # who asks about several candidates at once has seen no score of any
     seen = [one for one in past if one.test_set == use.test_set]
     seen = seen if before is None else own[: own.index(before)]
     told = _told(use, own, _shown(seen), before)
-    similar, overlap = (None, None) if own else _nearest(use, known)
-    return use, replace(told, similar=similar, overlap=overlap)
+    return use, replace(told, overlap=overlap)
+
+
+def _passes(doubt: float, threshold: float) -> bool:
+    # without evidence the doubt is not a number, and nothing passes
+    return threshold >= _SURE and doubt <= threshold
 
 
 def _told(
@@ -268,11 +273,16 @@ def _shown(uses: Sequence[TestSetUse]) -> int:
 
 
 def _is_same(use: TestSetUse, question: Question) -> bool:
-    """Whether this was asked before: the same outputs, the same gate, the same way of computing."""
-    outputs = question.test_set.outputs
+    """Return whether this was asked before: the same outputs, gate and way of computing.
+
+    A verdict that the probability contradicts is of another question, whatever it looks like.
+    """
     asked = ("metric", "kind", "margin", "confidence", "choices")
-    return (use.output_a, use.output_b) == (outputs[question.a], outputs[question.b]) and all(
-        getattr(use, name) == getattr(question, name) for name in asked
+    return (
+        use.content == question.test_set.answer
+        and use.outputs == question.test_set.outputs[question.b]
+        and all(getattr(use, name) == getattr(question, name) for name in asked)
+        and use.passed == _passes(question.doubt, use.threshold)
     )
 
 
@@ -285,17 +295,29 @@ def _refuse_another_way(question: Question, own: Sequence[TestSetUse]) -> None:
         )
 
 
-def _nearest(use: TestSetUse, known: Sequence[TestSetUse]) -> tuple[str | None, float | None]:
-    """The test set that has most units in common with a new one, if these are many."""
-    shares = {one.test_set: _overlap(use.sketch, one.sketch) for one in known}
+def _which(found: Fingerprints, known: Sequence[TestSetUse]) -> tuple[str, float | None]:
+    """Return which test set this is, and the share of its units that tells so if it is changed."""
+    shares: dict[str, float] = {}
+    for use in known:
+        shares[use.test_set] = max(shares.get(use.test_set, 0.0), _share(found, use))
     best = max(shares, key=lambda name: shares[name], default=None)
     if best is None or shares[best] < _ALIKE:
-        return None, None
-    return best, shares[best]
+        # texts tell two apart that hold the same
+        taken = found.answer in shares
+        return (found.sketch[0] if taken else found.answer), None
+    same = any(use.test_set == best and use.content == found.answer for use in known)
+    return best, None if same and shares[best] == 1 else shares[best]
 
 
-def _overlap(one: Sequence[str], other: Sequence[str]) -> float:
-    """About which share of the units two test sets have in common, by the smallest of both."""
-    size = min(len(one), len(other))
-    smallest = sorted({*one, *other})[:size]
-    return sum(unit in one and unit in other for unit in smallest) / size if size else 0.0
+def _share(found: Fingerprints, use: TestSetUse) -> float:
+    """Return about which share of the units of a test set were those of one that was used."""
+    share = 0.0
+    if found.sketched == use.sketched:
+        # each has the smallest numbers of its units: those up to the end of both can be compared
+        ends = [s[-1] for s in (found.sketch, use.sketch) if len(s) == SKETCH]
+        own = [unit for unit in found.sketch if unit <= min(ends, default=unit)]
+        share = len({*own} & {*use.sketch}) / len(own) if own else 0.0
+    if found.sketched == use.sketched == "texts":  # many sets have equally many of each label
+        return share
+    same = found.answer == use.content or found.unnamed == use.unnamed
+    return 1.0 if same else share

@@ -1,7 +1,9 @@
 """The file of a ledger: one line per use of a test set, and never a torn or lost one.
 
 One exclusive lock is held from reading what came before until the new line is on the disk; it ends
-with the process, however that ends. Every line has a checksum and the number of its look.
+with the process, however that ends. Every line has the number of its look and a checksum, which
+takes that of the line before into account. The first line says how many follow and what the last
+checksum is: it is written after them, so that lines that are missing at the end are noticed.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import json
 import os
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from probative.errors import InputError
 from probative.files import check_target
@@ -22,11 +24,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["append_lines", "line_of", "lock", "open_locked", "read_uses", "reason_of"]
+__all__ = ["End", "append_uses", "lines_of", "lock", "open_locked", "read_uses", "reason_of"]
 
 _FORMAT = "probative ledger 1"
 _START = json.dumps({"format": _FORMAT})[:-1].encode()  # of every line
+_DIGITS = 16  # of a checksum
 _LOCKED = 2**40  # of Windows, where a lock keeps others from reading: a byte behind all others
+
+
+class End(NamedTuple):
+    """Where what is whole of a file ends: its bytes, its uses, and the checksum of the last."""
+
+    size: int = 0
+    uses: int = 0
+    check: str = "0" * _DIGITS
 
 
 @contextmanager
@@ -84,36 +95,64 @@ def _keep_name(folder: Path) -> None:
         os.close(descriptor)
 
 
-def append_lines(file: IO[bytes], path: Path | str, size: int, lines: bytes) -> None:
-    """Put lines behind what is whole, on the disk; or leave the file as it was."""
+def append_uses(file: IO[bytes], path: Path | str, end: End, uses: Sequence[TestSetUse]) -> None:
+    """Put uses behind what is whole, on the disk; or leave the file as it was."""
+    lines, check = lines_of(uses, end.check)
+    file.seek(0)
+    head = file.read(min(end.size, len(_head(end))))
+    if not head:
+        lines = _head(End()) + lines
+    else:
+        file.seek(end.size - 1)
+        lines = lines if file.read(1) == b"\n" else b"\n" + lines
     try:
-        file.truncate(size)
-        file.seek(max(size - 1, 0))
-        ended = not size or file.read(1) == b"\n"
-        left = memoryview(lines if ended else b"\n" + lines)
-        while left:
-            left = left[file.write(left) :]
-        file.flush()
-        os.fsync(file.fileno())
+        file.truncate(end.size)
+        _write(file, end.size, lines)
+        # what is cut off from now on is missed
+        _write(file, 0, _head(End(uses=end.uses + len(uses), check=check)))
     except OSError as error:
-        file.truncate(size)
+        file.truncate(end.size)
+        file.seek(0)
+        file.write(head)
         raise InputError(f"cannot be written: {reason_of(error)}", path) from None
 
 
-def read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], int, tuple[str, ...]]:
-    """The uses in a file, where what is whole ends, and what is to be said of the rest."""
+def _write(file: IO[bytes], place: int, content: bytes) -> None:
+    file.seek(place)
+    left = memoryview(content)
+    while left:
+        left = left[file.write(left) :]
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], End, tuple[str, ...]]:
+    """Return the uses in a file, where what is whole ends, and what is to be said of the rest."""
     file.seek(0)
     data = file.read()
-    end = data.rfind(b"\n") + 1
-    whole, rest = data[:end], data[end:]
-    uses = [_parse(line, path, number) for number, line in enumerate(whole.splitlines(), 1)]
-    _check_looks(uses, path)
+    size = data.rfind(b"\n") + 1
+    rest = data[size:]
+    if size and rest.startswith(_START) and rest.endswith(b"}"):  # whole, but for the line's end
+        size, rest = len(data), b""
+    head, *lines = data[:size].splitlines() or [_head(End()).rstrip()]
+    told = _parse_head(head, path)
+    uses, check = [], End().check
+    for number, line in enumerate(lines, 2):
+        use, check = _parse(line, check, path, number)
+        uses.append(use)
+        if len(uses) == told.uses and check != told.check:
+            raise _damaged(path, number)
+    if len(uses) < told.uses:
+        raise InputError(
+            f"has {len(uses)} uses of test sets, and had {told.uses}: lines were cut from its end; "
+            f"expected the file as it was written",
+            path,
+        )
+    end = End(size, len(uses), check)
     if not rest:
         return uses, end, ()
-    if rest.startswith(_START) and rest.endswith(b"}"):  # whole, but for the end of the line
-        return [*uses, _parse(rest, path, len(uses) + 1)], len(data), ()
     ours = rest.startswith(_START) or _START.startswith(rest)
-    if not ours and not uses and rest.strip(b"\0"):
+    if not ours and not size and rest.strip(b"\0"):
         raise _no_ledger(path)
     note = (
         f"{path}: its last line is torn ({len(rest)} bytes), since a writer was stopped before it "
@@ -122,60 +161,72 @@ def read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], int,
     return uses, end, (note,)
 
 
-def _parse(line: bytes, path: Path | str, number: int) -> TestSetUse:
-    """A use from its line; not a byte may have changed."""
+def _head(end: End) -> bytes:
+    """Return the first line, as long whatever it says."""
+    content = {"format": _FORMAT, "uses": f"{end.uses:012}", "check": end.check}
+    return json.dumps(content).encode() + b"\n"
+
+
+def _parse_head(line: bytes, path: Path | str) -> End:
     if not line.startswith(_START):
-        if number == 1:
-            raise _no_ledger(path)
+        raise _no_ledger(path)
+    try:
+        content = json.loads(line)
+        told = End(uses=int(content["uses"]), check=content["check"])
+        known = _head(told).rstrip() == line
+    except (ValueError, KeyError, TypeError, RecursionError):
+        known = False
+    if not known:
+        raise _damaged(path, 1)
+    return told
+
+
+def _parse(line: bytes, before: str, path: Path | str, number: int) -> tuple[TestSetUse, str]:
+    """Return a use from its line, and its checksum; not a byte may have changed."""
+    if not line.startswith(_START):
         raise InputError(
             "is damaged: this is no line of a ledger; expected it as it was", path, number
         )
     try:
         content = json.loads(line)
         check = content.pop("check")
-        known = _check_of(content) == check
+        known = _check_of(content, before) == check
         del content["format"]
         content["sketch"] = tuple(content["sketch"])
         use = TestSetUse(**content)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         known = False
     if not known or use.candidates not in CANDIDATES or not 0 < use.threshold < 1:
-        raise InputError(
-            "is damaged: its checksum does not fit; expected the line as it was written",
-            path,
-            number,
-        )
-    return use
+        raise _damaged(path, number)
+    return use, check
 
 
-def _check_looks(uses: Sequence[TestSetUse], path: Path | str) -> None:
-    """Every look at a test set is there, and once."""
-    looks: dict[str, int] = {}
-    for number, use in enumerate(uses, 1):
-        due = looks.get(use.test_set, 0) + (not use.repeated)
-        if use.look != due and not (use.repeated and use.look <= due):
-            raise InputError(
-                f"tells of look {use.look} at test set {use.test_set[:8]}; expected look {due}: "
-                f"lines were removed or put in",
-                path,
-                number,
-            )
-        looks[use.test_set] = due
+def _damaged(path: Path | str, number: int) -> InputError:
+    return InputError(
+        "is damaged: its checksum does not fit, or a line before it was changed, removed or put "
+        "in; expected the lines as they were written",
+        path,
+        number,
+    )
 
 
 def _no_ledger(path: Path | str) -> InputError:
     return InputError("is no ledger of gates; expected one, or the name of a new file", path)
 
 
-def line_of(use: TestSetUse) -> bytes:
-    """A use as a line, with its checksum."""
-    content = {"format": _FORMAT} | {f.name: getattr(use, f.name) for f in fields(use)}
-    content["sketch"] = list(use.sketch)
-    return json.dumps(content | {"check": _check_of(content)}).encode() + b"\n"
+def lines_of(uses: Sequence[TestSetUse], check: str) -> tuple[bytes, str]:
+    """Return uses as lines behind one with this checksum, and the last checksum."""
+    lines = []
+    for use in uses:
+        content = {"format": _FORMAT} | {f.name: getattr(use, f.name) for f in fields(use)}
+        content["sketch"] = list(use.sketch)
+        check = _check_of(content, check)
+        lines.append(json.dumps(content | {"check": check}).encode() + b"\n")
+    return b"".join(lines), check
 
 
-def _check_of(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+def _check_of(content: dict[str, Any], before: str) -> str:
+    return hashlib.sha256((before + json.dumps(content)).encode()).hexdigest()[:_DIGITS]
 
 
 def reason_of(error: OSError) -> str:

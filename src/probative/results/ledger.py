@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
 
-__all__ = ["Fingerprints", "GateUse", "Ledger", "TestSet", "TestSetUse"]
+__all__ = ["SKETCH", "Fingerprints", "GateUse", "Ledger", "TestSet", "TestSetUse"]
+
+SKETCH = 64  # places by which a test set is known again after a change
 
 
 @dataclass(frozen=True)
@@ -22,20 +24,25 @@ class Fingerprints:
 
     Attributes
     ----------
-    answer, name
-        Of the content of the answer, and what its file is called.
+    answer, unnamed, name
+        Of the content of gold, of the same without the names of labels, and what its file is
+        called.
     units, unit
         How many units there are, and what they are.
-    sketch
-        Some units, by which two test sets are found to be nearly the same.
+    sketched, sketch
+        Some places of gold, by which a test set is known again after a change, and what they are
+        known by: "words" of spans, "texts" of labelled items, else their "order".
     outputs
-        Of the outputs, by the names of the systems.
+        Of the outputs of the baseline and of a challenger together with gold, by the challenger's
+        name.
     """
 
     answer: str
+    unnamed: str
     name: str
     units: int
     unit: str
+    sketched: str
     sketch: tuple[str, ...]
     outputs: Mapping[str, str]
 
@@ -68,8 +75,9 @@ class GateUse(Result):
         Whether the ledger did not know this test set.
     repeated
         When the same question was asked before, where it was: it is no new look.
-    similar, overlap
-        A test set that the ledger knows and that is nearly the same; the share of common units.
+    overlap
+        Where this test set is not quite the one that it counts as, the share of its units that are
+        those of that one; else None.
     note
         What was odd about the ledger, or None.
     """
@@ -87,7 +95,6 @@ class GateUse(Result):
     unit: str
     new: bool = False
     repeated: str | None = None
-    similar: str | None = None
     overlap: float | None = None
     note: str | None = None
 
@@ -104,10 +111,10 @@ class GateUse(Result):
         return f"look {self.look}{' (new to this ledger)' if self.new else ''}{before}"
 
     def _known(self) -> list[str]:
-        if self.similar is None:
+        if self.overlap is None:
             return []
-        shared = f"about {100 * (self.overlap or 0):.0f} % of its units are those of test set "
-        return [f"{shared}{self.similar[:8]}, and what was learned there counts here, too"]
+        shared = f"about {100 * self.overlap:.0f} % of its units are those of test set "
+        return [f"{shared}{self.test_set[:8]}, so it counts as the same"]
 
 
 def _passes(number: int) -> str:
@@ -136,9 +143,9 @@ class TestSetUse(Result):
     time
         When, in UTC.
     test_set, answer, units, unit
-        The fingerprint of the answer, its name then, its size.
-    a, b, output_a, output_b
-        The systems, and the fingerprints of their outputs.
+        The fingerprint of the test set, the name of gold then, its size.
+    a, b, outputs
+        The systems, and the fingerprint of their outputs together with gold.
     metric, kind, margin, confidence, choices
         What was asked, and how it was computed.
     candidates, look, threshold
@@ -147,8 +154,8 @@ class TestSetUse(Result):
         The verdict, and whether more than that was shown.
     repeated
         Whether the same was asked before: then it is no new look.
-    sketch
-        Some units of the answer.
+    content, unnamed, sketched, sketch
+        What gold held, as `Fingerprints` has it.
     """
 
     __test__ = False  # no test of pytest's
@@ -160,8 +167,7 @@ class TestSetUse(Result):
     unit: str
     a: str
     b: str
-    output_a: str
-    output_b: str
+    outputs: str
     metric: str
     kind: str
     margin: float
@@ -173,6 +179,9 @@ class TestSetUse(Result):
     passed: bool
     scores_shown: bool
     repeated: bool
+    content: str
+    unnamed: str
+    sketched: str
     sketch: tuple[str, ...] = field(default=())
 
     def __str__(self) -> str:
