@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.errors import InputError
-from probative.reading.source import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -279,9 +278,8 @@ def _inspect_score(name: str, score: Any) -> dict[str, Any]:
 def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     """The header of a log, and its samples."""
     # Inspect tells its logs by their endings
-    place = Path(source.name)
-    on_disk = place.suffix in (".eval", ".json") and place.is_file()
-    if on_disk and importlib.util.find_spec("inspect_ai") is not None:
+    known = Path(source.name).suffix in (".eval", ".json")
+    if known and importlib.util.find_spec("inspect_ai") is not None:
         return _by_inspect(source)
     if source.is_zip:
         return _unzipped(source)
@@ -293,11 +291,17 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
 
 
 def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
-    """What Inspect itself reads."""
+    """What Inspect itself reads: what was read here, and not what the file holds by now."""
     from inspect_ai.log import read_eval_log
 
+    if source.is_zip:
+        archive = _archive(source)
+        source.refuse_unpacking(sum(info.file_size for info in archive.infolist()))
     try:
-        log = read_eval_log(source.name)
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / f"log{Path(source.name).suffix}"
+            place.write_bytes(source.data)
+            log = read_eval_log(str(place))
         document = log.model_dump(mode="json", exclude={"samples": {"__all__": {"events"}}})
     except Exception as error:  # whatever it does not like
         reason = " ".join(str(error).split())[:200]
@@ -307,32 +311,36 @@ def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
 
 def _unzipped(source: Source) -> tuple[dict[str, Any], list[Any]]:
     """The header and the summaries of samples, which hold all scores."""
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(source.data))
-        names = archive.namelist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
-        raise source.error(
-            f"is a damaged zip archive: {str(error).lower()}; expected a log of Inspect"
-        ) from None
+    archive = _archive(source)
+    names = archive.namelist()
     for needed in ("header.json", "summaries.json"):
         if needed not in names:
             raise source.error(
                 f"the archive has no {needed}; expected a finished log of Inspect (.eval)"
             )
+        source.refuse_unpacking(archive.getinfo(needed).file_size)
     header, samples = (_member(source, archive, name) for name in ("header.json", "summaries.json"))
     if not isinstance(header, dict) or not isinstance(samples, list):
         raise source.error("header.json or summaries.json hold something else; expected a log")
     return header, samples
 
 
+def _archive(source: Source) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(io.BytesIO(source.data))
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
+        raise source.error(
+            f"is a damaged zip archive: {str(error).lower()}; expected a log of Inspect"
+        ) from None
+
+
 def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
     info = archive.getinfo(name)
-    if info.file_size > LARGEST // 2:
-        raise source.error(f"{name} is too large: {info.file_size} bytes; expected less")
     try:
         if info.compress_type == _ZSTANDARD:
             return json.loads(_unpack_zstandard(_stored(source, info), info.file_size))
-        return json.loads(archive.read(name))
+        with archive.open(info) as file:  # which may hold more than it says
+            return json.loads(file.read(info.file_size))
     except Exception as error:  # zipfile, zlib, DuckDB and json have many
         reason = " ".join(str(error).split())[:100]
         raise source.error(f"{name} in it is damaged: {reason}; expected JSON") from None
