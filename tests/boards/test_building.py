@@ -272,7 +272,7 @@ def test_a_file_that_is_too_large_is_not_read(place):
     )
 
 
-def _swapped(place: Path, monkeypatch, change) -> None:
+def _swapped(monkeypatch, change) -> None:
     """Change the folder after it was looked through, and before files are read."""
     real = building.find_submissions
 
@@ -297,7 +297,7 @@ def test_a_link_that_is_put_in_place_after_the_check_is_not_read(place, monkeypa
         (folder / "team").rename(place / "old")
         (folder / "team").symlink_to(place / "secret")
 
-    _swapped(place, monkeypatch, swap)
+    _swapped(monkeypatch, swap)
     found = _build(place)
     assert found.scored == ("ann",)
     assert {one.name: one.error for one in found.submissions if one.error} == {
@@ -312,7 +312,7 @@ def test_a_pipe_that_is_put_in_place_after_the_check_holds_nobody_up(place, monk
         (place / "in" / "bob.conll").unlink()
         os.mkfifo(place / "in" / "bob.conll")
 
-    _swapped(place, monkeypatch, swap)
+    _swapped(monkeypatch, swap)
     found = _build(place)
     assert found.submissions[1].error == "is no file; expected one"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from probative.reading.source import Source
 
-__all__ = ["Record", "records_of", "tool_of", "whole_document"]
+__all__ = ["DOCUMENT", "Record", "records_of", "tool_of", "whole_document"]
 
 _COUNTS = ("tp", "fp", "fn")
 _IDS = ("id", "sample_id", "sample")
@@ -33,6 +33,8 @@ _GOLD = ("gold", "label", "y_true", "target", "answer")
 _PREDICTED = ("pred", "prediction", "predicted", "y_pred")
 # what the documents of Inspect, promptfoo and DeepEval hold
 _MARKS = ((b'"eval"', b'"status"'), (b'"results"', b'"testIdx"'), (b'"testCases"',))
+# what the content of a sample begins with where it is the hash of more than the text that is asked
+DOCUMENT = "document "
 _ZSTANDARD = 93  # the number of this compression in zip files
 # what lm-evaluation-harness writes beside the metrics, which older versions do not list
 _NO_METRICS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
@@ -203,11 +205,13 @@ def _lm_eval(source: Source) -> Iterator[Record]:
         document = record.get("doc")
         question = document.get("question") if isinstance(document, dict) else None
         content = record.get("doc_hash")
+        if not isinstance(content, str):
+            content = _digest(document) if document else ""
         yield Record(
             _identity(source, record["doc_id"], "'doc_id'", number),
             _with_counts({name: record.get(name) for name in names}),
             variant=str(record.get("filter", "")),
-            content=content if isinstance(content, str) else _digest(document) if document else "",
+            content=DOCUMENT + content if content else "",
             text=_text(question if isinstance(question, str) else document or ""),
             target=_text(record.get("target", "")),
             said=_text(_only(record.get("filtered_resps"))),
@@ -339,6 +343,8 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
     try:
         if info.compress_type == _ZSTANDARD:
             return json.loads(_unpack_zstandard(_stored(source, info), info.file_size))
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError("it is packed in another way than Inspect does")
         with archive.open(info) as file:  # which may hold more than it says
             return json.loads(file.read(info.file_size))
     except Exception as error:  # zipfile, zlib, DuckDB and json have many
@@ -470,10 +476,12 @@ def _plain(source: Source) -> Iterator[Record]:
         if not isinstance(epoch, int) or isinstance(epoch, bool):
             raise source.error(f"epoch {_shown(epoch)}; expected a whole number", number)
         scores = {name: record[name] for name in ("correct", *_COUNTS) if name in record}
+        asked = record.get("input", record.get("question", ""))
         yield Record(
             _identity(source, record[key], repr(key), number),
             _with_counts(scores),
             repeat=epoch - 1,
-            text=_text(record.get("input", record.get("question", ""))),
+            content=_digest(asked) if asked else "",
+            text=_text(asked),
             line=number,
         )

@@ -28,6 +28,7 @@ __all__ = [
     "load",
     "refuse_repeats",
     "snippet",
+    "where_they_differ",
 ]
 
 # Byte positions are kept in 32-bit integers.
@@ -161,6 +162,21 @@ def snippet(raw: bytes, limit: int = 60) -> str:
     """A piece of a file as it can stand in a one-line message, in quotes."""
     text = raw[: 4 * limit].decode("utf-8", "replace").rstrip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def where_they_differ(one: str, other: str, limit: int = 30) -> tuple[str, str]:
+    """Return pieces of two texts, in quotes, from shortly before they begin to differ."""
+    place = next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    begin = max(place - 10, 0) if place > limit else 0
+    opening = "…" if begin else ""
+    here, there = (
+        repr(opening + text[begin : begin + limit] + "…" * (len(text) > begin + limit))
+        for text in (one, other)
+    )
+    return here, there
 
 
 def load(
