@@ -171,7 +171,7 @@ def test_wrong_options(refused, files, arguments, message):
         (b"Ann\tB-PER\nZo\xeb\tO\n", ":2: byte 0xeb is not UTF-8"),
         (b"Ann\tB-PER\nlives\n\nin\tO\nYork\tO\n", ":2: 'lives' has 1 column"),
         (b"Ann\tB-PER\nlives\tQ\n\nin\tO\nYork\tO\n", ":2: unknown tag 'Q'"),
-        (b"Ann\tB-PER\nlived\tO\n\nin\tO\nYork\tO\n", ":2: 'lived\\tO' does not tell the token of"),
+        (b"Ann\tB-PER\nlived\tO\n\nin\tO\nYork\tO\n", ":2: token 'lived', but 'lives' at "),
         (b"Ann\tB-PER\nlives\tO\n", "1 sentences, but"),
         (b"a\tNN\nb\tVB\n", ":1: no column holds tags"),
     ],

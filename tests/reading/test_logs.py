@@ -301,7 +301,7 @@ def test_an_archive_that_holds_more_than_it_says_is_refused(tmp_path, packed):
     data = path.read_bytes()
     path.write_bytes(data.replace((2**26 + 2).to_bytes(4, "little"), (2).to_bytes(4, "little")))
     tracemalloc.start()
-    with pytest.raises(InputError, match=r"summaries.json in it is damaged|Inspect cannot read"):
+    with pytest.raises(InputError, match=r".json in it is damaged|Inspect cannot read"):
         pv.score(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
