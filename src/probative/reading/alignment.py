@@ -122,7 +122,7 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
         pairs = enumerate(zip_longest(expected, given))
         at = next(place for place, (mine, theirs) in pairs if mine != theirs)
         raise _other_token(gold, other, first, at)
-    here, there = where_they_differ(*(_as_text(words) for words in (given, expected)))
+    here, there = where_they_differ(_as_text(given), _as_text(expected))
     raise InputError(
         f"text {first + 1} is {here}, but {there} in {gold.name}; expected the same text "
         f"(align_by='position' accepts others)",

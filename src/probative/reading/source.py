@@ -326,7 +326,7 @@ def _limited(file: IO[bytes] | gzip.GzipFile, name: str, limit: int) -> bytes:
 
 
 def _too_large(name: str, limit: int) -> InputError:
-    shown = f"{limit / 2**30:.0f} GiB" if limit >= 2**30 else f"{limit / 2**20:.3g} MiB"
+    shown = f"{limit / 2**30:.0f} GiB" if limit >= 2**30 else f"{limit / 2**20:.0f} MiB"
     return TooLargeError(f"holds more than {shown}; expected less: split it", name)
 
 
