@@ -122,7 +122,7 @@ def test_files_of_other_tokens_are_refused(tmp_path, run):
     (tmp_path / "b").write_text("Bob B-PER\nran O\n")
     outcome = run("agreement", str(tmp_path / "a"), str(tmp_path / "b"))
     assert outcome.status == 2
-    assert "does not tell the token" in outcome.err
+    assert "b:1: token 'Bob', but 'Ann' at " in outcome.err
 
 
 def test_the_command(tmp_path, run):

@@ -236,7 +236,7 @@ def test_bad_submissions_become_lines_and_stop_nobody(place):
     )
     os.link(place / "secret" / "gold.conll", place / "in" / "copy-of-the-answer.conll")
     found = _build(place)
-    assert found.scored == ("ann", "bob", "cat", "packed", "team")
+    assert found.scored == ("Twice", "ann", "bob", "cat", "packed", "team")
     why = {one.name: one.error for one in found.submissions if one.error}
     expected = {
         "empty": "is empty; expected at least one line",
@@ -248,18 +248,17 @@ def test_bad_submissions_become_lines_and_stop_nobody(place):
         "hollow": "is a folder of 0 files; expected one",
         "two": "is a folder of 2 files; expected one",
         "nested": "is a folder in a folder; expected one file",
-        "outside": "is a link that leads out of the folder; expected a file",
-        "nowhere": "is a link that leads nowhere; expected a file",
+        "outside": "is a link; expected the file itself",
+        "nowhere": "is a link; expected the file itself",
         "pipe": "is no file; expected one",
-        "twice": "has the name of Twice.tsv, too; expected one submission per name",
-        "Twice": "has the name of twice.conll, too; expected one submission per name",
+        "twice": "has the name of Twice.tsv, which was there first; expected another name",
     }
     assert set(why) == {*expected, "merged", "prose"}
     for name, words in expected.items():
         assert words in why[name], (name, why[name])
     page = (place / "site" / "index.html").read_text()
     assert "Not scored" in page
-    assert "leads out of the folder" in page
+    assert "is a link; expected the file itself" in page
     assert not any("copy-of-the-answer" in one.name for one in found.submissions)
 
 
@@ -273,13 +272,121 @@ def test_a_file_that_is_too_large_is_not_read(place):
     )
 
 
+def _swapped(monkeypatch, change) -> None:
+    """Change the folder after it was looked through, and before files are read."""
+    real = building.find_submissions
+
+    def find(*args, **more):
+        found = real(*args, **more)
+        change()
+        return found
+
+    monkeypatch.setattr(building, "find_submissions", find)
+
+
+def test_a_link_that_is_put_in_place_after_the_check_is_not_read(place, monkeypatch):
+    folder, gold = place / "in", place / "secret" / "gold.conll"
+    (folder / "team").mkdir()
+    (folder / "team" / "gold.conll").write_text(_text(_output(_answer(), 0.9, 5)))
+
+    def swap() -> None:
+        (folder / "bob.conll").unlink()
+        (folder / "bob.conll").symlink_to(gold)
+        (folder / "cat.conll").unlink()
+        os.link(gold, folder / "cat.conll")
+        (folder / "team").rename(place / "old")
+        (folder / "team").symlink_to(place / "secret")
+
+    _swapped(monkeypatch, swap)
+    found = _build(place)
+    assert found.scored == ("ann",)
+    assert {one.name: one.error for one in found.submissions if one.error} == {
+        "bob": "is a link; expected the file itself",
+        "cat": "is the answer itself; expected an output",
+        "team": "is a link; expected the file itself",
+    }
+
+
+def test_a_pipe_that_is_put_in_place_after_the_check_holds_nobody_up(place, monkeypatch):
+    def swap() -> None:
+        (place / "in" / "bob.conll").unlink()
+        os.mkfifo(place / "in" / "bob.conll")
+
+    _swapped(monkeypatch, swap)
+    found = _build(place)
+    assert found.submissions[1].error == "is no file; expected one"
+
+
+def test_a_long_ending_stops_nobody(place):
+    long = place / "in" / f"a.{'x' * 245}"
+    long.write_text(_text(_output(_answer(), 0.3, 5)))
+    found = _build(place)
+    assert found.scored == (long.name, "ann", "bob", "cat")
+    assert _build(place).reused == found.scored
+
+
+def test_who_came_first_keeps_the_name(place):
+    _build(place)
+    (place / "in" / "ANN.conll").write_text(_text(_answer()))
+    (place / "in" / "bob").mkdir()
+    (place / "in" / "bob" / "run.conll").write_text(_text(_answer()))
+    found = _build(place, level=0.9)  # another board of the same submissions
+    assert found.scored == ("ann", "bob", "cat")
+    assert {one.file: one.error for one in found.submissions if one.error} == {
+        "ANN.conll": "has the name of ann.conll, which was there first; expected another name",
+        "bob/run.conll": "has the name of bob.conll, which was there first; expected another name",
+    }
+    (place / "in" / "ann.conll").unlink()
+    assert "ANN" in _build(place).scored
+
+
+def test_the_site_is_the_same_whatever_the_order_of_sets(place):
+    sites = []
+    for seed in ("1", "2"):
+        site = place / f"site{seed}"
+        words = ["board", "secret/gold.conll", "in", "-o", site.name, "--pairs", "all", "-q"]
+        subprocess.run(
+            [sys.executable, "-m", "probative", *words, "--jobs", "1"],
+            cwd=place,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        )
+        sites.append(_files(site))
+    assert sites[0] == sites[1]
+
+
+def test_parquet_that_unpacks_to_more_than_the_size_is_not_read(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    (tmp_path / "gold.txt").write_text("yes\nno\nno\n" * 10)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "ann.txt").write_text("yes\nno\nno\n" * 10)
+    rows = "SELECT 'yes' AS pred FROM range(1000000)"
+    tokens = "SELECT list_transform(range(500000), lambda x: 'O') AS"
+    words = "SELECT [repeat('w', 100000)] AS tokens, ['O'] AS ner_tags FROM range(100)"
+    for name, query in {
+        "rows": rows,
+        "lists": f"{tokens} tokens, tokens AS ner_tags",
+        "words": words,
+        "fits": "SELECT 'yes' AS pred FROM range(30)",
+    }.items():
+        path = tmp_path / "in" / f"{name}.parquet"
+        duckdb.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+        assert path.stat().st_size < 2**18
+    found = pv.board(tmp_path / "gold.txt", tmp_path / "in", tmp_path / "site", max_size=0.25)
+    assert found.scored == ("ann", "fits")
+    assert {one.name: one.error for one in found.submissions if one.error} == dict.fromkeys(
+        ("lists", "rows", "words"), "holds more than 0.25 MiB, the max_size; expected less"
+    )
+
+
 def test_whatever_a_reader_does_the_others_go_on(place, monkeypatch):
     real = building.read_side
 
-    def read(path, *more):
+    def read(path, *more, **given):
         if "bob" in str(path):
             raise RuntimeError("canary0x0")
-        return real(path, *more)
+        return real(path, *more, **given)
 
     monkeypatch.setattr(building, "read_side", read)
     found = _build(place)
@@ -335,7 +442,7 @@ def test_nothing_of_the_answer_is_in_the_site(place, capsys):
     assert "CANARYTYPE" in (place / "site" / "scores.csv").read_text()
     _build(place, pairs="all")
     assert _told(place, [*_all_words(place), "canarytype"]) == {}
-    assert len(list((place / "site" / "pairs").iterdir())) == 3
+    assert len(list((place / "site" / "pairs").iterdir())) == 6
     # nor in what is kept, or said
     kept = b"".join(_files(place / "site.cache").values()).lower()
     assert not any(word.encode() in kept for word in _all_words(place)[:-3])
@@ -611,7 +718,7 @@ def test_a_submission_is_named_after_its_file_or_folder(tmp_path):
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "run-3.conll").write_text("x O\n")
     (tmp_path / "a.conll.gz").write_text("x O\n")
-    found = find_submissions(tmp_path, answer=tmp_path / "gold", largest=100)
+    found = find_submissions(tmp_path, answer=tmp_path / "gold")
     assert [(one.name, one.file) for one in found] == [("a", "a.conll.gz"), ("b", "b/run-3.conll")]
 
 

@@ -139,13 +139,13 @@ def test_why_a_submission_is_not_scored_names_flags(call, write, tmp_path):
     write("what is this\n", "in/words.conll")
     outcome = call("--show-gold", "-f", "json")
     reasons = {one["name"]: one.get("error") for one in json.loads(outcome.out)["submissions"]}
-    assert reasons["odd"].endswith("expected the same tokens (--align position accepts others)")
+    assert reasons["odd"].endswith("expected the same tokens (--align position ignores tokens)")
     assert "align_by" not in outcome.out + (tmp_path / "site" / "index.html").read_text()
     assert "--align position" in (tmp_path / "site" / "submissions.csv").read_text()
     # in Python it is a keyword
     board = pv.board(tmp_path / "gold.conll", tmp_path / "in", tmp_path / "site", show_gold=True)
     (odd,) = [one for one in board.submissions if one.name == "odd"]
-    assert odd.error.endswith("(align_by='position' accepts others)")
+    assert odd.error.endswith("(align_by='position' ignores tokens)")
 
 
 def test_a_submission_that_holds_the_answer_is_not_scored_by_it(run, write, tmp_path):

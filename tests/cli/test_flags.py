@@ -71,8 +71,8 @@ def files(tmp_path, monkeypatch):
         (
             ("score", "gold.conll", "other.conll"),
             lambda: pv.score("gold.conll", "other.conll"),
-            "(align_by='position' accepts others)",
-            "(--align position accepts others)",
+            "(align_by='position' ignores tokens)",
+            "(--align position ignores tokens)",
         ),
         (
             ("score", "latin.conll", "gold.conll"),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -171,7 +174,7 @@ def test_wrong_options(refused, files, arguments, message):
         (b"Ann\tB-PER\nZo\xeb\tO\n", ":2: byte 0xeb is not UTF-8"),
         (b"Ann\tB-PER\nlives\n\nin\tO\nYork\tO\n", ":2: 'lives' has 1 column"),
         (b"Ann\tB-PER\nlives\tQ\n\nin\tO\nYork\tO\n", ":2: unknown tag 'Q'"),
-        (b"Ann\tB-PER\nlived\tO\n\nin\tO\nYork\tO\n", ":2: 'lived\\tO' does not tell the token of"),
+        (b"Ann\tB-PER\nlived\tO\n\nin\tO\nYork\tO\n", ":2: token 'lived', but 'lives' at "),
         (b"Ann\tB-PER\nlives\tO\n", "1 sentences, but"),
         (b"a\tNN\nb\tVB\n", ":1: no column holds tags"),
     ],
@@ -313,3 +316,20 @@ def test_the_report_of_conlleval_cannot_steer_a_terminal(run, write):
 def test_the_help_says_what_is_random(run):
     words = " ".join(run("score", "--help").out.split())
     assert "--seed N The seed of random numbers: --probabilities draws" in words
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+def test_json_is_json_whatever_the_encoding_of_standard_output(tmp_path, encoding):
+    (tmp_path / "gold.txt").write_text("m\u00b2\nja\U0001d11e\nm\u00b2\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "probative", "score", "gold.txt", "gold.txt", "-f", "json", "-q"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+        capture_output=True,
+        check=True,
+    )
+    assert {own["label"] for own in json.loads(done.stdout)["systems"][0]["by_label"]} == {
+        "m\u00b2",
+        "ja\U0001d11e",
+    }
+    assert done.stdout.isascii() == (encoding != "utf-8")

@@ -20,12 +20,12 @@ def problem(gold, pred, **how) -> str:
 def test_the_first_different_token_is_named_with_both_lines(write):
     gold, pred = write(GOLD, "gold"), write("Ann B-PER\nslept O\n\nYorck O\n", "pred")
     assert problem(gold, pred) == (
-        f"{pred}:2: 'slept O' does not tell the token of {gold}:2, 'sleeps\\tO'; expected the same "
-        f"tokens (align_by='position' accepts others)"
+        f"{pred}:2: token 'slept', but 'sleeps' at {gold}:2; expected the same tokens "
+        f"(align_by='position' ignores tokens)"
     )
     # of the same length, too: bytes are compared, not lengths
     pred = write("Ann B-PER\nsleeps O\n\nYark O\n", "pred")
-    assert problem(gold, pred).startswith(f"{pred}:4: 'Yark O' does not tell the token of {gold}:4")
+    assert problem(gold, pred).startswith(f"{pred}:4: token 'Yark', but 'York' at {gold}:4;")
 
 
 def test_position_accepts_and_counts_them(write):
@@ -66,6 +66,16 @@ def test_texts_of_json_lines(write):
     result = pv.score(gold, pred, align_by="position")
     assert result[0].counts == pv.Counts(1, 0, 0)
     assert f"{pred}: 1 texts differ from {gold}" in result.notes
+
+
+def test_a_long_text_shows_where_it_differs(write):
+    common = "Far from the harbour, along the old road to the mill, they met "
+    gold = write(f'{{"text": "{common}Ann", "spans": []}}\n{{"text": "b", "spans": []}}\n', "gold")
+    pred = write(f'{{"text": "{common}Bob", "spans": []}}\n{{"text": "b", "spans": []}}\n', "pred")
+    assert problem(gold, pred) == (
+        f"{pred}:1: text 1 is '… they met Bob', but '… they met Ann' in {gold}; expected the same "
+        f"text (align_by='position' accepts others)"
+    )
 
 
 def test_different_tasks(write):

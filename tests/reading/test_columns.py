@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+import probative as pv
 from probative.errors import InputError
 from probative.matching.schemes import decode
 from probative.reading import Options, Segmented, Spans, Tagged, read, read_pair
@@ -257,3 +258,13 @@ def test_spans_know_their_sentences(write):
     assert spans.of(0) == [(0, 1, "PER")]
     assert spans.of(1) == [(0, 2, "LOC")]
     assert len(spans) == 2
+
+
+@pytest.mark.parametrize(
+    "content", ["Ann B-PER\t\nran O\t\n\nBob B-PER\t\n", "Ann\tB-PER\t\nran\tO\t\n\nBob\tB-PER\t\n"]
+)
+def test_tabs_at_the_ends_of_lines_separate_nothing(tmp_path, content):
+    gold, other = tmp_path / "gold.conll", tmp_path / "other.conll"
+    gold.write_text("Ann B-PER\nran O\n\nBob B-PER\n")
+    other.write_text(content)
+    assert pv.score(gold, other)[0].counts == pv.Counts(2, 0, 0)

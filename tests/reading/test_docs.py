@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+import zlib
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -44,8 +46,51 @@ def test_examples():
 def test_other_tokens_are_refused():
     other = docs(PREDICTED)
     other[1][0].text = "A"
-    with pytest.raises(InputError, match=r"text 2 is 'A ferry to Low"):
+    with pytest.raises(InputError, match=r"pred: sentence 2, token 1: token 'A', but "):
         pv.score(docs(GOLD), other)
+
+
+def test_span_groups_alone_are_no_entities():
+    grouped = docs([["O"] * len(own) for own in GOLD])
+    for doc in grouped:
+        doc.spans = {"sc": [SimpleNamespace(start=0, end=1, label_="PER")], "empty": []}
+    with pytest.raises(InputError) as error:
+        pv.score(docs(GOLD), grouped)
+    assert str(error.value) == (
+        "pred: no document has entities (doc.ents), but there are span groups ('sc'); expected "
+        "entities, or the spans of a group as lists of (start, end, label)"
+    )
+    beside = docs(PREDICTED)
+    beside[0].spans = grouped[0].spans
+    result = pv.score(docs(GOLD), beside)
+    assert result[0].counts == EXPECTED
+    assert "pred: entities of doc.ents; span groups ('sc') are not read" in result.notes
+
+
+def test_a_file_of_spacy_does_not_unpack_without_end(tmp_path):
+    path = tmp_path / "bomb.spacy"
+    path.write_bytes(zlib.compress(bytes(2**27)))
+    tracemalloc.start()
+    with pytest.raises(InputError) as error:
+        pv.score(path, path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert str(error.value) == (
+        f"{path}: unpacks from 0.12 MiB to more than 64 MiB; expected a file that is packed less"
+    )
+    assert peak < 2**25
+
+
+def test_few_attributes_of_many_tokens_are_bounded(tmp_path):
+    srsly = pytest.importorskip("srsly")
+    pytest.importorskip("spacy")
+    n = 1_000_000
+    packed = {"attrs": [65], "tokens": bytes(8 * n), "spaces": bytes(n), "strings": []}
+    packed |= {"lengths": n.to_bytes(4, "little"), "cats": [{}]}
+    path = tmp_path / "long.spacy"
+    path.write_bytes(zlib.compress(srsly.msgpack_dumps(packed)))
+    with pytest.raises(InputError, match="unpacks from"):
+        pv.score(path, path)
 
 
 def test_what_is_no_document_is_named():

@@ -75,7 +75,7 @@ def test_two_columns_of_one_file(write):
     [
         (GOLD, "NE-COARSE", "there is no column 'NE-COARSE'; expected one of NE-COARSE-LIT, NE-CO"),
         (GOLD, "NEL-LIT", "column 'NEL-LIT' is empty"),
-        (GOLD + "x\tO\n", None, "16: 'x\\tO' has 2 columns between TABs; expected 10"),
+        (GOLD + "\t".join("xOOOOOOOOOO") + "\n", None, "has 11 columns between TABs; expected 10"),
         (HEADER, None, "holds no tokens"),
     ],
 )
@@ -84,6 +84,49 @@ def test_bad_files_are_named(write, content, column, message):
     with pytest.raises(InputError) as error:
         pv.score(path, path, tag_column=column)
     assert message in str(error.value)
+
+
+def test_comments_that_tabs_fill_up_are_no_tokens(write):
+    padded = "".join(
+        line + "\t" * 9 + "\n" if line.startswith("# ") else line + "\n"
+        for line in GOLD.splitlines()
+    )
+    gold, system = write("gold.tsv", GOLD), write("system.tsv", padded)
+    assert pv.check(system).facts["tokens"] == 7
+    result = pv.score(gold, system, by="document")
+    assert result[0].counts == pv.Counts(3, 0, 0)
+    assert result.units == 2
+
+
+def test_short_rows_lack_cells_and_are_counted(write):
+    gold = write("gold.tsv", GOLD)
+    short = GOLD.replace(token("Ben", "B-pers", "B-pers.ind"), "Ben\tB-pers\n")
+    short = short.replace(token("#"), "#\n")
+    system = write("system.tsv", short)
+    result = pv.score(gold, system)
+    assert result[0].counts == pv.Counts(3, 0, 0)
+    assert (
+        f"{system}: 2 rows lack cells, which are taken as _; the first is line 14" in result.notes
+    )
+    fine = pv.score(gold, system, tag_column="NE-FINE-LIT")
+    assert fine[0].counts == pv.Counts(2, 0, 1)
+
+
+def test_the_first_token_that_differs_is_shown_with_its_line(write):
+    gold = write("gold.tsv", GOLD)
+    system = write("system.tsv", GOLD.replace("Haven\t", "Heaven\t"))
+    with pytest.raises(InputError) as error:
+        pv.score(gold, system)
+    assert str(error.value) == (
+        f"{system}:10: token 'Heaven', but 'Haven' at {gold}:10; expected the same tokens "
+        f"(align_by='position' ignores tokens)"
+    )
+    assert pv.score(gold, system, align_by="position")[0].counts == pv.Counts(3, 0, 0)
+    longer = write("longer.tsv", GOLD.replace("Low\t", "the\tO\nLow\t"))
+    with pytest.raises(InputError, match=r"longer.tsv:9: token 'the', but 'Low' at .*gold.tsv:9"):
+        pv.score(gold, longer)
+    with pytest.raises(InputError, match=r"longer.tsv:9: sentence 2 has 3 tokens, but 2 at .*:9"):
+        pv.score(gold, longer, align_by="position")
 
 
 def test_a_name_means_nothing_without_a_header(write):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -229,6 +231,81 @@ def test_other_questions_of_the_same_ids_are_counted(tmp_path):
     other.write_text("".join(json.dumps(record) + "\n" for record in lines))
     with pytest.raises(InputError, match="4 of 40 samples ask something else than those of the "):
         pv.compare(log("samples_sums_old.jsonl"), other)
+
+
+def test_logs_of_different_filters_are_refused(tmp_path):
+    lines = log("samples_filters_old.jsonl").read_text().splitlines(keepends=True)
+    kinds = dict.fromkeys(json.loads(line)["filter"] for line in lines)
+    paths = {}
+    for kind in kinds:
+        paths[kind] = tmp_path / f"{kind}.jsonl"
+        own = [line for line in lines if json.loads(line)["filter"] == kind]
+        paths[kind].write_text("".join(own))
+    (one, a), (other, b) = list(paths.items())[:2]
+    with pytest.raises(InputError) as error:
+        pv.compare(a, b)
+    assert str(error.value) == (
+        f"{b}: has the filter {other!r}, but {a} {one!r}; expected the same filter (score_name=, "
+        f"where a log has several)"
+    )
+    assert pv.compare(a, a).comparisons[0].identical
+    # the log of all filters has the same one among them
+    whole = log("samples_filters_old.jsonl")
+    assert pv.compare(a, whole, score_name=f"exact_match,{one}").comparisons[0].identical
+
+
+def test_plain_lines_that_ask_something_else_are_refused(tmp_path):
+    a, b = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    common = "Which of these towns lies on the coast of the northern sea, "
+    lines = [
+        {"id": i, "input": f"{common}{i} or {i + 1}?", "correct": i % 2 == 0} for i in range(4)
+    ]
+    a.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    lines[2]["input"] = f"{common}7 or 8?"
+    b.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(InputError) as error:
+        pv.compare(a, b)
+    assert str(error.value) == (
+        f"{b}: 1 of 4 samples ask something else than those of the same id in {a} ('2'); the first "
+        f"asks '…hern sea, 7 or 8?', but '…hern sea, 2 or 3?' there; expected the same test set"
+    )
+    # the hashes of lm-evaluation-harness are of more than the text: such logs are paired by ids
+    other = [{"doc_id": i, "doc_hash": "x", "resps": [], "acc": 1} for i in range(4)]
+    b.write_text("".join(json.dumps(line) + "\n" for line in other))
+    assert not pv.compare(a, b).comparisons[0].identical
+    for line in lines:  # and so is one without texts
+        del line["input"]
+    b.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert pv.compare(a, b).comparisons[0].identical
+
+
+def test_an_archive_that_unpacks_without_end_is_refused(tmp_path):
+    path = tmp_path / "bomb.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"status": "success", "eval": {}}))
+        with archive.open("summaries.json", "w") as file:
+            for _ in range(65):
+                file.write(b" " * 2**20)
+            file.write(b"[]")
+    with pytest.raises(InputError) as error:
+        pv.score(path)
+    assert "MiB to more than 64 MiB; expected a file that is packed less" in str(error.value)
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_an_archive_that_holds_more_than_it_says_is_refused(tmp_path, packed):
+    path = tmp_path / "bomb.eval"
+    with zipfile.ZipFile(path, "w", packed) as archive:
+        archive.writestr("header.json", json.dumps({"status": "success", "eval": {}}))
+        archive.writestr("summaries.json", b"[]" + b" " * 2**26)
+    data = path.read_bytes()
+    path.write_bytes(data.replace((2**26 + 2).to_bytes(4, "little"), (2).to_bytes(4, "little")))
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r".json in it is damaged|Inspect cannot read"):
+        pv.score(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**25
 
 
 def test_other_repetitions_are_counted(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from dataclasses import dataclass, fields, replace
@@ -20,7 +21,12 @@ from probative._validation import (
 from probative._version import __version__
 from probative.boards.kept import Kept
 from probative.boards.site import check_site, locked, real_site, replace_site
-from probative.boards.submissions import content_digest, find_submissions
+from probative.boards.submissions import (
+    content_digest,
+    find_submissions,
+    one_per_name,
+    read_submission,
+)
 from probative.disagreements import examples_of
 from probative.errors import InputError
 from probative.files import check_folder
@@ -30,6 +36,7 @@ from probative.metrics import METRICS
 from probative.options import BoardOptions, RankOptions
 from probative.ranking import Known, rank_matched, ranked_scores
 from probative.reading.inputs import is_path, task_of
+from probative.reading.source import TooLargeError
 from probative.reporting.board_pages import board_pages
 from probative.results import Board, Ranking, Submission
 from probative.scoring.basis import AVERAGES
@@ -291,12 +298,10 @@ class _Building:
             raise InputError("was changed while it was read; expected it to stay", self.places.gold)
         # choices that do not fit the answer stop the board; nothing else does
         rank_matched(self._match(answer, [answer], ["gold"]), self.options, self.how)
-        submissions = find_submissions(
-            self.places.submissions,
-            answer=self.places.gold,
-            largest=int(self.options.max_size * 2**20),
-        )
+        found = find_submissions(self.places.submissions, answer=self.places.gold)
         kept = Kept(self.places.cache, run)
+        submissions = one_per_name(found, kept.holders())
+        kept.keep_holders({one.held_name: one.entry for one in submissions if one.is_first})
         read = [self._read(one, answer, kept) for one in submissions]
         entries = [one for one in read if isinstance(one, _Entry)]
         refused = {one.file: one for one in read if isinstance(one, Submission)}
@@ -359,16 +364,21 @@ class _Building:
 
         if one.error is not None:
             return refuse(one.error)
+        largest = int(self.options.max_size * 2**20)
         try:
-            content = content_digest(one.path)
-            output = read_side(one.path, self.options, answer)
-            if content_digest(one.path) != content:
-                return refuse("was changed while it was read; expected it at the next build")
+            data = read_submission(
+                one, self.places.submissions, answer=self.places.gold, largest=largest
+            )
+            output = read_side(one.path, self.options, answer, data=data, limit=largest)
+        except TooLargeError:
+            return refuse(
+                f"holds more than {self.options.max_size:g} MiB, the max_size; expected less"
+            )
         except InputError as error:
             return refuse(_own_words(self.tell(error), one))
         except Exception as error:  # whatever is in the file, the others go on
             return refuse(f"cannot be read ({type(error).__name__}); expected another file")
-        key = f"{content[:32]}{''.join(one.path.suffixes).lower()}"
+        key = _key(data, one.path)
         scores = kept.scores(key)
         if scores is not None:
             return _Entry(one, output, key, scores, reused=True)
@@ -422,6 +432,12 @@ def _input_digest(path: Path) -> str:
     if not path.is_file():
         raise InputError("is no file; expected one, which can be read again", path)
     return content_digest(path)
+
+
+def _key(data: bytes, path: Path) -> str:
+    """Return what tells a submission from others: its content, and the endings it is read by."""
+    endings = "".join(path.suffixes).lower().encode("utf-8", "surrogateescape")
+    return hashlib.sha256(hashlib.sha256(data).digest() + endings).hexdigest()[:40]
 
 
 def _choices() -> Iterator[Any]:

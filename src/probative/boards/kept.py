@@ -50,6 +50,20 @@ class Kept:
         name = hashlib.sha256(json.dumps(run).encode()).hexdigest()[:20]
         self._folder = ResumableFolder(path / name, run)
         self._folder.check_writable()
+        # whatever the answer and the choices are, who came first stays first
+        self._names = ResumableFolder(path / "names", {"command": "board", "what": "names"})
+
+    def holders(self) -> dict[str, str]:
+        """Return the file or folder that held every name at the last build."""
+        try:
+            return dict(self._names.load("holders", {}) or {})
+        except InputError:  # damaged: as if nobody had come yet
+            return {}
+
+    def keep_holders(self, holders: dict[str, str]) -> None:
+        """Keep the file or folder that holds every name."""
+        if holders != self.holders():
+            self._names.keep("holders", {}, holders)
 
     def scores(self, key: str) -> SystemScores | None:
         """What a submission scores, if that is known; its name is left open."""

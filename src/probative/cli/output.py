@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import sys
@@ -15,6 +16,7 @@ from probative.cli.streams import results, say
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from typing import TextIO
 
     from matplotlib.figure import Figure
 
@@ -77,6 +79,7 @@ class Output:
             Makes the figure, where there is one and it is asked for.
         """
         from probative.files import write_whole
+        from probative.reporting.escape import ascii_json
         from probative.reporting.render import UNLIMITED, as_html, render
 
         if self.figure and draw:
@@ -92,7 +95,10 @@ class Output:
         asked = terminal or os.environ.get("COLUMNS", "").isdecimal()
         width = shutil.get_terminal_size().columns if asked else UNLIMITED
         colour = terminal and _colour_wanted()
-        say(render(document, self.form, colour=colour, width=width), place)
+        text = render(document, self.form, colour=colour, width=width)
+        if self.form == "json" and place is not None and not _is_utf8(place):
+            text = ascii_json(text)
+        say(text, place)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +106,11 @@ class ScoreOutput(Output):
     """That of scores, which may look like conlleval's."""
 
     more_forms = ("conlleval",)
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    """Return whether a stream is written in UTF-8, as JSON is."""
+    return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf-8")
 
 
 def _wrote(path: Path) -> str:

@@ -376,7 +376,14 @@ def _names_of_logs(files: Sequence[Any]) -> list[str]:
     return names
 
 
-def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = None) -> Annotations:
+def read_side(
+    path: Any,
+    reading: ReadingOptions,
+    answer: Annotations | None = None,
+    *,
+    data: bytes | None = None,
+    limit: int | None = None,
+) -> Annotations:
     """Read the answer, or an output of the same task; no other file is looked at.
 
     Parameters
@@ -387,6 +394,8 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
         How to read it.
     answer
         What the answer is, if this is none.
+    data, limit
+        The bytes of an output that were read already, and the most that they may unpack to.
     """
     for name in ("run_column", "group"):
         if getattr(reading, name) is not None:
@@ -406,7 +415,7 @@ def read_side(path: Any, reading: ReadingOptions, answer: Annotations | None = N
     options = replace(options, column=None if column is None else str(column))
     if answer is None or not is_path(path):
         return annotations_of(path, str(path), options)
-    opened = open_input(path, options)
+    opened = open_input(path, options, data=data, limit=limit)
     output = read(opened)
     refuse_answer_again(opened, output, answer)
     return output

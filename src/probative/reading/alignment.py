@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,9 +10,11 @@ import numpy as np
 from probative.errors import InputError
 from probative.reading.annotations import RowIds
 from probative.reading.fields import equal
-from probative.reading.source import snippet
+from probative.reading.source import where_they_differ
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probative.reading.annotations import Labels, LabelSets, Text
 
 __all__ = ["ALIGNMENTS", "align", "align_rows"]
@@ -28,7 +31,7 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
         The sentences of the answer and of a system.
     by
         ``tokens``: the first different token is an error. ``position``: the number of tokens
-        must agree; how many differ is said.
+        must agree; how many differ is noted.
 
     Returns
     -------
@@ -37,7 +40,7 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
     if gold is other:
         return ()
     _same_documents(gold, other)
-    _same_shape(gold, other)
+    _same_shape(gold, other, by)
     if gold.sentences is not None and other.sentences is not None:
         return _same_sentences(gold, other, by)
     if gold.start is None or other.start is None:
@@ -48,12 +51,8 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
         return (f"{other.name}: {number} token{plural} from {gold.name}",) if number else ()
     differ = _first_difference(gold, other)
     if differ is not None:
-        raise other.error(
-            f"{_quoted(other, differ)} does not tell the token of {_place(gold, differ)}, "
-            f"{_quoted(gold, differ)}; expected the same tokens (align_by='position' accepts "
-            f"others)",
-            differ,
-        )
+        sentence = int(np.searchsorted(gold.first, differ, side="right")) - 1
+        raise _other_token(gold, other, sentence, differ - int(gold.first[sentence]))
     return ()
 
 
@@ -78,8 +77,10 @@ def _listed(names: list[str]) -> str:
     return ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
 
 
-def _same_shape(gold: Text, other: Text) -> None:
+def _same_shape(gold: Text, other: Text, by: str) -> None:
     by_text = gold.sentences is not None and other.sentences is not None
+    if by_text and by == "position" and gold.n_sentences and other.n_sentences:
+        by_text = isinstance(gold.words(0), str) or isinstance(other.words(0), str)
     if by_text or not gold.n_tokens or not other.n_tokens:  # lengths follow, or nobody knows them
         if gold.n_sentences != other.n_sentences:
             raise InputError(
@@ -95,7 +96,7 @@ def _same_shape(gold: Text, other: Text) -> None:
         i = int(wrong[0])
         place = (
             f"sentence {i + 1} has {int(other.lengths[i])} tokens, but "
-            f"{int(gold.lengths[i])} at {_place(gold, int(gold.first[i]))}"
+            f"{int(gold.lengths[i])} at {_place(gold, i, 0)}"
         )
     if gold.n_sentences != other.n_sentences:
         first = f"; the first that differs: {place}" if place else ""
@@ -105,8 +106,8 @@ def _same_shape(gold: Text, other: Text) -> None:
             other.name,
         )
     if place:
-        token = int(other.first[int(wrong[0])])
-        raise other.error(f"{place}; expected sentences of the same tokens", token)
+        message = f"{place}; expected sentences of the same tokens"
+        raise _error(other, message, int(wrong[0]), 0)
 
 
 def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
@@ -116,23 +117,62 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
     first = different[0]
     if by == "position":
         return (f"{other.name}: {len(different)} texts differ from {gold.name}",)
-    here = other.line_of(first)
-    expected, given = (
-        " ".join(text.words(first))
-        if not isinstance(text.words(first), str)
-        else str(text.words(first))
-        for text in (gold, other)
-    )
+    expected, given = gold.words(first), other.words(first)
+    if not isinstance(expected, str) and not isinstance(given, str):
+        pairs = enumerate(zip_longest(expected, given))
+        at = next(place for place, (mine, theirs) in pairs if mine != theirs)
+        raise _other_token(gold, other, first, at)
+    here, there = where_they_differ(_as_text(given), _as_text(expected))
     raise InputError(
-        f"text {first + 1} is {snippet(_bytes(given))}, but {snippet(_bytes(expected))} in "
-        f"{gold.name}; expected the same text (align_by='position' accepts others)",
+        f"text {first + 1} is {here}, but {there} in {gold.name}; expected the same text "
+        f"(align_by='position' accepts others)",
         other.name,
-        here,
+        other.line_of(first),
     )
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "replace")  # what comes from Python may hold half a character
+def _other_token(gold: Text, other: Text, sentence: int, at: int) -> InputError:
+    """Return an error at the first token of a sentence that differs, which shows both."""
+    expected, given = (
+        words[at] if at < len(words := text.words(sentence)) else None for text in (gold, other)
+    )
+    there = _place(gold, sentence, at)
+    if given is None or expected is None:
+        shown, _ = where_they_differ(str(given if expected is None else expected), "")
+        where = f"is not in {there}" if expected is None else f"of {there} is missing"
+        message = f"token {shown} {where}; expected sentences of the same tokens"
+    else:
+        here, correct = where_they_differ(given, expected)
+        message = (
+            f"token {here}, but {correct} at {there}; expected the same tokens "
+            f"(align_by='position' ignores tokens)"
+        )
+    return _error(other, message, sentence, at)
+
+
+def _error(text: Text, message: str, sentence: int, at: int) -> InputError:
+    """Return an error at a token of a sentence."""
+    line = _line(text, sentence, at)
+    if line is None:
+        message = f"sentence {sentence + 1}, token {at + 1}: {message}"
+    return InputError(message, text.name, line)
+
+
+def _line(text: Text, sentence: int, at: int) -> int | None:
+    """Return the line of a token of a sentence, or that of the sentence."""
+    by_token = text.row is not None and len(text.row) == text.n_tokens
+    return text.line_of(int(text.first[sentence]) + at if by_token else sentence)
+
+
+def _place(text: Text, sentence: int, at: int) -> str:
+    line = _line(text, sentence, at)
+    if line is not None:
+        return f"{text.name}:{line}"
+    return f"{text.name}, sentence {sentence + 1}, token {at + 1}"
+
+
+def _as_text(words: Sequence[str]) -> str:
+    return words if isinstance(words, str) else " ".join(words)
 
 
 def _first_difference(gold: Text, other: Text) -> int | None:
@@ -148,20 +188,6 @@ def _first_difference(gold: Text, other: Text) -> int | None:
         ends = np.cumsum(length)
         return int(np.searchsorted(ends, np.argmax(differ), side="right"))
     return limit if len(uneven) else None
-
-
-def _place(text: Text, token: int) -> str:
-    if text.row is None:
-        return f"{text.name}, token {token + 1}"
-    return f"{text.name}:{text.line_of(token)}"
-
-
-def _quoted(text: Text, token: int) -> str:
-    source, start, _ = text.tokens()
-    at = int(start[token])
-    begin = source.data.rfind(b"\n", 0, at) + 1
-    end = source.data.find(b"\n", at)
-    return snippet(source.data[begin : end if end >= 0 else len(source.data)])
 
 
 def align_rows(

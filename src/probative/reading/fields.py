@@ -123,7 +123,8 @@ def split(source: Source) -> Table:
     """Find the lines of a file and the fields in them.
 
     Fields are separated by TABs where every line with content has the same number (at least one)
-    of them, so that a field may hold spaces or nothing; otherwise by any white space.
+    of them, so that a field may hold spaces or nothing; otherwise by any white space. TABs that
+    end lines of as many words each separate nothing.
     """
     array = np.frombuffer(source.data, np.uint8)
     start, stop, breaks = _scan(array)
@@ -133,7 +134,8 @@ def split(source: Source) -> Table:
         tab_at = np.flatnonzero(array == _TAB).astype(np.int32)
         n_tabs = _number_between(tab_at, begin, len(array))
         content = (width > 0) & ~_commented(array, begin)
-        if _separates(n_tabs, width, content):
+        trailing = _all_trail(tab_at, n_tabs, stop, width, content)
+        if not trailing and _separates(n_tabs, width, content):
             width = np.where(width > 0, n_tabs + 1, 0).astype(np.int32)
             return Table(source, begin, end, width, True, 0, n_tabs, tab_at, tab_at)
     return Table(source, begin, end, width, False, uniform, width, start, stop)
@@ -233,6 +235,19 @@ def _separates(n_tabs: Ints, width: Ints, content: NDArray[np.bool_]) -> bool:
         return True
     fields = width[content]
     return bool(fields.min() != fields.max() and number[0] > 0)
+
+
+def _all_trail(
+    tab_at: Ints, n_tabs: Ints, stop: Ints, width: Ints, content: NDArray[np.bool_]
+) -> bool:
+    """Return whether all TABs stand after the last of several words, as many in every line."""
+    words = width[content]
+    if not len(words) or words[0] < 2 or (words != words[0]).any():
+        return False
+    tabbed = content & (n_tabs > 0)
+    first = (np.cumsum(n_tabs) - n_tabs)[tabbed]
+    last = np.cumsum(width)[tabbed] - 1
+    return bool((stop[last] <= tab_at[first]).all())
 
 
 def bytes_of(source: Source, start: Ints, end: Ints) -> NDArray[np.uint8]:

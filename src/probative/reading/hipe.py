@@ -33,8 +33,10 @@ def is_hipe(source: Source) -> str | None:
 def read_hipe(source: Source, column: str | int | None = None) -> Tagged:
     """Read the tags of one column; documents begin at ``# document_id``.
 
-    Sentences end where the last column says so (EndOfSentence), or at an empty line; in files that
-    mark neither, a document is one. An underscore is a missing tag: the token is outside.
+    A line that begins with ``# `` is a comment, also where TABs fill it up. Cells that a short row
+    lacks are underscores, and such rows are counted in a note. Sentences end where the last column
+    says so (EndOfSentence), or at an empty line; in files that mark neither, a document is one. An
+    underscore is a missing tag: the token is outside.
 
     Parameters
     ----------
@@ -55,10 +57,11 @@ def read_hipe(source: Source, column: str | int | None = None) -> Tagged:
     rows: list[int] = []
     begins: list[int] = []  # of sentences
     documents: list[int] = []  # of every sentence
+    short: list[int] = []  # lines that lack cells
     fresh, document, unmarked = True, -1, 0
     for number, raw in enumerate(lines[header + 1 :], start=header + 1):
         line = raw.rstrip("\r")
-        if line.startswith("# ") and line.count("\t") == 0:
+        if line.startswith("# "):
             if line.startswith(_DOCUMENT):
                 document += 1
                 fresh = True
@@ -67,7 +70,10 @@ def read_hipe(source: Source, column: str | int | None = None) -> Tagged:
             fresh = True
             continue
         cells = line.split("\t")
-        if len(cells) != len(names):
+        if len(cells) < len(names):
+            short.append(number + 1)
+            cells += ["_"] * (len(names) - len(cells))
+        if any(cells[len(names) :]):
             raise source.error(
                 f"{snippet(line.encode())} has {len(cells)} columns between TABs; expected "
                 f"{len(names)}, as in the first line",
@@ -100,7 +106,13 @@ def read_hipe(source: Source, column: str | int | None = None) -> Tagged:
     note = f"{source.name}: HIPE, tags in column {names[place]!r}"
     if unmarked:
         note += f", {unmarked} tokens without one (_), taken to be outside"
-    return Tagged(text, codes, tuple(code), (note,))
+    notes = [note]
+    if short:
+        notes.append(
+            f"{source.name}: {len(short)} rows lack cells, which are taken as _; the first is line "
+            f"{short[0]}"
+        )
+    return Tagged(text, codes, tuple(code), tuple(notes))
 
 
 def _place(source: Source, names: list[str], column: str | int | None) -> int:

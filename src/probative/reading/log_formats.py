@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.errors import InputError
-from probative.reading.source import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from probative.reading.source import Source
 
-__all__ = ["Record", "records_of", "tool_of", "whole_document"]
+__all__ = ["DOCUMENT", "Record", "records_of", "tool_of", "whole_document"]
 
 _COUNTS = ("tp", "fp", "fn")
 _IDS = ("id", "sample_id", "sample")
@@ -34,6 +33,8 @@ _GOLD = ("gold", "label", "y_true", "target", "answer")
 _PREDICTED = ("pred", "prediction", "predicted", "y_pred")
 # what the documents of Inspect, promptfoo and DeepEval hold
 _MARKS = ((b'"eval"', b'"status"'), (b'"results"', b'"testIdx"'), (b'"testCases"',))
+# what the content of a sample begins with where it is the hash of more than the text that is asked
+DOCUMENT = "document "
 _ZSTANDARD = 93  # the number of this compression in zip files
 # what lm-evaluation-harness writes beside the metrics, which older versions do not list
 _NO_METRICS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
@@ -204,11 +205,13 @@ def _lm_eval(source: Source) -> Iterator[Record]:
         document = record.get("doc")
         question = document.get("question") if isinstance(document, dict) else None
         content = record.get("doc_hash")
+        if not isinstance(content, str):
+            content = _digest(document) if document else ""
         yield Record(
             _identity(source, record["doc_id"], "'doc_id'", number),
             _with_counts({name: record.get(name) for name in names}),
             variant=str(record.get("filter", "")),
-            content=content if isinstance(content, str) else _digest(document) if document else "",
+            content=DOCUMENT + content if content else "",
             text=_text(question if isinstance(question, str) else document or ""),
             target=_text(record.get("target", "")),
             said=_text(_only(record.get("filtered_resps"))),
@@ -279,9 +282,8 @@ def _inspect_score(name: str, score: Any) -> dict[str, Any]:
 def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     """The header of a log, and its samples."""
     # Inspect tells its logs by their endings
-    place = Path(source.name)
-    on_disk = place.suffix in (".eval", ".json") and place.is_file()
-    if on_disk and importlib.util.find_spec("inspect_ai") is not None:
+    known = Path(source.name).suffix in (".eval", ".json")
+    if known and importlib.util.find_spec("inspect_ai") is not None:
         return _by_inspect(source)
     if source.is_zip:
         return _unzipped(source)
@@ -293,11 +295,17 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
 
 
 def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
-    """What Inspect itself reads."""
+    """What Inspect itself reads: what was read here, and not what the file holds by now."""
     from inspect_ai.log import read_eval_log
 
+    if source.is_zip:
+        archive = _archive(source)
+        source.refuse_unpacking(sum(info.file_size for info in archive.infolist()))
     try:
-        log = read_eval_log(source.name)
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / f"log{Path(source.name).suffix}"
+            place.write_bytes(source.data)
+            log = read_eval_log(str(place))
         document = log.model_dump(mode="json", exclude={"samples": {"__all__": {"events"}}})
     except Exception as error:  # whatever it does not like
         reason = " ".join(str(error).split())[:200]
@@ -307,32 +315,38 @@ def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
 
 def _unzipped(source: Source) -> tuple[dict[str, Any], list[Any]]:
     """The header and the summaries of samples, which hold all scores."""
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(source.data))
-        names = archive.namelist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
-        raise source.error(
-            f"is a damaged zip archive: {str(error).lower()}; expected a log of Inspect"
-        ) from None
+    archive = _archive(source)
+    names = archive.namelist()
     for needed in ("header.json", "summaries.json"):
         if needed not in names:
             raise source.error(
                 f"the archive has no {needed}; expected a finished log of Inspect (.eval)"
             )
+        source.refuse_unpacking(archive.getinfo(needed).file_size)
     header, samples = (_member(source, archive, name) for name in ("header.json", "summaries.json"))
     if not isinstance(header, dict) or not isinstance(samples, list):
         raise source.error("header.json or summaries.json hold something else; expected a log")
     return header, samples
 
 
+def _archive(source: Source) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(io.BytesIO(source.data))
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
+        raise source.error(
+            f"is a damaged zip archive: {str(error).lower()}; expected a log of Inspect"
+        ) from None
+
+
 def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
     info = archive.getinfo(name)
-    if info.file_size > LARGEST // 2:
-        raise source.error(f"{name} is too large: {info.file_size} bytes; expected less")
     try:
         if info.compress_type == _ZSTANDARD:
             return json.loads(_unpack_zstandard(_stored(source, info), info.file_size))
-        return json.loads(archive.read(name))
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError("it is packed in another way than Inspect does")
+        with archive.open(info) as file:  # which may hold more than it says
+            return json.loads(file.read(info.file_size))
     except Exception as error:  # zipfile, zlib, DuckDB and json have many
         reason = " ".join(str(error).split())[:100]
         raise source.error(f"{name} in it is damaged: {reason}; expected JSON") from None
@@ -462,10 +476,12 @@ def _plain(source: Source) -> Iterator[Record]:
         if not isinstance(epoch, int) or isinstance(epoch, bool):
             raise source.error(f"epoch {_shown(epoch)}; expected a whole number", number)
         scores = {name: record[name] for name in ("correct", *_COUNTS) if name in record}
+        asked = record.get("input", record.get("question", ""))
         yield Record(
             _identity(source, record[key], repr(key), number),
             _with_counts(scores),
             repeat=epoch - 1,
-            text=_text(record.get("input", record.get("question", ""))),
+            content=_digest(asked) if asked else "",
+            text=_text(asked),
             line=number,
         )

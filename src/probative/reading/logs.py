@@ -16,7 +16,8 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.reading.log_formats import Record, records_of, tool_of
+from probative.reading.log_formats import DOCUMENT, Record, records_of, tool_of
+from probative.reading.source import where_they_differ
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,12 +62,14 @@ class Log:
         What the log calls the system, or None.
     score
         The score that was taken.
+    variant
+        How answers were extracted (the filter of lm-evaluation-harness), or an empty text.
     samples
         The id of every sample.
     repeat
         Which repetition of its sample every row is, from 0.
     content
-        What tells a sample from another one of the same id: its text or a digest; may be empty.
+        What tells a sample from another one of the same id, a digest; may be empty.
     tp, fp, fn
         The findings of every row that are right, wrong and missed; a right answer is one that is
         right, a wrong one is one that is missed.
@@ -81,6 +84,7 @@ class Log:
     name: str
     system: str | None
     score: str
+    variant: str
     samples: tuple[str, ...]
     repeat: tuple[int, ...]
     content: tuple[str, ...] = field(repr=False)
@@ -161,6 +165,9 @@ def read_logs(
         raise source.error(f"the log of {tool} holds no samples; expected at least one")
     variants = dict.fromkeys(record.variant for record in records)
     names = _names(records, several=len(variants) > 1)
+    if score_name is not None and len(variants) == 1 and score_name not in names:
+        # as it is called where there are several
+        score_name = score_name.removesuffix(f",{next(iter(variants))}")
     chosen = _choose(source, list(names), score_name)
     variant, key = names[chosen]
     kept = [record for record in records if record.variant == variant or len(variants) == 1]
@@ -238,6 +245,7 @@ def _log(
         source.name,
         system,
         name,
+        records[0].variant,
         tuple(record.sample for record in records),
         repeat,
         tuple(record.content for record in records),
@@ -345,6 +353,12 @@ def join_logs(logs: Sequence[Log]) -> list[Log]:
     for other in others:
         _refuse_other_samples(first, other)
         own = other.in_order(first.keys)
+        if first.variant and own.variant and first.variant != own.variant:
+            raise InputError(
+                f"has the filter {shown(own.variant)}, but {first.name} {shown(first.variant)}; "
+                f"expected the same filter (score_name=, where a log has several)",
+                own.name,
+            )
         _refuse_other_contents(first, own)
         if first.counted != own.counted:
             raise InputError(
@@ -380,16 +394,26 @@ def _refuse_other_samples(first: Log, other: Log) -> None:
 
 def _refuse_other_contents(first: Log, other: Log) -> None:
     different = [
-        sample
-        for sample, mine, theirs in zip(first.samples, first.content, other.content, strict=True)
-        if mine and theirs and mine != theirs
+        i
+        for i, (mine, theirs) in enumerate(zip(first.content, other.content, strict=True))
+        if mine and theirs and mine != theirs and _are_alike(mine, theirs)
     ]
-    if different:
-        raise InputError(
-            f"{len(different)} of {len(first)} samples ask something else than those of the same "
-            f"id in {first.name} ({_listed(different)}); expected the same test set",
-            other.name,
-        )
+    if not different:
+        return
+    at = different[0]
+    here, there = where_they_differ(other.texts[at], first.texts[at])
+    asked = f"; the first asks {here}, but {there} there" if here != there else ""
+    raise InputError(
+        f"{len(different)} of {len(first)} samples ask something else than those of the same "
+        f"id in {first.name} ({_listed([first.samples[i] for i in different])}){asked}; expected "
+        f"the same test set",
+        other.name,
+    )
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Return whether both are hashes of texts, or both of documents."""
+    return one.startswith(DOCUMENT) == other.startswith(DOCUMENT)
 
 
 def _listed_keys(keys: Sequence[tuple[str, int]]) -> str:

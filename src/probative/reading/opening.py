@@ -128,7 +128,13 @@ class Input:
         return layout(source, comments=self.options.comments)
 
 
-def open_input(path: str | Path, options: Options | None = None) -> Input:
+def open_input(
+    path: str | Path,
+    options: Options | None = None,
+    *,
+    data: bytes | None = None,
+    limit: int | None = None,
+) -> Input:
     """Read a file, a pipe or standard input (``-``), once, and find out what it is.
 
     Parameters
@@ -137,9 +143,11 @@ def open_input(path: str | Path, options: Options | None = None) -> Input:
         The file.
     options
         What is known about it; by default everything is recognised from its content.
+    data, limit
+        As for `load`: its bytes, where they were read already; the most that it may hold.
     """
     options = options or Options()
-    source = load(path, encoding=options.encoding)
+    source = load(path, encoding=options.encoding, data=data, limit=limit)
     kind, task, reason = recognise(source, options)
     _refuse_binary(source, kind)
     return Input(source, kind, task, options, reason)

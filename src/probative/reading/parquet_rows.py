@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["list_columns", "parquet_rows", "read_parquet_cells"]
 
+_CELL = 8  # bytes that a cell takes at least once it is read
 _METADATA = "huggingface"  # the key under which datasets of Hugging Face describe themselves
 
 
@@ -39,6 +40,10 @@ def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
     names = list(list_columns(source))
     with _opened(source) as (database, place):
         quoted = ", ".join(map(identifier, names))
+        if source.limit is not None and names:
+            sizes = " + ".join(f"coalesce(strlen({identifier(n)}::VARCHAR), 0)" for n in names)
+            ((size,),) = database.execute(f"SELECT sum({sizes}) FROM source").fetchall()
+            source.refuse_unpacking(int(size or 0))
         rows = database.execute(
             f"SELECT {quoted or 'NULL'} FROM source ORDER BY file_row_number"
         ).fetchall()
@@ -96,7 +101,22 @@ def _opened(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
                 f"CREATE VIEW source AS SELECT * FROM read_parquet({literal_path(place)}, "
                 f"file_row_number = true, hive_partitioning = false)"
             )
+            _refuse_bomb(source, database, place)
             yield database, place
         except (duckdb.Error, UnicodeError) as error:
             reason = str(error).strip().splitlines()[0].replace(literal_path(place), "it")
             raise source.error(f"is no table that can be read: {reason}") from None
+
+
+def _refuse_bomb(source: Source, database: duckdb.DuckDBPyConnection, place: Path) -> None:
+    """Refuse a file of more than its limit by what it declares: bytes, and values of rows.
+
+    A value that a million rows share takes a few bytes there, and as many here as rows.
+    """
+    if source.limit is None:
+        return
+    ((size,),) = database.execute(
+        f"SELECT sum(greatest(total_uncompressed_size, {_CELL} * "
+        f"greatest(num_values, row_group_num_rows))) FROM parquet_metadata({literal_path(place)})"
+    ).fetchall()
+    source.refuse_unpacking(int(size or 0))

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     import gzip
     from collections.abc import Iterable, Iterator
 
-__all__ = ["LARGEST", "Source", "is_brat_folder", "is_output", "load", "refuse_repeats", "snippet"]
+__all__ = [
+    "LARGEST",
+    "Source",
+    "TooLargeError",
+    "is_brat_folder",
+    "is_output",
+    "load",
+    "refuse_repeats",
+    "snippet",
+    "where_they_differ",
+]
 
 # Byte positions are kept in 32-bit integers.
 LARGEST = 2**31 - 64
@@ -28,8 +38,9 @@ _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
 _ZLIB = b"x"  # with which zlib begins, which a file of spaCy is packed by
-_DOCBIN = b"\0a file of spaCy"  # stands for its content, which is not kept
 _PIECE = 1 << 24
+# What a file that its own tool packed unpacks to: a small one to anything, others to a multiple.
+_SMALL, _RATIO = 1 << 26, 100
 # Codecs that Python counts among the text encodings, but in which no file is written.
 _NO_FILES = {"idna", "punycode", "undefined"}
 _MARKS = (
@@ -39,6 +50,10 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+
+
+class TooLargeError(InputError):
+    """More bytes than may be read, as they are or unpacked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +70,17 @@ class Source:
         What was done to get there and the reader should know.
     path
         For what is not read here, where it is: a Parquet file on disk, of which `data` is the
-        opening only; a folder of brat; a file of spaCy. None for everything that `data` holds.
+        opening only; a folder of brat. None for everything that `data` holds.
+    limit
+        The most bytes that a packed file (Parquet, zip, spaCy) may unpack to; None: what its
+        reader can take.
     """
 
     name: str
     data: bytes = field(repr=False)
     notes: tuple[str, ...] = ()
     path: Path | None = None
+    limit: int | None = None
 
     @property
     def is_parquet(self) -> bool:
@@ -81,7 +100,7 @@ class Source:
     @property
     def is_docbin(self) -> bool:
         """Whether this is a file of spaCy."""
-        return self.path is not None and self.data == _DOCBIN
+        return self.data.startswith(_ZLIB) and Path(self.name).suffix == ".spacy"
 
     @property
     def is_text(self) -> bool:
@@ -122,6 +141,22 @@ class Source:
         """An error at a line of this file; lines count from 1."""
         return InputError(message, self.name, line)
 
+    @property
+    def most_unpacked(self) -> int:
+        """The most bytes that this may unpack to: the limit, or a multiple of what it has."""
+        return max(_SMALL, _RATIO * len(self.data)) if self.limit is None else self.limit
+
+    def refuse_unpacking(self, size: float) -> None:
+        """Refuse to unpack to so many bytes, if these are more than there may be."""
+        if size <= self.most_unpacked:
+            return
+        if self.limit is not None:
+            raise _too_large(self.name, self.limit)
+        raise self.error(
+            f"unpacks from {len(self.data) / 2**20:.2g} MiB to more than "
+            f"{self.most_unpacked / 2**20:.0f} MiB; expected a file that is packed less"
+        )
+
 
 def snippet(raw: bytes, limit: int = 60) -> str:
     """A piece of a file as it can stand in a one-line message, in quotes."""
@@ -129,12 +164,28 @@ def snippet(raw: bytes, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
+def where_they_differ(one: str, other: str, limit: int = 30) -> tuple[str, str]:
+    """Return pieces of two texts, in quotes, from shortly before they begin to differ."""
+    place = next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    begin = max(place - 10, 0) if place > limit else 0
+    opening = "…" if begin else ""
+    here, there = (
+        repr(opening + text[begin : begin + limit] + "…" * (len(text) > begin + limit))
+        for text in (one, other)
+    )
+    return here, there
+
+
 def load(
     path: str | Path,
     *,
     encoding: str | None = None,
-    limit: int = LARGEST,
+    limit: int | None = None,
     expected: str = "at least one line",
+    data: bytes | None = None,
 ) -> Source:
     """Read a file, a compressed file, a pipe or standard input (``-``), opening it once.
 
@@ -145,21 +196,23 @@ def load(
     encoding
         The name of its encoding. By default UTF-8, or what a byte-order mark says.
     limit
-        The most bytes that it may hold.
+        The most bytes that it may hold, also unpacked.
     expected
         What an empty file should have held.
+    data
+        Its bytes, where they were read already: nothing is opened then.
     """
     name = "standard input" if str(path) == "-" else str(path)
-    if is_brat_folder(path):
-        return Source(name, b"", path=Path(path))
-    data, place = _raw(path, name, limit)
-    if place is not None and data == _DOCBIN:
-        return Source(name, data, path=place)
-    data = _unpack(name, data, limit)
-    if data.startswith(_PARQUET):
-        return Source(name, data, path=place)
-    if data.startswith(_ZIP):
-        return Source(name, data)
+    most = LARGEST if limit is None else limit
+    place = None
+    if data is None:
+        if is_brat_folder(path):
+            return Source(name, b"", path=Path(path))
+        data, place = _raw(path, name, most)
+    data = _unpack(name, data, most)
+    packed = Source(name, data, path=place, limit=limit)
+    if not packed.is_text:
+        return packed
     data, notes = _as_utf8(name, data, encoding)
     if len(data) > LARGEST:  # another encoding may need fewer bytes than UTF-8
         raise _too_large(name, LARGEST)
@@ -241,8 +294,6 @@ def _raw(path: str | Path, name: str, limit: int) -> tuple[bytes, Path | None]:
                 opening = file.read(len(_PARQUET))
                 if opening == _PARQUET:
                     return opening, Path(path)
-                if opening[:1] == _ZLIB and Path(path).suffix == ".spacy":
-                    return _DOCBIN, Path(path)
                 file.seek(0)
             return _limited(file, name, limit), None
     except InputError:
@@ -276,7 +327,7 @@ def _limited(file: IO[bytes] | gzip.GzipFile, name: str, limit: int) -> bytes:
 
 def _too_large(name: str, limit: int) -> InputError:
     shown = f"{limit / 2**30:.0f} GiB" if limit >= 2**30 else f"{limit / 2**20:.0f} MiB"
-    return InputError(f"holds more than {shown}; expected less: split it", name)
+    return TooLargeError(f"holds more than {shown}; expected less: split it", name)
 
 
 def _unpack(name: str, data: bytes, limit: int) -> bytes:

@@ -132,7 +132,7 @@ def read_folder(opened: Input) -> Spans:
 
 def read_docs(opened: Input) -> Spans:
     """Read a file of spaCy."""
-    return read_docbin(opened.source.name)
+    return read_docbin(opened.source)
 
 
 def read_hipe_column(opened: Input) -> Tagged | Labels:

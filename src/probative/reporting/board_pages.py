@@ -125,7 +125,7 @@ class _Site:
             tables = [refused_table(self.board)] if self.board.refused else []
             why = "No submission could be scored." if tables else "No submissions yet."
             return self._page("Leaderboard", why, tables, downloads=_DOWNLOADS)
-        pages = {pair: f"pairs/{self.pair_address(pair)}.html" for pair in self.pairs}
+        pages = {pair: f"pairs/{self.pair_address(pair)}.html" for pair in sorted(self.pairs)}
         document = rank_document(self.board.ranking, pages=pages)
         shown = document.content()
         links = [f"systems/{self.address[own.name]}.html" for own in self.board.ranking.ranking]

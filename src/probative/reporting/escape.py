@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 
-__all__ = ["csv_cell", "is_latin", "json_text", "latex", "markdown", "plain"]
+__all__ = ["ascii_json", "csv_cell", "is_latin", "json_text", "latex", "markdown", "plain"]
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -60,6 +60,11 @@ def plain(text: str) -> str:
         c.encode("unicode_escape").decode() if unicodedata.category(c) in _INVISIBLE else c
         for c in text
     )
+
+
+def ascii_json(text: str) -> str:
+    """Write every other character of JSON as JSON's own escape, which any encoding has."""
+    return text.translate({ord(c): _json_escape(c) for c in set(text) if not c.isascii()})
 
 
 def json_text(text: str) -> str:
