@@ -419,7 +419,8 @@ class TestFailures:
         with duckdb.connect(str(place)) as database:
             other = literal(str(tmp_path / "other.csv"))
             database.execute(f"CREATE VIEW preds AS FROM read_csv({other})")
-        assert "is no table that can be read" in fails(capsys, place)
+        assert "no stored tables, only what it computes (preds)" in fails(capsys, place)
+        assert "'preds' reads other files" in fails(capsys, place, "--table", "preds")
 
     def test_too_little_memory_is_told(self):
         with pytest.raises(pv.InputError, match="expected a size such as '2GB'"):

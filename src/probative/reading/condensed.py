@@ -17,8 +17,8 @@ import numpy as np
 from probative._labels import Column, is_missing
 from probative._validation import shown
 from probative.reading.annotations import Repeats
-from probative.reading.attached import attach
-from probative.reading.database import connected, identifier, lock, watched
+from probative.reading.attached import attach, files_of, limited, seconds
+from probative.reading.database import connected, folder_of, identifier, lock, watched
 from probative.reading.parquet_columns import check_types
 from probative.reading.table_files import DATABASES, check_columns
 from probative.reading.tables import Cells, first_bad_line
@@ -99,13 +99,25 @@ def opened(
     import duckdb
 
     with connected(memory_limit) as database:
-        attached = list(tables)
+        folder = folder_of(database)
+        attached, most = list(tables), seconds(tables)
+        stored = [path for t in tables if t.kind not in DATABASES for path in t.paths]
+        copies = {
+            place: folder / f"table_{place}"
+            for place, files in enumerate(tables)
+            if files.kind in DATABASES
+        }
         try:
-            for place, files in enumerate(tables):
-                if files.kind in DATABASES:
-                    attached[place] = attach(database, files, f"table_{place}")
-            lock(database, (path for files in tables for path in files.paths))
-            yield database, attached
+            own = (path for place, copy in copies.items() for path in files_of(tables[place], copy))
+            lock(database, stored, own)
+            with limited(database, most):
+                for place, copy in copies.items():
+                    attached[place] = attach(database, tables[place], copy.name, copy, memory_limit)
+                yield database, attached
+        except duckdb.InterruptException:
+            raise attached[0].error(
+                f"takes more than {most} s; expected a smaller database, or Parquet"
+            ) from None
         except duckdb.Error as error:
             raise explain(error, attached, memory_limit) from None
 
