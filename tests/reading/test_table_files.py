@@ -249,6 +249,25 @@ def test_joined_tables_give_what_one_table_gives(tmp_path, choice, limit):
     assert_equal(expected, pv.compare(*paths, key="id", **choice, **limit))
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet", "db", "duckdb", "frame"])
+@pytest.mark.parametrize("limit", [{}, LIMIT], ids=["rows", "engine"])
+def test_the_table_of_the_gold_labels_may_hold_the_first_systems(tmp_path, kind, limit):
+    frame = rows()
+    first, second = frame.drop("new"), frame.select("id", "new").sample(fraction=1, shuffle=True)
+    if kind != "frame":
+        second.write_csv(tmp_path / "second.csv")
+        first, second = written(first, tmp_path, kind), tmp_path / "second.csv"
+    elif limit:
+        pytest.skip("frames are joined in memory")
+    choice = {"key": "id", **limit, "unit_column": "doc"}
+    found = pv.compare(first, second, **COLUMNS, **choice)
+    assert_equal(pv.compare(frame, **COLUMNS, unit_column="doc"), found)
+    three = pv.score(first, second, gold_column="y", columns=["old", "old", "new"], **choice)
+    assert [own.name for own in three] == ["old (1)", "old (2)", "new"]
+    with pytest.raises(pv.InputError, match="there is no column 'new'"):
+        pv.compare(first, second, gold_column="y", columns=["new", "old"], **choice)
+
+
 def test_a_key_of_several_columns(tmp_path):
     frame = rows().with_columns(token=pl.col("id") % 7, text=pl.col("id") // 7)
     gold = frame.select("text", "token", pl.col("y").alias("label"))

@@ -112,6 +112,9 @@ def opened(
             lock(database, stored, own)
             with limited(database, most):
                 for place, copy in copies.items():
+                    if (first := tables.index(tables[place])) < place:  # one table twice
+                        attached[place] = attached[first]
+                        continue
                     attached[place] = attach(database, tables[place], copy.name, copy, memory_limit)
                 yield database, attached
         except duckdb.InterruptException:
