@@ -136,6 +136,17 @@ def test_what_is_computed_is_read_if_it_is_asked_for(tmp_path, make):
         pv.score(alone, **choice)
 
 
+def test_tables_and_views_of_schemas_are_found_by_their_names(tmp_path):
+    names = ('"main.x"', "s.preds", 's."a.b"')
+    made = [f"CREATE TABLE {name} AS FROM preds" for name in names]
+    place = ducks(
+        tmp_path / "x.db", *STORED, "CREATE SCHEMA s", *made, "CREATE VIEW s.v AS FROM preds"
+    )
+    for table in ("preds", "main.x", "s.preds", "s.a.b", "s.v"):
+        found = pv.score(place, gold_column="label", columns=["pred"], table=table)
+        assert found[0].counts.tp == 3
+
+
 def test_rows_that_are_still_in_the_log_are_read(tmp_path):
     with duckdb.connect(str(tmp_path / "open.duckdb")) as database:
         for statement in (*STORED, VIEW):

@@ -101,22 +101,22 @@ def attach(
     """
     there = _sqlite_tables(files) if files.kind == "sqlite" else _tables(database, files, called)
     name = _choose(files, {name: computed for name, (_, computed) in there.items()})
-    schema, computed = there[name]
+    own_name, computed = there[name]
     if computed and copy is not None:
         _compute_apart(files, name, copy, memory_limit)
         own = replace(files, kind="duckdb", paths=(copy,), table="rows")
         return replace(attach(database, own, f"{called}_copy"), paths=files.paths)
     if files.kind == "sqlite":
         return _read_sqlite(database, files, name, called)
-    table = ".".join(map(identifier, (called, schema, name.removeprefix(f"{schema}."))))
+    table = ".".join(map(identifier, (called, *own_name)))
     described = database.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
     return replace(files, table=table, columns=tuple(row[0] for row in described))
 
 
 def _tables(
     database: duckdb.DuckDBPyConnection, files: TableFiles, called: str
-) -> dict[str, tuple[str, bool]]:
-    """Attach a database; return its tables, each with its schema and whether it is computed."""
+) -> dict[str, tuple[tuple[str, str], bool]]:
+    """Attach a database; return its tables: schema, name, and whether they are computed."""
     place = literal(str(files.paths[0].absolute()))
     database.execute(f"ATTACH {place} AS {identifier(called)} (READ_ONLY, TYPE duckdb)")
     rows = database.execute(
@@ -126,7 +126,7 @@ def _tables(
         [called],
     ).fetchall()
     return {
-        name if schema == "main" else f"{schema}.{name}": (schema, computed)
+        name if schema == "main" else f"{schema}.{name}": ((schema, name), computed)
         for schema, name, computed in rows
     }
 
@@ -236,7 +236,7 @@ def _sqlite(files: TableFiles) -> Iterator[Any]:
         raise files.error(f"is no database that can be read: {error}") from None
 
 
-def _sqlite_tables(files: TableFiles) -> dict[str, tuple[str, bool]]:
+def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]:
     """Return the tables, each with whether it is computed; what is stored has a first page."""
     with _sqlite(files) as source:
         rows = source.execute(
@@ -245,7 +245,10 @@ def _sqlite_tables(files: TableFiles) -> dict[str, tuple[str, bool]]:
         ).fetchall()
         generated = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden > 0"
         return {
-            name: ("main", not stored or source.execute(generated, [name]).fetchone()[0] > 0)
+            name: (
+                ("main", name),
+                not stored or source.execute(generated, [name]).fetchone()[0] > 0,
+            )
             for name, stored in rows
         }
 
