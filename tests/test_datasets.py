@@ -294,6 +294,26 @@ def test_data_sets_on_the_command_line(files, capsys, found):
     assert again == there
 
 
+def test_a_data_set_may_be_one_table_by_its_name(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = "y,old,new\n" + "1,0,1\n0,0,0\n1,1,1\n0,1,0\n" * 5
+    for name in ("news", "mail"):
+        Path(f"{name}.csv").write_text(table)
+    Path("sets.toml").write_text(
+        "[datasets.news]\ngold='news.csv'\n[datasets.mail]\ngold='mail.csv'"
+    )
+    how = ["--gold-column", "y", "--columns", "old,new", "-f", "json", "-q"]
+    assert main(["compare", "--datasets", "sets.toml", *how]) == 0
+    listed = capsys.readouterr().out
+    for words in (["--dataset", "mail=mail.csv", *how], [*how, "--dataset", "mail=mail.csv"]):
+        assert main(["compare", "--dataset", "news=news.csv", *words]) == 0
+        assert capsys.readouterr().out == listed
+    assert main(["compare", "--dataset", "news=news.csv", "--html", "news.csv", *how]) == 2
+    assert "is an input" in capsys.readouterr().err
+    assert main(["compare", "--dataset", "news=no.csv", *how]) == 2
+    assert "no.csv" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv"])
 def test_every_form_tells_every_data_set(found, form):
     shown = render(found._document(), form)

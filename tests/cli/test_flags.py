@@ -16,7 +16,12 @@ from probative.errors import InputError
 SOURCE = Path(pv.__file__).parent
 FLAG = re.compile(r"(?<![\w-])--?[a-zA-Z](?![^\W_])|(?<![\w-])--[a-z][a-z-]+")
 # what is no flag of ours: Python's own, to run a check in a process, and that of a shell
-NOT_OURS = {("learners/crf_file.py", "-c"), ("reading/database.py", "-c")}
+NOT_OURS = {
+    ("learners/crf_file.py", "-c"),
+    ("reading/attached.py", "-I"),
+    ("reading/attached.py", "-c"),
+    ("reading/database.py", "-c"),
+}
 
 TAGS = "Ada B-PER\nmet O\n\nBob B-PER\n"
 

@@ -1,7 +1,8 @@
-"""Small parts of the runs of tests/fuzz_readers.py and tests/fuzz_tables.py, with fixed seeds."""
+"""Small parts of the runs of the fuzzers in tests/, with fixed seeds."""
 
 from __future__ import annotations
 
+import fuzz_formats
 import fuzz_readers
 import fuzz_tables
 
@@ -27,3 +28,11 @@ def test_every_value_of_a_table_is_what_python_reads():
     wrong, tally = fuzz_tables.fuzz(150, seed=5)
     assert not wrong, wrong[0]
     assert tally["values"] > 10_000
+
+
+def test_the_same_data_give_the_same_counts_in_every_format():
+    wrong, tally = fuzz_formats.fuzz(40, seed=7, engine=4)
+    assert not wrong, wrong[0]
+    assert tally.keys() > fuzz_formats.BY_ROWS.keys()
+    assert len(fuzz_formats.BY_ROWS) + len(fuzz_formats.BY_ENGINE) >= 16
+    assert len(fuzz_formats.ENTITIES) >= 11

@@ -249,6 +249,25 @@ def test_joined_tables_give_what_one_table_gives(tmp_path, choice, limit):
     assert_equal(expected, pv.compare(*paths, key="id", **choice, **limit))
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet", "db", "duckdb", "frame"])
+@pytest.mark.parametrize("limit", [{}, LIMIT], ids=["rows", "engine"])
+def test_the_table_of_the_gold_labels_may_hold_the_first_systems(tmp_path, kind, limit):
+    frame = rows()
+    first, second = frame.drop("new"), frame.select("id", "new").sample(fraction=1, shuffle=True)
+    if kind != "frame":
+        second.write_csv(tmp_path / "second.csv")
+        first, second = written(first, tmp_path, kind), tmp_path / "second.csv"
+    elif limit:
+        pytest.skip("frames are joined in memory")
+    choice = {"key": "id", **limit, "unit_column": "doc"}
+    found = pv.compare(first, second, **COLUMNS, **choice)
+    assert_equal(pv.compare(frame, **COLUMNS, unit_column="doc"), found)
+    three = pv.score(first, second, gold_column="y", columns=["old", "old", "new"], **choice)
+    assert [own.name for own in three] == ["old (1)", "old (2)", "new"]
+    with pytest.raises(pv.InputError, match="there is no column 'new'"):
+        pv.compare(first, second, gold_column="y", columns=["new", "old"], **choice)
+
+
 def test_a_key_of_several_columns(tmp_path):
     frame = rows().with_columns(token=pl.col("id") % 7, text=pl.col("id") // 7)
     gold = frame.select("text", "token", pl.col("y").alias("label"))
@@ -419,7 +438,8 @@ class TestFailures:
         with duckdb.connect(str(place)) as database:
             other = literal(str(tmp_path / "other.csv"))
             database.execute(f"CREATE VIEW preds AS FROM read_csv({other})")
-        assert "is no table that can be read" in fails(capsys, place)
+        assert "no stored tables, only what it computes (preds)" in fails(capsys, place)
+        assert "'preds' reads other files" in fails(capsys, place, "--table", "preds")
 
     def test_too_little_memory_is_told(self):
         with pytest.raises(pv.InputError, match="expected a size such as '2GB'"):
@@ -510,3 +530,149 @@ def test_the_tables_of_a_comparison_by_option(tmp_path, capsys):
     assert capsys.readouterr().out == one
     assert main(["compare", *named[2:], "--key", "id"]) == 2
     assert "--gold: missing" in capsys.readouterr().err
+
+
+# --- names that differ by case alone, and columns that folders tell ---------------------------
+
+
+TWO_CASES = pl.DataFrame(
+    {
+        "y": ["a", "b", "a", "b"],
+        "pred": ["a", "b", "a", "b"],
+        "PRED": ["b", "a", "b", "a"],
+        "lang": ["de", "de", "fr", "fr"],
+        "Lang": ["x", "y", "x", "y"],
+    }
+)
+
+
+def groups_of(found: object) -> list[tuple[str, int]]:
+    return [(own["group"], own["rows"]) for own in found.to_dict()["groups"]]
+
+
+@pytest.mark.parametrize("limit", [{}, LIMIT], ids=["rows", "engine"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+class TestNamesThatDifferByCaseAlone:
+    def test_the_exact_name_is_read(self, tmp_path, kind, limit):
+        table = written(TWO_CASES, tmp_path, kind)
+        for names in (["pred"], ["PRED"], ["pred", "PRED"], ["PRED", "pred"]):
+            found = pv.score(table, gold_column="y", columns=names, metric="accuracy", **limit)
+            right = [own["accuracy"].estimate for own in found]
+            assert right == [1.0 if name == "pred" else 0.0 for name in names]
+
+    def test_groups_and_units(self, tmp_path, kind, limit):
+        table = written(TWO_CASES, tmp_path, kind)
+        choice = {"gold_column": "y", "columns": ["pred", "PRED"], **limit}
+        for name, groups in (("lang", ["de", "fr"]), ("Lang", ["x", "y"])):
+            found = pv.score(table, **choice, group=name)
+            assert groups_of(found) == [(group, 2) for group in groups]
+        for name in ("lang", "Lang"):
+            assert pv.score(table, **choice, unit_column=name).units == 2
+
+    def test_a_name_that_is_not_there_is_not_found(self, tmp_path, kind, limit):
+        table = written(TWO_CASES, tmp_path, kind)
+        with pytest.raises(pv.InputError, match="there is no column 'Pred'"):
+            pv.score(table, gold_column="y", columns=["Pred"], **limit)
+
+    def test_ids(self, tmp_path, kind, limit):
+        frame = TWO_CASES.with_columns(id=pl.Series([1, 2, 3, 4]), ID=pl.Series([4, 3, 2, 1]))
+        table = written(frame.select("id", "ID", "y"), tmp_path, kind)
+        other = tmp_path / "pred.csv"
+        frame.select("ID", "id", "PRED").write_csv(other)
+        for key, accuracy in (("id", 0.0), ("ID", 0.0)):
+            found = pv.score(table, other, gold_column="y", columns=["PRED"], key=key, **limit)
+            assert found[0]["accuracy"].estimate == accuracy
+        frame.select(pl.col("ID").alias("id"), pl.col("id").alias("ID"), "PRED").write_csv(other)
+        found = pv.score(table, other, gold_column="y", columns=["PRED"], key="ID", **limit)
+        assert found[0]["accuracy"].estimate == 1.0
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_files_with_their_columns_in_other_orders(tmp_path, kind):
+    written(TWO_CASES, tmp_path, kind).rename(tmp_path / f"a.{kind}")
+    written(TWO_CASES[:, ::-1], tmp_path, kind).rename(tmp_path / f"b.{kind}")
+    written(TWO_CASES.drop("pred"), tmp_path, kind).rename(tmp_path / f"c.{kind}")
+    found = pv.score(tmp_path, gold_column="y", columns=["PRED"])
+    assert (found.units, found[0].counts.tp) == (12, 0)
+    (tmp_path / f"c.{kind}").unlink()
+    found = pv.score(tmp_path, gold_column="y", columns=["PRED", "pred"])
+    assert [own.counts.tp for own in found] == [0, 8]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+class TestColumnsThatFoldersTell:
+    def parted(self, folder: Path, kind: str, frame: pl.DataFrame, name: str = "lang") -> Path:
+        for value in ("de", "fr"):
+            place = folder / "tables" / f"{name}={value}"
+            place.mkdir(parents=True)
+            written(frame, place, kind)
+        return folder / "tables"
+
+    def test_a_column_of_the_same_name_is_refused(self, tmp_path, kind):
+        place = self.parted(tmp_path, kind, TWO_CASES)
+        choice = {"gold_column": "y", "columns": ["pred"]}
+        assert pv.score(place, **choice)[0].counts.tp == 8  # nobody asks for it
+        with pytest.raises(pv.InputError, match="'lang' is told by folders and stands in the file"):
+            pv.score(place, **choice, group="lang")
+
+    def test_a_name_in_another_case_is_another_column(self, tmp_path, kind):
+        place = self.parted(tmp_path, kind, TWO_CASES.drop("Lang"), "Lang")
+        choice = {"gold_column": "y", "columns": ["pred"]}
+        for name in ("lang", "Lang"):
+            assert groups_of(pv.score(place, **choice, group=name)) == [("de", 4), ("fr", 4)]
+        both = pv.score(place, **choice, group="lang", unit_column="Lang")
+        assert both.units == 2
+
+    def test_folders_above_tell_nothing(self, tmp_path, kind):
+        above = tmp_path / "pred=b" / "y=a"
+        above.mkdir(parents=True)
+        place = self.parted(above, kind, TWO_CASES.drop("lang", "Lang"))
+        found = pv.score(place, gold_column="y", columns=["pred"], group="lang")
+        assert groups_of(found) == [("de", 4), ("fr", 4)]
+        assert found[0].counts.tp == 8
+
+    def test_every_file_is_in_such_a_folder_or_none(self, tmp_path, kind):
+        place = self.parted(tmp_path, kind, TWO_CASES.drop("lang", "Lang"))
+        written(TWO_CASES.drop("lang", "Lang"), place, kind)
+        with pytest.raises(pv.InputError, match="expected every file in folders of the same names"):
+            pv.score(place, gold_column="y", columns=["pred"])
+
+    def test_values_are_text_without_escapes(self, tmp_path, kind):
+        for value in ("a%20b", "01"):
+            place = tmp_path / f"x y={value}"
+            place.mkdir()
+            written(TWO_CASES, place, kind)
+        found = pv.score(tmp_path, gold_column="y", columns=["pred"], group="x y")
+        assert groups_of(found) == [("01", 4), ("a b", 4)]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links")
+def test_a_file_and_links_to_it_are_counted_once(tmp_path):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    place = written(TWO_CASES, folder, "csv")
+    (folder / "a-link.csv").symlink_to(place)
+    os.link(place, folder / "b-link.csv")
+    (tmp_path / "other").symlink_to(folder)
+    choice = {"gold_column": "y", "columns": ["pred"]}
+    for word in (folder, folder / "*.csv", tmp_path / "**" / "*.csv"):
+        assert pv.score(word, **choice).units == 4
+    outside = written(TWO_CASES, tmp_path, "csv")
+    (folder / "c-link.csv").symlink_to(outside)
+    assert pv.score(folder, **choice).units == 8
+
+
+def test_columns_that_are_called_as_the_engine_calls_its_own(tmp_path):
+    names = {"lang": "file_row_number", "Lang": "filename"}
+    place = written(TWO_CASES.rename(names), tmp_path, "parquet")
+    for limit in ({}, LIMIT):
+        for name in names.values():
+            found = pv.score(place, gold_column="y", columns=["pred"], unit_column=name, **limit)
+            assert found.units == 2
+
+
+@pytest.mark.parametrize("limit", ["50MB", "200MB", "1GB"])
+def test_a_small_packed_table_fits_into_little_memory(tmp_path, limit):
+    place = tmp_path / "table.csv.gz"
+    place.write_bytes(gzip.compress(b"y,old,new\na,a,b\nb,b,b\n"))
+    assert pv.score(place, **COLUMNS, memory_limit=limit)[0].counts.tp == 2

@@ -87,7 +87,8 @@ def compare(
             "--dataset",
             metavar="NAME GOLD A B",
             words=4,
-            help="A data set: its name, the answer and the outputs of two systems; once for each.",
+            help="A data set: its name, the gold file and the outputs of two systems, or "
+            "NAME=FILE for a table with all of them; once for each.",
         ),
     ] = (),
     datasets: Annotated[

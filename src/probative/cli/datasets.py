@@ -70,5 +70,6 @@ def _datasets(
     for name, *files in named:
         if name in datasets:
             raise InputError(f"--dataset: {name!r} for the second time; expected different names")
-        datasets[name] = tuple(files)
+        one = len(set(files)) == 1  # a table that holds both systems
+        datasets[name] = {"gold": files[0]} if one else tuple(files)
     return datasets, called

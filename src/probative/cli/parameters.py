@@ -34,7 +34,8 @@ class Option:
 
     `several` lets it be given several times; what is given becomes a tuple. `required` is for
     options of a group, which have a default there. A `switch` has two flags, and is None if neither
-    is given. With `words` it takes so many words each time, and may be given several times.
+    is given. With `words` it takes so many words each time, or NAME=FILE,
+    and may be given several times.
     """
 
     flags: tuple[str, ...]
@@ -196,6 +197,26 @@ class _Command(click.Command):
     ):
         super().__init__(*words, **options)
         self.arguments, self.headings = arguments, headings
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self._with_tables(args))
+
+    def _with_tables(self, args: list[str]) -> list[str]:
+        """Return the words with NAME=FILE, where several are expected, as NAME FILE FILE …."""
+        several = {
+            flag: parameter.nargs
+            for parameter in self.params
+            if isinstance(parameter, click.Option) and parameter.nargs > 1
+            for flag in parameter.opts
+        }
+        words = list(args)
+        for place in reversed(range(len(words) - 1)):
+            more = several.get(words[place], 0)
+            name, equals, file = words[place + 1].partition("=")
+            alone = place + 2 == len(words) or words[place + 2].startswith("-")
+            if more and equals and alone:
+                words[place + 1 : place + 2] = [name, *[file] * (more - 1)]
+        return words
 
     def invoke(self, ctx: click.Context) -> Any:
         given = {

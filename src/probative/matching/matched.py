@@ -224,10 +224,15 @@ def match_inputs(
             raise InputError("names: the systems have names already; expected none")
         return _runs_of_logs(gold, options, choices)
     if systems:
+        shared = len(columns) - len(systems) if choices.key else 0
+        if shared > 0:  # the table of the gold labels holds the first systems as well
+            systems = [*[gold] * shared, *systems]
         joined = read_joined(gold, systems, options, choices) if choices.key else None
         if joined is None:
             refuse_engine(choices, single=False)
         answer, given = joined or read_apart(gold, systems, options, choices)
+        if shared > 0:
+            given = [replace(s, name=str(c)) for s, c in zip(given, columns, strict=True)]
     elif choices.run_column is not None:
         answer, given = read_runs_together(gold, options, choices)
     else:

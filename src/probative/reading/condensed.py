@@ -17,8 +17,8 @@ import numpy as np
 from probative._labels import Column, is_missing
 from probative._validation import shown
 from probative.reading.annotations import Repeats
-from probative.reading.attached import attach
-from probative.reading.database import connected, identifier, lock, watched
+from probative.reading.attached import attach, files_of, limited, seconds
+from probative.reading.database import connected, folder_of, lock, watched
 from probative.reading.parquet_columns import check_types
 from probative.reading.table_files import DATABASES, check_columns
 from probative.reading.tables import Cells, first_bad_line
@@ -63,11 +63,11 @@ class Scanned:
 
     def value(self, column: str) -> str:
         """A column as it is."""
-        return identifier(column)
+        return self.files.called(column)
 
     def text(self, column: str) -> str:
         """A column as text, empty where there is none: of JSON, without quotes."""
-        name, kind = identifier(column), self.types[column]
+        name, kind = self.files.called(column), self.types[column]
         if kind == "JSON":
             name = f"({name} ->> '$')"
         elif kind in ("DOUBLE", "FLOAT"):  # whole numbers as such, as labels are written
@@ -99,13 +99,28 @@ def opened(
     import duckdb
 
     with connected(memory_limit) as database:
-        attached = list(tables)
+        folder = folder_of(database)
+        attached, most = list(tables), seconds(tables)
+        stored = [path for t in tables if t.kind not in DATABASES for path in t.paths]
+        copies = {
+            place: folder / f"table_{place}"
+            for place, files in enumerate(tables)
+            if files.kind in DATABASES
+        }
         try:
-            for place, files in enumerate(tables):
-                if files.kind in DATABASES:
-                    attached[place] = attach(database, files, f"table_{place}")
-            lock(database, (path for files in tables for path in files.paths))
-            yield database, attached
+            own = (path for place, copy in copies.items() for path in files_of(tables[place], copy))
+            lock(database, stored, own)
+            with limited(database, most):
+                for place, copy in copies.items():
+                    if (first := tables.index(tables[place])) < place:  # one table twice
+                        attached[place] = attached[first]
+                        continue
+                    attached[place] = attach(database, tables[place], copy.name, copy, memory_limit)
+                yield database, attached
+        except duckdb.InterruptException:
+            raise attached[0].error(
+                f"takes more than {most} s; expected a smaller database, or Parquet"
+            ) from None
         except duckdb.Error as error:
             raise explain(error, attached, memory_limit) from None
 
@@ -117,9 +132,9 @@ def described(
     if files.kind == "parquet":
         files = check_types(database, files, columns)
     check_columns(files, columns)
-    wanted = ", ".join(identifier(column) for column in dict.fromkeys(columns))
-    rows = database.execute(f"DESCRIBE SELECT {wanted} FROM {files.scan(columns)}").fetchall()
-    types = dict(zip(dict.fromkeys(columns), (row[1] for row in rows), strict=True))
+    asked = list(dict.fromkeys(columns))
+    rows = database.execute(f"DESCRIBE FROM {files.scan(asked)}").fetchall()
+    types = dict(zip(asked, (row[1] for row in rows), strict=True))
     for column, kind in types.items():
         if _NESTED.search(kind):
             raise NeedsRowsError(f"column {column!r} holds lists or objects ({kind})")
@@ -324,7 +339,6 @@ def cells_of(
 
 _LINE = re.compile(r"Line: (\d+)")
 _WIDTH = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
-_NO_COLUMN = re.compile(r'column "(.*)" was read from the original file .* in file "(.*)"', re.S)
 
 
 def explain(
@@ -351,13 +365,6 @@ def explain(
         )
     line = _LINE.search(message)
     number = int(line[1]) if line else None
-    missing = _NO_COLUMN.search(message)
-    if missing:
-        return files.error(
-            f"there is no column {missing[1]!r}, but {files.paths[0]} has one; expected it in "
-            f"every file",
-            path,
-        )
     width = _WIDTH.search(message)
     if width:
         return files.error(f"{width[2]} cells; expected {width[1]}, as in the header", path, number)

@@ -28,6 +28,7 @@ __all__ = [
     "MEMORY_LIMIT",
     "check_memory_limit",
     "connected",
+    "folder_of",
     "identifier",
     "literal",
     "literal_path",
@@ -62,12 +63,15 @@ def literal_path(path: str | Path) -> str:
     return literal(_MAGIC.sub(lambda sign: f"[{sign[0]}]", absolute))
 
 
-def lock(database: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> None:
-    """Let a database open these files and nothing else.
+def lock(
+    database: duckdb.DuckDBPyConnection, paths: Iterable[Path], attached: Iterable[Path] = ()
+) -> None:
+    """Let a database open these files and nothing else, for good.
 
     A file whose path holds signs of patterns is found by looking into a folder: that, too, then.
+    Databases that are attached are not looked for.
     """
-    plain, folders = [], set()
+    plain, folders = [str(path.absolute()) for path in attached], set()
     for path in map(Path, map(os.path.abspath, paths)):
         if _MAGIC.search(str(path)):
             folder = next(own for own in path.parents if not _MAGIC.search(str(own)))
@@ -77,7 +81,7 @@ def lock(database: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> None:
     database.execute(
         f"SET allowed_paths = [{', '.join(map(literal, plain))}]; "
         f"SET allowed_directories = [{', '.join(map(literal, sorted(folders)))}]; "
-        f"SET enable_external_access = false"
+        f"SET enable_external_access = false; SET lock_configuration = true"
     )
 
 
@@ -118,6 +122,12 @@ def connected(memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnec
         }
         with duckdb.connect(":memory:", config=settings) as database:
             yield database
+
+
+def folder_of(database: duckdb.DuckDBPyConnection) -> Path:
+    """Return the folder of a database that `connected` has made; it is gone afterwards."""
+    ((place,),) = database.execute("SELECT current_setting('temp_directory')").fetchall()
+    return Path(place).parent
 
 
 @contextmanager

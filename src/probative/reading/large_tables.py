@@ -234,7 +234,7 @@ def with_names(database: duckdb.DuckDBPyConnection, files: TableFiles) -> TableF
     if files.kind != "parquet" or files.columns:
         return files
     names = [name for name, _ in columns_of_file(database, files.paths[0])]
-    return replace(files, columns=(*names, *(p for p in files.partitions if p not in names)))
+    return replace(files, columns=(*names, *files.partitions))
 
 
 def choose(

@@ -45,31 +45,19 @@ def columns_of_file(
 def check_types(
     database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
 ) -> TableFiles:
-    """The table with its columns; a column that is of another kind in one file is refused.
+    """Return the table with the columns of each file; refuse one of another kind in one file.
 
     The engine would make the numbers of one file those of another: 0.5 would become 0.
     """
     of_files = [columns_of_file(database, path) for path in files.paths]
-    names = [name for name, _ in of_files[0]]
-    files = replace(files, columns=(*names, *(p for p in files.partitions if p not in names)))
+    headers = tuple(tuple(name for name, _ in own) for own in of_files)
+    files = replace(files, headers=headers, columns=(*headers[0], *files.partitions))
     for column in dict.fromkeys(columns):
-        if column in files.partitions:
-            continue
-        kinds = [[kind for name, kind in own if name == column] for own in of_files]
+        kinds = [next((kind for name, kind in own if name == column), None) for own in of_files]
         for path, own in zip(files.paths, kinds, strict=True):
-            if not own and kinds[0]:
+            if own is not None and kinds[0] is not None and own != kinds[0]:
                 raise files.error(
-                    f"there is no column {column!r}, but {files.paths[0]} has one; expected it in "
-                    f"every file",
-                    path,
-                )
-            if len(own) > 1:
-                raise files.error(
-                    f"two columns are called {column!r}; expected different names", path
-                )
-            if own and own != kinds[0]:
-                raise files.error(
-                    f"column {column!r} is {_shown(own[0])}, but {_shown(kinds[0][0])} in "
+                    f"column {column!r} is {_shown(own)}, but {_shown(kinds[0])} in "
                     f"{files.paths[0]}; expected the same type in every file",
                     path,
                 )

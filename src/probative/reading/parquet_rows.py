@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.reading.database import connected, identifier, literal_path, lock
+from probative.reading.database import connected, literal_path, lock
 from probative.reading.parquet_columns import columns_of_file
 from probative.reading.tables import Cells, choose_columns, refuse_twins
 
@@ -30,61 +30,60 @@ _METADATA = "huggingface"  # the key under which datasets of Hugging Face descri
 
 def list_columns(source: Source) -> dict[str, str]:
     """The columns of a Parquet file that hold lists, and of what."""
-    with _opened(source) as (database, _):
+    with _opened(source) as (database, _, names):
         described = database.execute("DESCRIBE source").fetchall()
-    return {row[0]: row[1][:-2] for row in described if row[1].endswith("[]")}
+    kinds = zip(names, (row[1] for row in described), strict=False)  # without that of the places
+    return {name: kind[:-2] for name, kind in kinds if kind.endswith("[]")}
 
 
 def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
     """Every row with its columns of lists, and what Hugging Face's library says of the columns."""
-    names = list(list_columns(source))
-    with _opened(source) as (database, place):
-        quoted = ", ".join(map(identifier, names))
-        if source.limit is not None and names:
-            sizes = " + ".join(f"coalesce(strlen({identifier(n)}::VARCHAR), 0)" for n in names)
+    lists = list(list_columns(source))
+    with _opened(source) as (database, place, names):
+        columns = [f"c{names.index(name)}" for name in lists]
+        if source.limit is not None and columns:
+            sizes = " + ".join(f"coalesce(strlen({column}::VARCHAR), 0)" for column in columns)
             ((size,),) = database.execute(f"SELECT sum({sizes}) FROM source").fetchall()
             source.refuse_unpacking(int(size or 0))
-        rows = database.execute(
-            f"SELECT {quoted or 'NULL'} FROM source ORDER BY file_row_number"
-        ).fetchall()
+        asked = ", ".join(columns) or "NULL"
+        rows = database.execute(f"SELECT {asked} FROM source ORDER BY place").fetchall()
         metadata = database.execute(
             f"SELECT decode(value) FROM parquet_kv_metadata({literal_path(place)}) "
             f"WHERE decode(key) = ?",
             [_METADATA],
         ).fetchall()
-    records = [dict(zip(names, row, strict=False)) for row in rows]
+    records = [dict(zip(lists, row, strict=False)) for row in rows]
     return records, metadata[0][0] if metadata else None
 
 
 def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
     """Read columns of a table; DuckDB numbers their distinct values, and sees nothing else."""
-    with _opened(source) as (database, place):
-        refuse_twins(source, [name for name, _ in columns_of_file(database, place)])
-        there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
-        names, unit, asked = choose_columns(wanted, there[:-1], source.error)
-        read = {name: _numbered(database, name) for name in asked}
+    with _opened(source) as (database, _, there):
+        refuse_twins(source, there)
+        names, unit, asked = choose_columns(wanted, there, source.error)
+        read = {name: _numbered(database, f"c{there.index(name)}") for name in asked}
         return Cells("parquet", names, unit, read, group=wanted.group)
 
 
 def _numbered(
-    database: duckdb.DuckDBPyConnection, name: str
+    database: duckdb.DuckDBPyConnection, column: str
 ) -> tuple[NDArray[np.int32], list[Any]]:
-    column = identifier(name)
     database.execute(
         f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "
         f"FROM (SELECT DISTINCT {column} AS v FROM source)"
     )
     values = [row[0] for row in database.execute("SELECT v FROM names ORDER BY code").fetchall()]
     codes = database.execute(
-        f"SELECT code FROM source JOIN names ON {column} IS NOT DISTINCT FROM v "
-        f"ORDER BY file_row_number"
+        f"SELECT code FROM source JOIN names ON {column} IS NOT DISTINCT FROM v ORDER BY place"
     ).fetchnumpy()["code"]
     return np.asarray(codes, dtype=np.int32), values
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """A database that sees the file, and where it sees it; what is wrong with it is an error.
+def _opened(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, list[str]]]:
+    """A database that sees the file as `source`, where it sees it, and the names of the columns.
+
+    There the columns are c0, c1, …, and the place of a row is `place`: a file may have any names.
 
     What came through a pipe has no place: it is put somewhere for as long.
     """
@@ -96,13 +95,16 @@ def _opened(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
             place = Path(folder) / "table.parquet"
             place.write_bytes(source.data)
         try:
+            database.execute("SET preserve_insertion_order = true")
             lock(database, [place])
+            names = [name for name, _ in columns_of_file(database, place)]
+            columns = ", ".join(f"c{number}" for number in range(len(names)))
             database.execute(
-                f"CREATE VIEW source AS SELECT * FROM read_parquet({literal_path(place)}, "
-                f"file_row_number = true, hive_partitioning = false)"
+                f"CREATE VIEW source AS SELECT {columns}, row_number() OVER () AS place FROM "
+                f"read_parquet({literal_path(place)}, hive_partitioning = false) AS t({columns})"
             )
             _refuse_bomb(source, database, place)
-            yield database, place
+            yield database, place, names
         except (duckdb.Error, UnicodeError) as error:
             reason = str(error).strip().splitlines()[0].replace(literal_path(place), "it")
             raise source.error(f"is no table that can be read: {reason}") from None

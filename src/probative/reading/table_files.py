@@ -9,6 +9,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import uuid
 import zlib
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from probative.reading.source import Source, is_brat_folder
 from probative.reading.tables import dialect_of, listed, objects_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = [
     "DATABASES",
@@ -55,6 +56,8 @@ _ENDINGS = {
 }
 # nothing that a file can hold: a cell that is empty is empty text, as for Python's reader
 _NO_NULL = f"\x01{uuid.uuid4().hex}"
+_PATH = "\x02"  # the column with the path of a row's file
+_NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how a folder says that there is no value
 _LONGEST_LINE = 1 << 24  # of which the engine keeps some for every core
 
 
@@ -72,14 +75,14 @@ class TableFiles:
         Its files, in their order.
     columns
         What its columns are called.
-    parted
-        Whether folders such as ``day=2024-01-01`` tell further columns.
+    partitions
+        Further columns, which folders such as ``day=2024-01-01`` tell.
     header
         Whether the first line of a text names the columns.
     dialect
         What separates the cells of a text, as Python's reader is told it.
     headers
-        The first line of each file of a text.
+        The columns of each file of a text, or of Parquet, in its order.
     comments
         Whether lines that begin with # are left out.
     table
@@ -92,7 +95,7 @@ class TableFiles:
     kind: str
     paths: tuple[Path, ...]
     columns: tuple[str, ...] = ()
-    parted: bool = False
+    partitions: tuple[str, ...] = ()
     header: bool = True
     dialect: dict[str, Any] = field(default_factory=dict)
     headers: tuple[tuple[str, ...], ...] = ()
@@ -108,75 +111,92 @@ class TableFiles:
         """What messages call a file: as it was given, if it is the only one."""
         return self.name if len(self.paths) == 1 and not is_many(self.name) else str(path)
 
+    def called(self, column: str) -> str:
+        """Return what `scan` calls a column: the engine does not tell ``pred`` from ``PRED``."""
+        return f"column_{self.columns.index(column)}"
+
     def scan(self, columns: Sequence[str]) -> str:
-        """The rows with these columns, as the part of a statement that stands after FROM."""
-        if self.kind == "parquet":
-            return self._scan(
-                "read_parquet", self.paths, f"{self._parts}, hive_types_autocast=false"
-            )
+        """Return the rows with these columns, as what stands after FROM in a statement.
+
+        What the columns are called there, `called` says.
+        """
+        if self.kind in DATABASES:  # as `attach` has left it
+            return self._select(columns, identifier, str(self.table))
         if self.kind == "jsonl":
-            kinds = ", ".join(f"{literal(name)}: 'JSON'" for name in columns if self._is_own(name))
-            how = (
-                f"format='newline_delimited', records='true', columns={{{kinds}}}, "
-                f"maximum_object_size={_LONGEST_LINE}, {self._parts}, hive_types_autocast=false"
-            )
-            return self._scan("read_json", self.paths, how)
-        if self.kind in DATABASES:
-            return str(self.table)  # as `attach` has left it
-        return self._scan_text(columns)
-
-    def _is_own(self, name: str) -> bool:
-        return not self.parted or name not in self.partitions
-
-    @property
-    def partitions(self) -> tuple[str, ...]:
-        """The columns that folders tell."""
-        if not self.parted:
-            return ()
-        parts = self.paths[0].parent.parts
-        return tuple(dict.fromkeys(part.partition("=")[0] for part in parts if "=" in part))
-
-    @property
-    def _parts(self) -> str:
-        return f"hive_partitioning={str(self.parted).lower()}"
-
-    def _scan_text(self, columns: Sequence[str]) -> str:
-        """Files whose first lines differ are read one by one: each has its own order."""
+            return self._scan_json(columns)
+        # each file has its own order of columns: they are told by their places
         by_header: dict[tuple[str, ...], list[Path]] = {}
         for path, header in zip(self.paths, self.headers, strict=True):
             by_header.setdefault(header, []).append(path)
-        quote = literal("" if self.dialect.get("quoting") == csv.QUOTE_NONE else '"')
         parts = []
         for header, paths in by_header.items():
-            names = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in _distinct(header))
-            how = (
-                f"delim={literal(self.dialect['delimiter'])}, quote={quote}, escape={quote}, "
-                f"header={str(self.header).lower()}, columns={{{names}}}, auto_detect=false, "
-                f"nullstr={literal(_NO_NULL)}, strict_mode=true, null_padding=false, "
-                f"max_line_size={_LONGEST_LINE}, {self._parts}, hive_types_autocast=false"
-                + (", comment='#'" if self.comments else "")
-            )
-            parts.append(self._scan("read_csv", paths, how))
-        if len(parts) == 1:
-            return parts[0]
-        named = ", ".join(map(identifier, columns))
-        each = [f"SELECT {named} FROM {part}" for part in parts]
-        return f"({' UNION ALL '.join(each)})"
+            places = [identifier(_place(number)) for number in range(len(header))]
+            if self.kind == "parquet":
+                rows = f"{self._read('read_parquet', paths)} AS t({', '.join(places)})"
+            else:
+                rows = self._read("read_csv", paths, self._how(len(header)))
+            taken = dict(zip(header, places, strict=True))
+            parts.append(self._select(columns, taken.__getitem__, rows))
+        return parts[0] if len(parts) == 1 else f"({' UNION ALL '.join(parts)})"
+
+    def _scan_json(self, columns: Sequence[str]) -> str:
+        """Objects are read whole where the engine would take two keys for one."""
+        own = [name for name in columns if name not in self.partitions]
+        whole = len({name.casefold() for name in own}) < len(own)
+        kinds = ", ".join(f"{literal(name)}: 'JSON'" for name in ([_place(0)] if whole else own))
+        how = (
+            f"format='newline_delimited', records='{str(not whole).lower()}', columns={{{kinds}}}, "
+            f"maximum_object_size={_LONGEST_LINE}"
+        )
+        rows = self._read("read_json", self.paths, how)
+        return self._select(columns, _of_object if whole else identifier, rows)
+
+    def _select(self, columns: Sequence[str], taken: Callable[[str], str], rows: str) -> str:
+        """Return the statement that calls columns as `called` does, in brackets."""
+        own = [
+            f"{_of_folder(name) if name in self.partitions else taken(name)} AS {self.called(name)}"
+            for name in columns
+        ]
+        return f"(SELECT {', '.join(own)} FROM {rows})"
+
+    def _how(self, width: int) -> str:
+        """Return how to read a text of so many columns."""
+        quote = literal("" if self.dialect.get("quoting") == csv.QUOTE_NONE else '"')
+        names = ", ".join(f"{literal(_place(number))}: 'VARCHAR'" for number in range(width))
+        return (
+            f"delim={literal(self.dialect['delimiter'])}, quote={quote}, escape={quote}, "
+            f"header={str(self.header).lower()}, columns={{{names}}}, auto_detect=false, "
+            f"nullstr={literal(_NO_NULL)}, strict_mode=true, null_padding=false, "
+            f"max_line_size={_LONGEST_LINE}, buffer_size={2 * _LONGEST_LINE}"
+            + (", comment='#'" if self.comments else "")
+        )
 
     @staticmethod
-    def _scan(function: str, paths: Sequence[Path], how: str) -> str:
-        return f"{function}([{', '.join(map(literal_path, paths))}], {how})"
+    def _read(function: str, paths: Sequence[Path], how: str = "") -> str:
+        """Return the call that reads files; folders are told by `_of_folder` and nothing else."""
+        places = ", ".join(map(literal_path, paths))
+        settings = f"hive_partitioning=false, filename={literal(_PATH)}"
+        return f"{function}([{places}], {settings}{how and ', '}{how})"
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    """The names of columns, with numbers for those that are there twice: nobody asks for these."""
-    seen: set[str] = set()
-    distinct = []
-    for number, name in enumerate(names):
-        own = name if name and name.casefold() not in seen else f"\x01{number}"
-        seen.add(own.casefold())
-        distinct.append(own)
-    return distinct
+def _place(number: int) -> str:
+    """Return the name of a column by its place, which no file has."""
+    return f"\x01{number}"
+
+
+def _of_folder(name: str) -> str:
+    """Return what the last folder of this name says in the path of a row, as text."""
+    sign = r"[/\\]"
+    pattern = literal(f".*{sign}{re.escape(name)}=([^/\\\\]*){sign}")
+    value = f"url_decode(regexp_extract({identifier(_PATH)}, {pattern}, 1))"
+    return f"nullif({value}, {literal(_NO_PARTITION)})"
+
+
+def _of_object(name: str) -> str:
+    """Return what an object has under a key."""
+    pointer = "/" + name.replace("~", "~0").replace("/", "~1")
+    value = f"({identifier(_place(0))} -> {literal(pointer)})"
+    return f"CASE WHEN json_type({value}) <> 'NULL' THEN {value} END"
 
 
 def is_many(word: str | Path) -> bool:
@@ -230,13 +250,13 @@ def find_tables(
         raise InputError("holds several databases; expected one", name)
     if table is not None and kind not in DATABASES:
         raise InputError("table: there is no database; expected it left out")
-    parted = root is not None and any("=" in part for part in _below(paths[0], root))
+    partitions = () if root is None else _partitions(paths, root)
     size = sum(path.stat().st_size for path in paths)
     files = TableFiles(
         name=name,
         kind=kind,
         paths=tuple(paths),
-        parted=parted,
+        partitions=partitions,
         comments=comments,
         table=table,
         size=size,
@@ -247,7 +267,7 @@ def find_tables(
 def _files(name: str) -> tuple[list[Path], Path | None]:
     """The files that a word stands for, and the folder below which folders tell columns."""
     if _is_dir(name):
-        return _below_folder(name), Path(name)
+        return _without_links(_below_folder(name)), Path(name)
     if _exists(name) or not has_magic(name):
         return [_readable(name)], None
     found = list(map(Path, find_paths(name, recursive=True)))
@@ -255,7 +275,7 @@ def _files(name: str) -> tuple[list[Path], Path | None]:
     if not paths:
         raise InputError("no file matches this pattern", name)
     root = Path(name[: next(i for i, sign in enumerate(name) if sign in "*?[")]).parent
-    return [_readable(str(path)) for path in paths], root
+    return _without_links(_readable(str(path)) for path in paths), root
 
 
 def _below_folder(name: str) -> list[Path]:
@@ -285,6 +305,40 @@ def _readable(name: str) -> Path:
 def _unreadable(name: str, error: Exception) -> InputError:
     reason = (getattr(error, "strerror", None) or str(error)).lower()
     return InputError(f"cannot be read: {reason}", name)
+
+
+def _without_links(paths: Iterable[Path]) -> list[Path]:
+    """Return each file once, under its own name rather than that of a link to it."""
+    once: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        own = path.stat()
+        file = (own.st_dev, own.st_ino)
+        if file not in once or (_is_link(once[file]) and not _is_link(path)):
+            once[file] = path
+    return list(once.values())
+
+
+def _is_link(path: Path) -> bool:
+    return path.resolve() != Path(os.path.abspath(path))  # noqa: PTH100  # links stay links
+
+
+def _partitions(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
+    """Return the columns that the folders below the one that was given tell, for every file."""
+    told = [
+        [part.partition("=")[0] for part in _below(path, root) if "=" in part] for path in paths
+    ]
+    for path, own in zip(paths, told, strict=True):
+        if sorted(own) != sorted(told[0]):
+            raise InputError(
+                f"folders tell {listed(own) or 'no column'}, but {listed(told[0]) or 'no column'} "
+                f"for {paths[0]}; expected every file in folders of the same names",
+                str(path),
+            )
+        if len(set(own)) < len(own):
+            raise InputError(
+                f"two folders tell one column ({listed(own)}); expected different names", str(path)
+            )
+    return tuple(told[0])
 
 
 def _below(path: Path, root: Path) -> tuple[str, ...]:
@@ -397,6 +451,10 @@ def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
                 f"there is no column {name!r}; expected one of {listed(known)}"
                 + suggestion(name, known)
             )
+        if name in files.partitions and known.count(name) > 1:
+            raise files.error(
+                f"column {name!r} is told by folders and stands in the files; expected one of both"
+            )
         if known.count(name) > 1:
             raise files.error(f"{known.count(name)} columns are called {name!r}; expected one")
         for path, header in zip(files.paths, files.headers, strict=False):
@@ -404,6 +462,12 @@ def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
                 raise files.error(
                     f"there is no column {name!r}, but {files.paths[0]} has one; expected it in "
                     f"every file",
+                    path,
+                )
+            if name in files.partitions and name in header:
+                raise files.error(
+                    f"column {name!r} is told by folders and stands in the file; expected one of "
+                    f"both",
                     path,
                 )
             if header.count(name) > 1:
