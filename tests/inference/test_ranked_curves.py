@@ -266,6 +266,18 @@ def test_the_interval_of_the_calibration_error_holds(probable, true, n):
     assert np.mean(held) > 0.935
 
 
+def test_units_that_move_all_bins_together_widen_the_interval_of_the_calibration_error():
+    # forty units with an item in each of ten bins, of which all or none come true
+    p = np.tile(np.linspace(0.55, 0.95, 10), 40)
+    unit = np.repeat(np.arange(40), 10)
+    came = unit < 24
+    apart = calibration(came, p, level=0.95, bins=10)
+    found = calibration(came, p, level=0.95, bins=10, unit=unit)
+    assert found.ece == apart.ece
+    assert found.ece_high - found.ece > 1.5 * (apart.ece_high - apart.ece)
+    assert found.ece_low < apart.ece_low
+
+
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=30))
 def test_the_parts_of_the_brier_score_add_up(items):
     yes = np.array([item[0] for item in items])

@@ -61,7 +61,8 @@ def calibration(
     chance = np.sqrt(expected) / np.array([one.items for one in own])
     error = float(share @ np.abs(gap))
     left = _debiased(share, gap, np.sqrt(noise))
-    low, high = _limits_of_error(own, share, gap, level)
+    together = 1.0 if unit is None else _together(is_positive, group, gap, unit)
+    low, high = _limits_of_error(own, share, gap, together, level)
     brier, parts = _brier(is_positive, probabilities)
     return Calibration(
         bins=tuple(own),
@@ -145,9 +146,9 @@ def _likely(one: CalibrationBin) -> float:
 
 
 def _limits_of_error(
-    bins: Sequence[CalibrationBin], share: Array, gap: Array, level: float
+    bins: Sequence[CalibrationBin], share: Array, gap: Array, together: float, level: float
 ) -> tuple[float, float]:
-    """Return limits of the calibration error.
+    """Return limits of the calibration error, whose variance is that of the bins times `together`.
 
     Below: the error of gaps that are all nearer to 0 by so many deviations that the error seen is
     as large as chance would have it; those that chance may have made alone are 0. Above, by MOVER:
@@ -163,7 +164,8 @@ def _limits_of_error(
         """How far what these gaps let expect, with chance, lies above what was seen."""
         mean = _mean_of_absolute(nearer(by), deviation)
         variance = share**2 @ np.maximum(0.0, nearer(by) ** 2 + deviation**2 - mean**2)
-        return float(share @ mean) + normal_quantile(level) * math.sqrt(float(variance)) - seen
+        chance = math.sqrt(together * float(variance))
+        return float(share @ mean) + normal_quantile(level) * chance - seen
 
     most = float(np.max(size / deviation))
     low = 0.0
@@ -171,7 +173,19 @@ def _limits_of_error(
         low = float(share @ nearer(float(optimize.brentq(beyond, 0.0, most))))
     largest = [max(one.mean - one.low, one.high - one.mean) for one in bins]
     above = share * np.maximum(0.0, largest - size)
-    return low, seen + math.sqrt(float(above @ above))
+    return low, min(float(share @ largest), seen + math.sqrt(together * float(above @ above)))
+
+
+def _together(is_positive: Any, group: Any, gap: Array, unit: Any) -> float:
+    """Return how many times larger the variance of the error is than that of bins taken apart.
+
+    Items of one unit that lie in several bins move their gaps together. At least 1.
+    """
+    share = np.bincount(group, weights=is_positive) / np.bincount(group)
+    moves = np.sign(gap)[group] * (is_positive - share[group])
+    cells = np.unique(unit * len(gap) + group, return_inverse=True)[1]
+    apart = float(np.sum(np.bincount(cells, weights=moves) ** 2))
+    return max(1.0, float(np.sum(np.bincount(unit, weights=moves) ** 2)) / apart) if apart else 1.0
 
 
 def _mean_of_absolute(mean: Array, deviation: Array) -> Array:
