@@ -36,6 +36,18 @@ def test_kappa_is_that_of_scikit_learn(seed):
     assert found.alpha.low < found.alpha.estimate < found.alpha.high
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_kappa_and_its_interval_are_the_same_whoever_is_named_first(seed):
+    rng = np.random.default_rng(seed)
+    ann = rng.choice(["a", "b", "c", "d"], 30, p=[0.6, 0.3, 0.07, 0.03])
+    bob = np.where(rng.random(30) < 0.3, rng.choice(["a", "b", "c", "d"], 30), ann)
+    bob[bob == "d"] = "b"
+    one, other = pv.agreement(ann, bob), pv.agreement(bob, ann)
+    for mine, theirs in zip(one.pairs[0].scores, other.pairs[0].scores, strict=True):
+        figures = [(i.estimate, i.low, i.high) for i in (mine, theirs)]
+        assert figures[0] == pytest.approx(figures[1], abs=1e-12)
+
+
 def test_missing_labels_in_lists_and_in_tables(tmp_path):
     ann, bob, eve = labels(4)
     bob[3] = eve[5] = ann[7] = None

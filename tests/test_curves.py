@@ -134,6 +134,18 @@ def test_copies_of_a_system_do_not_differ():
     assert "identical" in str(result)
 
 
+@pytest.mark.parametrize("power", [1, 6])
+def test_of_one_ranking_only_the_ranking_is_called_identical(power):
+    chance = 1 / (1 + np.exp(-np.asarray(SCORES)))
+    result = pv.compare_curves(GOLD, chance, chance**power)
+    for sentence in (*result.verdicts, *map(str, result.comparisons)):
+        assert "The ranking is identical" in sentence
+        assert "identical outputs" not in sentence
+        assert "nothing that counts differs" not in sentence
+    assert "depends on the order alone" in result.verdicts[0]
+    assert pv.gate(result, "require-not-worse")[0].passed
+
+
 @pytest.mark.parametrize("case", ["one positive", "one negative", "one unit", "positives in one"])
 def test_one_of_a_class_is_no_evidence(case):
     rng = np.random.default_rng(2)

@@ -92,3 +92,11 @@ def test_on_the_command_line(run, tmp_path):
     files = [tmp_path / f"{name}.csv" for name in "ab"]
     content = json.loads(run("bayes", *files, "--metric", "mcc", "--format", "json").out)
     assert content["tests"][0]["p_h1"] == pytest.approx(pv.bayes_test(A, B, "mcc").p_h1)
+
+
+def test_the_points_of_the_rule_are_found_once(monkeypatch):
+    asked, found = [], np.polynomial.legendre.leggauss
+    monkeypatch.setattr(np.polynomial.legendre, "leggauss", lambda n: asked.append(n) or found(n))
+    for tp in (70, 71, 72):
+        pv.bayes_test(pv.Counts(tp, 44, 10, 702), pv.Counts(80, 30, 7, 716), "mcc")
+    assert asked.count(257) <= 1

@@ -259,6 +259,31 @@ def test_the_least_coverage_of_five_items_is_above_093(metric):
     assert least_coverage(metric, 5, "jeffreys").coverage < 0.92
 
 
+def test_differences_of_poor_systems_are_covered_by_all_tables():
+    # two systems that guess, apart from each other: every case is as likely as every other
+    n, metric = 6, "mcc"
+    covered = defined = 0.0
+    for cuts in itertools.combinations(range(n + 7), 7):
+        cases = np.diff([-1, *cuts, n + 7]) - 1
+        gap = pv.difference(pv.PairedCounts(cases), metric)
+        if np.isnan(gap.estimate):
+            continue
+        chance = math.factorial(n) / np.prod(special.factorial(cases)) / 8**n
+        defined += chance
+        covered += chance * (gap.low <= 1e-12 and gap.high >= -1e-12)
+    assert defined > 0.9
+    assert covered / defined > 0.95
+
+
+def test_differences_join_the_limits_of_the_two_scores():
+    paired = pv.PairedCounts([9, 4, 3, 8, 12, 6, 5, 60])
+    gap = pv.difference(paired, "mcc")
+    a, b = (pv.interval(counts, "mcc") for counts in (paired.a, paired.b))
+    below, above = b.estimate - b.low, a.high - a.estimate
+    arm = math.sqrt(below**2 + above**2 - 2 * gap.correlation * below * above)
+    assert gap.low == pytest.approx(gap.estimate - arm, abs=1e-12)
+
+
 def test_kappa_of_mostly_positives_has_a_least_value():
     """Where no recall gives a kappa so low, the equation has a root all the same, of no meaning."""
     kappa = CompositePosterior("kappa", [2.0, 2.0, 2.0, 2.0])

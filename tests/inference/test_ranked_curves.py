@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 from sklearn.metrics import (
     average_precision_score,
     brier_score_loss,
@@ -231,6 +231,51 @@ def test_calibration_of_wrong_probabilities_is_found():
     assert found.ece_debiased == pytest.approx(0.1, abs=0.01)
     assert 0.08 < found.ece_low < 0.1 < found.ece_high < 0.12
     assert math.sqrt(found.squared_error) == pytest.approx(0.1, abs=0.01)
+
+
+def test_labels_that_are_all_right_may_still_be_wrong_in_three_of_a_hundred():
+    found = calibration(np.arange(100) < 100, np.ones(100), level=0.95, bins=10)
+    assert (found.ece, found.ece_debiased, found.ece_low) == (0, 0, 0)
+    assert found.ece_high == pytest.approx(1.959964**2 / (100 + 1.959964**2), abs=1e-6)  # Wilson's
+
+
+@pytest.mark.parametrize(
+    ("probable", "true", "n"),
+    [
+        (lambda rng, n: (rng.random(n) < 0.4).astype(float), lambda p: abs(p - 0.02), 50),
+        (
+            lambda rng, n: special.expit(rng.normal(0, 4, n)),
+            lambda p: 1 / (1 + (1 / p - 1) ** 0.5),
+            50,
+        ),
+        (lambda rng, n: rng.beta(0.3, 6, n), lambda p: p / 2, 200),
+        (lambda rng, n: np.full(n, 0.99), lambda p: p - 0.09, 200),
+        (lambda rng, n: rng.random(n), lambda p: np.where(p > 0.9, p - 0.5, p), 200),
+    ],
+    ids=["labels", "bold", "rare", "one value", "one bin"],
+)
+def test_the_interval_of_the_calibration_error_holds(probable, true, n):
+    rng, held = np.random.default_rng(3), []
+    for _ in range(500):
+        p = probable(rng, n)
+        chance = true(p)
+        found = calibration(rng.random(n) < chance, p, level=0.95, bins=10)
+        at = np.searchsorted([one.low_edge for one in found.bins], p, side="right")
+        error = float(np.abs(np.bincount(at, weights=chance - p)).sum()) / n
+        held.append(found.ece_low <= error <= found.ece_high)
+    assert np.mean(held) > 0.935
+
+
+def test_units_that_move_all_bins_together_widen_the_interval_of_the_calibration_error():
+    # forty units with an item in each of ten bins, of which all or none come true
+    p = np.tile(np.linspace(0.55, 0.95, 10), 40)
+    unit = np.repeat(np.arange(40), 10)
+    came = unit < 24
+    apart = calibration(came, p, level=0.95, bins=10)
+    found = calibration(came, p, level=0.95, bins=10, unit=unit)
+    assert found.ece == apart.ece
+    assert found.ece_high - found.ece > 1.5 * (apart.ece_high - apart.ece)
+    assert found.ece_low < apart.ece_low
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=30))

@@ -91,9 +91,10 @@ def test_calibration_errors_are_held():
     found = calibration_study(items=[100], replicates=60, rng=6)
     assert [one.probabilities for one in found] == list(PROBABILITIES)
     for one in found:
-        assert one.covered > 0.85, one
+        assert one.covered > 0.9, one
+    for one in found[:4]:
         assert abs(one.left - one.error) < abs(one.seen - one.error), one
-    assert [one.noted for one in found] == [0, 0, 0, 1]
+    assert {one.probabilities for one in found if one.noted} == {"units", "high units"}
 
 
 def test_the_command_prints_what_the_studies_found(capsys):

@@ -14,6 +14,8 @@ from probative.inference.proportions import normal_quantile
 from probative.results import Calibration, CalibrationBin
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from probative._types import Array
@@ -59,7 +61,8 @@ def calibration(
     chance = np.sqrt(expected) / np.array([one.items for one in own])
     error = float(share @ np.abs(gap))
     left = _debiased(share, gap, np.sqrt(noise))
-    low, high = _limits_of_error(share, gap, np.array([_likely(one) for one in own]), level)
+    together = 1.0 if unit is None else _together(is_positive, group, gap, unit)
+    low, high = _limits_of_error(own, share, gap, together, level)
     brier, parts = _brier(is_positive, probabilities)
     return Calibration(
         bins=tuple(own),
@@ -143,34 +146,46 @@ def _likely(one: CalibrationBin) -> float:
 
 
 def _limits_of_error(
-    share: Array, gap: Array, deviation: Array, level: float
+    bins: Sequence[CalibrationBin], share: Array, gap: Array, together: float, level: float
 ) -> tuple[float, float]:
-    """The calibration errors under which the one seen is not a surprise.
+    """Return limits of the calibration error, whose variance is that of the bins times `together`.
 
-    Gaps of the pattern that was seen, larger or smaller; above, also gaps of one size in all bins,
-    since small gaps have no pattern.
+    Below: the error of gaps that are all nearer to 0 by so many deviations that the error seen is
+    as large as chance would have it; those that chance may have made alone are 0. Above, by MOVER:
+    every gap may be as large as Wilson's limits of its bin let it be.
     """
-    seen, quantile = float(share @ np.abs(gap)), normal_quantile(level)
+    size, seen = np.abs(gap), float(share @ np.abs(gap))
+    deviation = np.array([_likely(one) for one in bins])
 
-    def beyond(gaps: Array, side: float) -> float:
-        """How far what these gaps let expect lies above what was seen, but for chance."""
-        mean = _mean_of_absolute(gaps, deviation)
-        variance = share**2 @ np.maximum(0.0, gaps**2 + deviation**2 - mean**2)
-        return float(share @ mean) + side * quantile * math.sqrt(float(variance)) - seen
+    def nearer(by: float) -> Array:
+        return np.maximum(0.0, size - by * deviation)
 
-    def largest(pattern: Array) -> float:
-        """The most that gaps of this pattern may amount to: 1 and less."""
-        size = float(share @ np.abs(pattern))
-        if not size > 0 or beyond(0 * pattern, -1) >= 0:
-            return 0.0
-        if beyond(pattern / size, -1) <= 0:
-            return 1.0
-        return float(optimize.brentq(lambda k: beyond(k * pattern / size, -1), 0.0, 1.0))
+    def beyond(by: float) -> float:
+        """How far what these gaps let expect, with chance, lies above what was seen."""
+        mean = _mean_of_absolute(nearer(by), deviation)
+        variance = share**2 @ np.maximum(0.0, nearer(by) ** 2 + deviation**2 - mean**2)
+        chance = math.sqrt(together * float(variance))
+        return float(share @ mean) + normal_quantile(level) * chance - seen
 
+    most = float(np.max(size / deviation))
     low = 0.0
-    if beyond(0 * gap, 1) < 0:  # then the gaps seen are larger than 0
-        low = seen * float(optimize.brentq(lambda k: beyond(k * gap, 1), 0.0, 1.0))
-    return low, max(largest(gap), largest(np.ones_like(gap)))
+    if beyond(most) < 0:
+        low = float(share @ nearer(float(optimize.brentq(beyond, 0.0, most))))
+    largest = [max(one.mean - one.low, one.high - one.mean) for one in bins]
+    above = share * np.maximum(0.0, largest - size)
+    return low, min(float(share @ largest), seen + math.sqrt(together * float(above @ above)))
+
+
+def _together(is_positive: Any, group: Any, gap: Array, unit: Any) -> float:
+    """Return how many times larger the variance of the error is than that of bins taken apart.
+
+    Items of one unit that lie in several bins move their gaps together. At least 1.
+    """
+    share = np.bincount(group, weights=is_positive) / np.bincount(group)
+    moves = np.sign(gap)[group] * (is_positive - share[group])
+    cells = np.unique(unit * len(gap) + group, return_inverse=True)[1]
+    apart = float(np.sum(np.bincount(cells, weights=moves) ** 2))
+    return max(1.0, float(np.sum(np.bincount(unit, weights=moves) ** 2)) / apart) if apart else 1.0
 
 
 def _mean_of_absolute(mean: Array, deviation: Array) -> Array:

@@ -10,7 +10,7 @@ the place of recall, and the average is one of a smooth function.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -234,13 +234,19 @@ class Single:
         ends = np.clip(
             self.centre + np.array([-1, 1]) * _FARTHEST * self.sd, self.own.low, self.own.high
         )
-        x, w = np.polynomial.legendre.leggauss(_GRID)
+        x, w = _gauss_legendre(_GRID)
         t = ends[0] + (x + 1) / 2 * (ends[1] - ends[0])
         w = w * (ends[1] - ends[0]) / 2
         above = self.tail(t, upper=True)
         mean = ends[0] + float(w @ above)
         second = ends[0] ** 2 + float(w @ (2 * t * above))
         return mean, max(0.0, second - mean**2)
+
+
+@cache
+def _gauss_legendre(points: int) -> tuple[Array, Array]:
+    """Return points and weights of Gauss' rule, which take longer to find than most integrals."""
+    return np.polynomial.legendre.leggauss(points)
 
 
 class CompositePosterior(Posterior):

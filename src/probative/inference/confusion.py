@@ -4,8 +4,9 @@ An item of class i that is called j moves a score by its derivative in that cell
 unit move it by their sum, and what units cost follows as in `clusters`. The limits are those of the
 log odds of the score within its bounds. For the lower one an item is added to the table, shared
 out as chance would: without it a table without errors, or nearly so, would seem to be sure. For the
-upper one a right item is added, shared out evenly among the classes of the answer: without it a
-table whose rare classes happen to be never right would.
+upper one a right item is added, shared out evenly among the classes that occur on either side:
+without it a table whose rare classes happen to be never right would. Both scores, and so their
+limits, are the same with the two sides exchanged.
 """
 
 from __future__ import annotations
@@ -206,7 +207,7 @@ def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]
         return _limits_of_one_label(table, metric, z)
     chance = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
     by_chance = table + _ADDED * chance / table.sum() ** 2
-    there = table.sum(axis=1) > 0
+    there = table.sum(axis=0) + table.sum(axis=1) > 0
     righted = table + _ADDED * np.diag(there / there.sum())
     return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
 

@@ -10,7 +10,7 @@ from probative.counts import PairedCounts, paired_of
 from probative.inference import clusters
 from probative.inference.clustered_posterior import ClusteredPosterior
 from probative.inference.intervals import default_method, interval, limits_of_units
-from probative.metrics import COMPOSITES, METRICS, TABLE, score, span
+from probative.metrics import METRICS, TABLE, score, span
 from probative.options import DifferenceOptions
 from probative.results import Difference, Interval
 
@@ -47,8 +47,8 @@ def difference(
     metric
         One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
     method
-        "mover" combines the two single intervals, of Wilson's kind, with the correlation of the
-        two scores; "bayes" is the equal-tailed interval of the paired posterior.
+        "mover" combines the default intervals of the two scores with their correlation; "bayes"
+        is the equal-tailed interval of the paired posterior.
     level
         The nominal coverage, in (0, 1).
     beta
@@ -117,8 +117,7 @@ def _single(
     counts: Counts, dependence: Dependence | None, metric: str, level: float, beta: float
 ) -> Interval:
     """The interval of one of the scores, with the units' worth for the difference."""
-    # the guarded limits of one score are farther than those of a difference need to be
-    method = "jeffreys" if metric in COMPOSITES else default_method(metric, beta)
+    method = default_method(metric, beta)
     if dependence is None:
         return interval(counts, metric, method, level=level, beta=beta)
     estimate = score(counts, metric, beta=beta)

@@ -2,7 +2,10 @@
 
 The log-odds of probabilities are normal, so that about a fourth of the items are positive. "right":
 every probability is right. "bold": the true log-odds are half as large. "high": they are lower by
-one half. "units": probabilities are right, but items of a unit come true together more often.
+one half. "units": probabilities are right, but items of a unit come true together more often; "high
+units": so, and they are too high. "bolder": as "bold", with log-odds between -8 and 8. "labels":
+probabilities are 0 or 1, and right 98 times of 100. "rare": most are near 0, and all are twice as
+large as they should be. "partly": those above 0.9 are too large by one half, all others right.
 """
 
 from __future__ import annotations
@@ -21,11 +24,14 @@ from probative.studies.curves import draw_noise, draw_units, monte_carlo_error
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative._types import RNG
+    from probative._types import RNG, Array
 
 __all__ = ["PROBABILITIES", "CalibrationCoverage", "calibration_study"]
 
-PROBABILITIES = ("right", "bold", "high", "units")
+PROBABILITIES = (
+    *("right", "bold", "high", "units"),
+    *("high units", "bolder", "labels", "rare", "partly"),
+)
 _MEAN, _DEVIATION = -1.0, 1.5
 _BINS = 10
 
@@ -110,10 +116,8 @@ def calibration_study(
 
 
 def _one_test_set(kind: str, n: int, level: float, rng: np.random.Generator) -> list[float]:
-    said = rng.normal(_MEAN, _DEVIATION, n)
-    odds = {"bold": said / 2, "high": said - 0.5}.get(kind, said)
-    stated, true = special.expit(said), special.expit(odds)
-    unit = draw_units(n, rng) if kind == "units" else None
+    stated, true = _probabilities(kind, n, rng)
+    unit = draw_units(n, rng) if kind.endswith("units") else None
     came = special.ndtr(draw_noise(unit, n, rng)) < true
     found = calibration(came, stated, level=level, bins=_BINS, unit=unit)
     shares = np.array([_within(one, stated, true) for one in found.bins])
@@ -129,6 +133,22 @@ def _one_test_set(kind: str, n: int, level: float, rng: np.random.Generator) -> 
         found.note is not None,
         float(np.mean(held)),
     ]
+
+
+def _probabilities(kind: str, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return the probabilities that are stated, and the true ones."""
+    if kind == "labels":
+        stated = (rng.random(n) < 0.4).astype(float)
+        return stated, np.abs(stated - 0.02)
+    if kind == "rare":
+        stated = rng.beta(0.3, 6.0, n)
+        return stated, stated / 2
+    if kind == "partly":
+        stated = rng.random(n)
+        return stated, np.where(stated > 0.9, stated - 0.5, stated)
+    said = rng.normal(0.0, 4.0, n) if kind == "bolder" else rng.normal(_MEAN, _DEVIATION, n)
+    odds = said / 2 if kind.startswith("bold") else said - 0.5 * kind.startswith("high")
+    return special.expit(said), special.expit(odds)
 
 
 def _within(one: Any, stated: Any, true: Any) -> float:

@@ -50,6 +50,12 @@ _SYSTEMS = {
     "rare": (0.1, 0.7, 0.95, 0.04),
     "good": (0.3, 0.95, 0.97, 0.03),
 }
+# share of positives, recall, specificity and items of two systems that err apart from each other
+_APART = {
+    "scarce, apart": (0.05, 0.9, 0.99, 400),
+    "scarce and poor, apart": (0.05, 0.3, 0.98, 400),
+    "guessing, apart": (0.5, 0.5, 0.5, 50),
+}
 _ITEMS = (20, 50, 200)
 _COPIED, _COPIES = 0.01, (50, 100, 300, 1000)
 _UNITS, _UNIT_SIZES, _CORRELATION = (10, 20, 40), ("equal", "lognormal"), 0.1
@@ -261,6 +267,21 @@ def paired_shares(
     return np.maximum(shares, 0.0)
 
 
+def shares_apart(positives: float, recall: float, specificity: float) -> Array:
+    """Return the shares of the eight cases of two systems as good as each other that err apart.
+
+    Parameters
+    ----------
+    positives, recall, specificity
+        Of the answer, and of both systems.
+    """
+    shares = np.empty(8)
+    missed, alarms = 1 - recall, 1 - specificity
+    shares[[0, 2, 4, 6]] = recall * missed, recall * missed, recall**2, missed**2
+    shares[[1, 3, 5, 7]] = alarms * specificity, alarms * specificity, alarms**2, specificity**2
+    return shares * np.where(np.arange(8) % 2, 1 - positives, positives)
+
+
 @dataclass(frozen=True)
 class _Drawn:
     """Test sets that are drawn, and an interval of each."""
@@ -317,6 +338,8 @@ def _difference_jobs(metric: str) -> Iterator[_Drawn]:
             shares = paired_shares(positives, recall, specificity, _COPIED, lead)
             for n in _COPIES:
                 yield _of_items(metric, f"{name}, {what}", shares, n)
+    for name, (positives, recall, specificity, n) in _APART.items():
+        yield _of_items(metric, name, shares_apart(positives, recall, specificity), n)
 
 
 def _of_items(metric: str, name: str, shares: Array, n: int) -> _Drawn:

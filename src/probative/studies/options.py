@@ -317,7 +317,10 @@ class CurveStudyOptions(SimulationOptions):
     pairs: Sequence[str] = field(
         default=("alike", "units", "copies", "better"), metadata={"as": "pair"}
     )
-    probabilities: Sequence[str] = ("right", "bold", "high", "units")
+    probabilities: Sequence[str] = (
+        *("right", "bold", "high", "units"),
+        *("high units", "bolder", "labels", "rare", "partly"),
+    )
     items: Sequence[int] = field(default=(20, 50, 200, 1000), metadata={"as": "n"})
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "amount",
     "counted",
     "equals",
+    "is_of_ranking",
     "match_words",
     "metric_name",
     "metric_words",
@@ -98,6 +99,11 @@ def _words_of(metric: str) -> str:
     if metric in TABLE:
         return TABLE[metric].words
     return " ".join(TABLE[word].words if word in TABLE else word for word in metric.split("_"))
+
+
+def is_of_ranking(metric: str) -> bool:
+    """Say whether a score depends on the order of the items alone: the scores of curves do."""
+    return metric in ("average_precision", "roc_auc") or metric.startswith("best_")
 
 
 def match_words(match: str | None) -> tuple[str, ...]:

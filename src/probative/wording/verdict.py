@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from probative.metrics import NEEDS_TN
 from probative.wording import (
     equals,
+    is_of_ranking,
     metric_name,
     number,
     points,
@@ -53,6 +54,11 @@ def verdict(comparison: Comparison) -> str:
     """Say in plain words what a comparison of two systems has shown."""
     c = comparison
     reason = no_verdict(c)
+    if c.identical and is_of_ranking(c.metric):
+        return (
+            f"The ranking is identical: {c.a} and {c.b} put the items into the same order, and "
+            f"{metric_name(c.metric)} depends on the order alone."
+        )
     if c.identical:
         return (
             f"{c.a} and {c.b} gave identical outputs: they were compared item by item, and "

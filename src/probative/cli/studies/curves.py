@@ -127,7 +127,8 @@ def curves(
                 metavar="NAME",
                 parser=options.word_list,
                 several=True,
-                help="What is wrong with probabilities: right (nothing), bold, high, units.",
+                help="What is wrong with probabilities: right (nothing), bold, high, units, 'high "
+                "units', bolder, labels, rare, partly.",
             ),
             items=Option(
                 "--n",
