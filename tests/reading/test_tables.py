@@ -321,15 +321,17 @@ def test_numbers_are_equal_by_value_whatever_holds_them(write, parquet):
         pa.array([1.0, 2.0, 2.0]),
         pd.Series(["1", "2", "2"], dtype="category"),
         ["1", "2", "2"],
+    ]
+    files = [
         write("gold\n1\n2\n2\n", "t.csv"),
         write(lines({"gold": 1}, {"gold": 2.0}, {"gold": 2}), "t.jsonl"),
         write("1\n2\n2\n", "labels.txt"),
         parquet("SELECT * FROM (VALUES (1.0::DOUBLE), (2), (2)) t(gold)"),
     ]
-    for side in sides:
-        for other in (sides[0], side):
-            counts = pv.score(side, other, task="labels")[0].counts
-            assert (counts.tp, counts.fp) == (3, 0), side
+    pairs = [(side, other) for side in sides for other in (sides[0], side)]
+    for side, other in (*pairs, *zip(files, files, strict=True)):
+        counts = pv.score(side, other, task="labels")[0].counts
+        assert (counts.tp, counts.fp) == (3, 0), side
 
 
 def test_truth_values_are_one_and_zero():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.reading.annotations import (
+    Labels,
     LabelSets,
     Spans,
     Tagged,
@@ -17,7 +18,7 @@ from probative.reading.joined import read_large_joined
 from probative.reading.large_tables import Engine
 from probative.reading.recognise import Options, open_input, read
 from probative.reading.run_tables import read_run_table
-from probative.reading.runs import Runs, check_own_answer, runs_of, single_outputs
+from probative.reading.runs import Runs, check_own_answer, refuse_mixture, runs_of, single_outputs
 from probative.reading.table_sides import are_other_labels, refuse_answer_again
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def read_apart(
     """Read an answer and systems from inputs of their own, in the same way."""
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
+    refuse_mixture(gold, systems)
     beside = [output for system in systems for output in single_outputs(gold, system)]
     options = settled([gold, *beside], options)
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
@@ -197,8 +199,11 @@ def _same_task(output: Annotations, answer: Annotations) -> Annotations:
             f"{_per_item(answer)}; expected the same (multilabel=)"
         )
     if task_of(output) != task_of(answer):
+        files = isinstance(output, Labels) and output.origin is None
+        hint = "; texts in a list are labels where gold is data, not files" if files else ""
         raise InputError(
-            f"{name_of(output)}: is {task_of(output)}, but {name_of(answer)} is {task_of(answer)}"
+            f"{name_of(output)}: is {task_of(output)}, but {name_of(answer)} is "
+            f"{task_of(answer)}{hint}"
         )
     return output
 
