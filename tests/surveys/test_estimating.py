@@ -584,3 +584,11 @@ def test_texts_with_spans_that_nobody_annotated_are_counted_as_rows(write, tmp_p
     pv.sample(one, {"one": one}, size=20, to=tmp_path / "texts.jsonl")
     with pytest.raises(InputError, match="20 rows not annotated yet"):
         pv.estimate(tmp_path / "texts.design.json", tmp_path / "texts.jsonl")
+
+
+def test_annotations_in_another_vocabulary_are_refused():
+    old, new = ["1", "1", "0", "0"] * 20, ["1", "0", "1", "0"] * 20
+    drawn = pv.sample(None, {"old": old, "new": new}, size=40)
+    said = {"1": "yes", "0": "no"}
+    with pytest.raises(InputError, match=r"old: has no label of gold \('no', 'yes'\), but '0', "):
+        pv.estimate(drawn.design, [said[old[i]] for i in drawn.units], systems=[old, new])
