@@ -568,8 +568,8 @@ WORDS, NUMBERS = {True: "yes", False: "no"}, {True: "1", False: "0"}
 
 def yes_no(seed: int, error: float, names: dict[bool, str]) -> list[str]:
     rng, flip = np.random.default_rng(1), np.random.default_rng(seed)
-    return [names[bool(x) != bool(y)] for x, y in zip(rng.random(200) < 0.4,
-                                                      flip.random(200) < error, strict=True)]  # fmt: skip
+    right, wrong = rng.random(200) < 0.4, flip.random(200) < error
+    return [names[bool(x) != bool(y)] for x, y in zip(right, wrong, strict=True)]
 
 
 @pytest.mark.parametrize("form", ["lists", "table", "labels", "key"])

@@ -342,9 +342,25 @@ def test_truth_values_are_one_and_zero():
     assert pv.Counts.from_labels(gold, ["1", "0", "1"]) == pv.Counts(2, 0, 0, 1)
 
 
+def test_continuous_gold_is_refused_and_strings_are_labels():
+    gold, pred = [0.5, 0.3, 1.0], [0.2, 0.3, 1.0]
+    message = "continuous numbers such as 0.5, which are no classes; expected classes"
+    for form in (list, np.array, pd.Series, pl.Series):
+        with pytest.raises(InputError, match=f"gold: holds {message}"):
+            pv.score(form(gold), form(pred))
+    with pytest.raises(InputError, match=f"column 'y' holds {message}"):
+        pv.score(pd.DataFrame({"y": gold, "z": pred}), gold_column="y", columns=["z"])
+    with pytest.raises(InputError, match=message):
+        pv.compare(gold, pred, pred)
+    texts = [list(map(str, side)) for side in (gold, pred)]
+    assert pv.score(*texts)[0]["accuracy"].estimate == pytest.approx(2 / 3)
+    assert pv.score([1.0, 2.0], [1, 2])[0]["accuracy"].estimate == 1
+    assert pv.score([1, 0, 1], [0.7, 0.2, 0.4], threshold=0.5)[0].counts.tp == 1
+
+
 def test_large_numbers_stay_apart():
     big = 2**53
-    for gold, pred in (([big, big + 1], [big, big]), ([0.5, big + 1], [0.5, big])):
+    for gold, pred in (([big, big + 1], [big, big]), (["x", big + 1], ["x", big])):
         assert pv.score(gold, pred)[0].counts.tp == 1
     frame = pd.DataFrame({"y": [big, big + 1], "z": [big, big]})
     assert pv.score(frame, gold_column="y", columns=["z"])[0].counts.tp == 1

@@ -214,11 +214,11 @@ def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
     """
     for number, system in enumerate(systems, start=1):
         outputs = system if isinstance(system, (list, tuple)) and len(system) else [system]
-        files = [one for one in outputs if isinstance(one, Path) or one is system and is_path(one)]
-        if files and not is_path(gold):
+        file = next((one for one in outputs if isinstance(one, Path)), None)
+        file = system if is_path(system) else file
+        if file is not None and not is_path(gold):
             raise InputError(
-                "is a file, but gold is data; expected all of them as files, or all as data",
-                files[0],
+                "is a file, but gold is data; expected all of them as files, or all as data", file
             )
         if is_path(gold) and not all(is_path(one) or _is_read(one) for one in outputs):
             name = f"pred {number}" if len(systems) > 1 else "pred"
