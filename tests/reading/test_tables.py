@@ -485,3 +485,40 @@ def test_a_perfect_system_may_have_columns_of_other_kinds(write):
     gold = write("y\n1\n0\n1\n", "gold.csv")
     own = write("id,text,y,size\n1,red,1,12\n2,blue,0,17\n3,red,1,14\n", "own.csv")
     assert pv.score(gold, own)[0]["accuracy"].estimate == 1
+
+
+# --- records are no labels --------------------------------------------------------------------
+
+INVOICE = {"vendor": {"name": "A"}, "total": 1.5, "tags": ["a", "b"], "lines": [{"sku": "p"}]}
+FLAT = {"supplier": "A", "total": 1.5, "tags": ["a", "b"]}
+
+
+@pytest.mark.parametrize("record", [INVOICE, FLAT, {"label": "x", "vendor": {"name": "A"}}])
+def test_records_are_not_taken_for_labels(write, run, record):
+    files = [write(lines(record, record), f"{name}.jsonl") for name in ("gold", "a", "b")]
+    fields = ", ".join(record)
+    message = f"gold.jsonl: looks like records with the fields {fields}, not like labels; expected"
+    with pytest.raises(InputError, match=message):
+        pv.compare(*files)
+    outcome = run("check", files[0])
+    assert outcome.status == 2
+    assert "looks like records" in outcome.out + outcome.err
+    assert "Nothing is wrong" not in outcome.out
+
+
+def test_records_in_parquet_are_not_taken_for_labels(parquet):
+    path = parquet("SELECT {'name': 'A'} AS vendor, ['a', 'b'] AS tags")
+    with pytest.raises(InputError, match="looks like records with the fields vendor, tags, not"):
+        pv.score(path, path)
+
+
+def test_what_describes_an_item_may_stand_beside_its_label(write):
+    for rows in (
+        [{"text": "t", "label": "x", "meta": {"source": "web"}}, {"text": "u", "label": "y"}],
+        [{"id": 1, "text": "t", "tags": ["a", "b"]}, {"id": 2, "text": "u", "tags": []}],
+        [{"label": "x", "keywords": ["k"], "_hash": {"n": 1}}, {"label": "y", "lang": "de"}],
+    ):
+        path = write(lines(*rows), "t.jsonl")
+        assert pv.score(path, path)[0].counts.fp == 0
+    path = write(lines(INVOICE, INVOICE), "t.jsonl")
+    assert pv.score(path, path, gold_column="tags", columns=["tags"])[0].counts.tp == 4

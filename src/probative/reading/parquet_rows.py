@@ -11,7 +11,7 @@ import numpy as np
 
 from probative.reading.database import connected, identifier, literal_path, lock
 from probative.reading.parquet_columns import columns_of_file
-from probative.reading.tables import Cells, choose_columns, refuse_twins
+from probative.reading.tables import Cells, choose_columns, refuse_records, refuse_twins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +55,11 @@ def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
     """Read columns of a table; DuckDB numbers their distinct values, and sees nothing else."""
     with _opened(source) as (database, place):
         refuse_twins(source, [name for name, _ in columns_of_file(database, place)])
-        there = [row[0] for row in database.execute("DESCRIBE source").fetchall()]
-        names, unit, asked = choose_columns(wanted, there[:-1], source.error)
+        kinds = dict(row[:2] for row in database.execute("DESCRIBE source").fetchall()[:-1])
+        names, unit, asked = choose_columns(wanted, list(kinds), source.error)
+        lists = {name for name, kind in kinds.items() if kind.endswith("[]")}
+        objects = {name for name, kind in kinds.items() if kind.startswith(("STRUCT", "MAP"))}
+        refuse_records(wanted, names, list(kinds), objects, lists, source.error)
         read = {name: _numbered(database, name) for name in asked}
         return Cells("parquet", names, unit, read, group=wanted.group)
 
