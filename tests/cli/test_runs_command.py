@@ -334,3 +334,16 @@ def test_counts_without_such_a_column_are_paired_by_row_order(run, write):
     write("tp,fp,fn\n8,1,2\n", "one.csv")
     write("tp,fp,fn\n7,1,3\n", "two.csv")
     assert "row order" not in run("compare", "--counts", "one.csv", "two.csv").err
+
+
+def test_a_run_that_is_gold_itself_is_noted(run, write):
+    write("yes\nno\nyes\n", "gold.txt")
+    write("yes\nno\nno\n", "run.txt")
+    note = "gold.txt: is gold itself, so all of it is right"
+    outcome = run("score", "gold.txt", "--runs", "A=run.txt", "--runs", "A=./gold.txt")
+    assert outcome.status == 0
+    assert note in outcome.err
+    Path("link.txt").symlink_to("gold.txt")
+    assert "link.txt: is gold itself" in run("score", "gold.txt", "link.txt").err
+    assert note in run("score", "gold.txt", "gold.txt").err
+    assert "is gold itself" not in run("score", "gold.txt", "run.txt").err

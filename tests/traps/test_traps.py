@@ -590,7 +590,7 @@ TRAPS = [
         "score g.txt g.txt",
         task="labels",
         tp_fp_fn=(2, 0, 0),
-        says="g.txt: is the answer itself, so all of it is right",
+        says="g.txt: is gold itself, so all of it is right",
     ),
     # --- names and margins --------------------------------------------------------------------
     Trap(

@@ -36,7 +36,9 @@ __all__ = [
     "find_runs",
     "natural_order",
     "numbered_siblings",
+    "refuse_mixture",
     "runs_of",
+    "same_file",
     "single_outputs",
 ]
 
@@ -85,14 +87,17 @@ def _files_of(files: str, beside: str | None) -> list[str]:
     else:
         there = [files] if Path(files).exists() else []  # a pipe
         missing = "there is no such file"
-    paths = sorted((path for path in there if not _same(path, beside)), key=natural_order)
+    paths = sorted((path for path in there if not same_file(path, beside)), key=natural_order)
     if not paths:
         raise InputError("no file but the answer; expected runs" if there else missing, files)
     return paths
 
 
-def _same(path: str, other: str | None) -> bool:
-    return bool(other and other != "-" and Path(other).exists() and Path(path).samefile(other))
+def same_file(path: Any, other: Any) -> bool:
+    """Whether both are paths of one file."""
+    if not is_path(other) or "-" in (str(path), str(other)) or not str(other):
+        return False
+    return Path(other).exists() and Path(path).exists() and Path(path).samefile(other)
 
 
 def natural_order(name: str) -> list[tuple[int, int, str]]:

@@ -171,7 +171,6 @@ def compare_counts(
                 "b": b,
                 "metric": metric,
                 "positives": int(np.sum(first.positives)),
-                "identical": by_system[a] == by_system[b],
                 "observed_units": len(first),
             }
             answers.append(answer_both(answer, common, options, "unit"))
