@@ -559,3 +559,73 @@ def test_by_document(write):
     paired = pv.PairedCounts(np.array(rows))
     assert c.pvalue == pytest.approx(pv.randomization_test(paired, "recall", by="unit").pvalue)
     assert c.design_effect == pytest.approx(pv.difference(paired, "recall").design_effect)
+
+
+# --- vocabularies with nothing in common ------------------------------------------------------
+
+WORDS, NUMBERS = {True: "yes", False: "no"}, {True: "1", False: "0"}
+
+
+def yes_no(seed: int, error: float, names: dict[bool, str]) -> list[str]:
+    rng, flip = np.random.default_rng(1), np.random.default_rng(seed)
+    right, wrong = rng.random(200) < 0.4, flip.random(200) < error
+    return [names[bool(x) != bool(y)] for x, y in zip(right, wrong, strict=True)]
+
+
+@pytest.mark.parametrize("form", ["lists", "table", "labels", "key"])
+def test_a_system_that_shares_no_label_with_gold_is_refused(form, tmp_path):
+    gold, a, b = yes_no(1, 0, WORDS), yes_no(2, 0.2, NUMBERS), yes_no(3, 0.3, NUMBERS)
+    how: dict = {}
+    given: list = [gold, a, b]
+    if form == "table":
+        rows = "\n".join(map(",".join, zip(gold, a, b, strict=True)))
+        (tmp_path / "t.csv").write_text(f"gold,a,b\n{rows}\n", encoding="utf-8")
+        given, how = [tmp_path / "t.csv"], {"gold_column": "gold", "columns": ["a", "b"]}
+    elif form != "lists":
+        for i, (name, side) in enumerate(zip(("gold", "a", "b"), given, strict=True)):
+            lines = side
+            if form == "key":
+                lines = ["id,label", *(f"{number},{own}" for number, own in enumerate(side))]
+                how = {"key": ["id"]}
+            given[i] = tmp_path / f"{name}.{'csv' if how else 'txt'}"
+            given[i].write_text("\n".join(lines) + "\n", encoding="utf-8")
+    message = r"a: has no label of gold \('no', 'yes'\), but '0', '1'; expected the same labels, or"
+    names = {} if form == "table" else {"names": ["a", "b"]}
+    with pytest.raises(InputError, match=message):
+        pv.compare(*given, **names, **how)
+    found = pv.compare(*given, **names, **how, mapping={"1": "yes", "0": "no"})
+    assert found.systems[0]["accuracy"].estimate == pytest.approx(0.8, abs=0.06)
+    assert not found.comparisons[0].identical
+
+
+def test_what_may_share_no_label_with_gold():
+    always = pv.score(["refuse"] * 30, ["comply", "unclear"] * 15)  # gold has one class
+    assert always[0]["accuracy"].estimate == 0
+    assert pv.score(["no"] * 5, ["yes"] * 5)[0].counts.fp == 5  # the other of two classes
+    assert pv.score(["a", "b"] * 20, ["a"] * 40)[0]["accuracy"].estimate == 0.5  # a constant
+    gold = [["B-PER", "B-LOC"]] * 20
+    assert pv.score(gold, [["O", "O"]] * 20)[0].counts == pv.Counts(0, 0, 40)
+    other = [["B-person", "B-place"]] * 20
+    assert pv.score(gold, other, ignore_type=True)[0].counts == pv.Counts(40, 0, 0)
+    with pytest.raises(InputError, match=r"no label of gold \('LOC', 'PER'\), but 'person', 'pl"):
+        pv.score(gold, other)
+    with pytest.raises(InputError, match="no label of gold"):
+        pv.score([["B-PER"]] * 20, [["B-person"]] * 20)
+    assert pv.score([["B-PER"]], [["B-ORG"]])[0].counts == pv.Counts(0, 1, 1)  # by chance
+    with pytest.raises(InputError, match="no label of gold"):
+        pv.score(["yes"] * 9, ["1", "0", "1"] * 3)
+
+
+def test_outputs_that_differ_are_not_identical_where_both_count_as_no():
+    gold = ["yes", "no", "no", "yes"] * 10
+    a, b = ["yes", "maybe", "no", "no"] * 10, ["yes", "unknown", "no", "no"] * 10
+    found = pv.compare(gold, a, b)
+    assert (found.comparisons[0].difference, found.comparisons[0].identical) == (0, False)
+    assert "identical" not in found.verdicts[0]
+    assert pv.compare(gold, a, [*a]).comparisons[0].identical
+    runs = pv.compare(gold, {"A": [a, b], "B": [b, a]})
+    assert not any(c.identical for c in runs.comparisons)
+    assert not any("identical" in note for note in runs.notes)
+    spans = [[(0, 2, "A")]] * 20, [[(0, 3, "A")]] * 20
+    lenient = pv.compare([[(0, 4, "A")]] * 20, *spans, match="type")
+    assert (lenient.comparisons[0].difference, lenient.comparisons[0].identical) == (0, False)

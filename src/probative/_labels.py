@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-__all__ = ["Column", "is_missing", "items_of", "label_name", "label_text", "labels_of", "named"]
+__all__ = [
+    "Column",
+    "is_missing",
+    "items_of",
+    "label_name",
+    "label_text",
+    "labels_of",
+    "named",
+    "refuse_continuous",
+]
 
 _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}
 _EXPECTED = "expected text, a number or a truth value"
@@ -153,6 +162,29 @@ def items_of(name: str, values: Any) -> list[Any]:
         return list(values)
     except TypeError:
         raise InputError(f"{name}: {shown(values)}; expected one label per item") from None
+
+
+def refuse_continuous(values: Sequence[Any], error: Callable[[str], InputError]) -> None:
+    """Refuse numbers that are not all whole as classes; texts, and numbers among them, may be.
+
+    Parameters
+    ----------
+    values
+        The labels of gold, as Python objects.
+    error
+        Makes an error of a message.
+    """
+    kinds = set(map(type, values))
+    if not all(issubclass(kind, (Real, np.bool_)) for kind in kinds):
+        return
+    numbers = (v for v in values if isinstance(v, (float, np.floating)) and math.isfinite(v))
+    example = next((number for number in numbers if not float(number).is_integer()), None)
+    if example is not None:
+        raise error(
+            f"holds continuous numbers such as {example}, which are no classes; expected classes "
+            f"(graded scores cut into some), probabilities as the output alone (threshold=), or "
+            f"strings where numbers are names"
+        )
 
 
 def labels_of(

@@ -118,6 +118,7 @@ def agreement(
         rest,
         names=None if names is None else names[1:],
         find_positive=False,
+        same_labels=False,  # of few items each, people may use other labels
         blank=_NOBODY if options.missing == "" else None,
         reading=options,
     )

@@ -283,3 +283,67 @@ def test_tags_in_a_table_of_runs_are_no_labels_in_silence(run, refused, write):
     assert labels.status == 0
     assert "tags.csv: csv table, labels in column 'a'\n" in labels.err
     assert " more" not in labels.err  # the columns of one table are no further files
+
+
+def counted(units, seed, column="doc"):
+    """Counts of documents of very different sizes, a row each."""
+    rng = np.random.default_rng(seed)
+    rows = [f"{column},tp,fp,fn"]
+    for unit in units:
+        size = 2 + 5 * unit
+        missed = int(rng.integers(0, 1 + size // 3))
+        rows.append(f"d{unit},{size - missed},{int(rng.integers(0, 4))},{missed}")
+    return rows
+
+
+def test_counts_are_joined_by_the_column_that_names_units(run, write):
+    a, b = counted(range(20), 1), counted(range(20), 2)
+    write("\n".join(a) + "\n", "a.csv")
+    write("\n".join(b) + "\n", "b.csv")
+    write("\n".join([b[0], *b[:0:-1]]) + "\n", "turned.csv")
+    usual = answer(run("compare", "--counts", "a.csv", "b.csv", "-f", "json"))
+    turned = answer(run("compare", "--counts", "a.csv", "turned.csv", "-f", "json"))
+    assert usual["comparisons"][0]["pvalue"] == turned["comparisons"][0]["pvalue"]
+    assert usual["notes"] == turned["notes"] == ["paired by column 'doc'"]
+    second = ("b.csv", "turned.csv")
+    ranks = [answer(run("rank", "--counts", "a.csv", file, "-f", "json")) for file in second]
+    assert ranks[0]["pairs"][0]["pvalue"] == ranks[1]["pairs"][0]["pvalue"]
+    assert "paired by column 'doc'" in run("compare", "--counts", "a.csv", "b.csv").err
+    # in one file, the systems one after the other
+    in_one = ["model," + a[0], *(f"a,{row}" for row in a[1:]), *(f"b,{row}" for row in b[:0:-1])]
+    write("\n".join(in_one) + "\n", "both.csv")
+    together = answer(run("compare", "--counts", "both.csv", "-f", "json"))
+    assert together["comparisons"][0]["pvalue"] == usual["comparisons"][0]["pvalue"]
+    write("\n".join([*b[:-1], b[-1].replace("d19", "d77")]) + "\n", "other.csv")
+    outcome = run("compare", "--counts", "a.csv", "other.csv")
+    assert outcome.status == 2
+    assert (
+        "other.csv: doc 'd19' stands in one of two systems alone; expected the same" in outcome.err
+    )
+
+
+def test_counts_without_such_a_column_are_paired_by_row_order(run, write):
+    for name, seed in (("a", 1), ("b", 2)):
+        rows = [row.replace("d", "") for row in counted(range(1, 12), seed, "rank")]
+        write("\n".join(rows) + "\n", f"{name}.csv")
+        write("\n".join(row.partition(",")[2] for row in rows) + "\n", f"{name}-bare.csv")
+    for files in (["a.csv", "b.csv"], ["a-bare.csv", "b-bare.csv"]):
+        (note,) = answer(run("compare", "--counts", *files, "-f", "json"))["notes"]
+        assert note.startswith("paired by row order"), files
+        assert "paired by row order" in run("rank", "--counts", *files).err
+    write("tp,fp,fn\n8,1,2\n", "one.csv")
+    write("tp,fp,fn\n7,1,3\n", "two.csv")
+    assert "row order" not in run("compare", "--counts", "one.csv", "two.csv").err
+
+
+def test_a_run_that_is_gold_itself_is_noted(run, write):
+    write("yes\nno\nyes\n", "gold.txt")
+    write("yes\nno\nno\n", "run.txt")
+    note = "gold.txt: is gold itself, so all of it is right"
+    outcome = run("score", "gold.txt", "--runs", "A=run.txt", "--runs", "A=./gold.txt")
+    assert outcome.status == 0
+    assert note in outcome.err
+    Path("link.txt").symlink_to("gold.txt")
+    assert "link.txt: is gold itself" in run("score", "gold.txt", "link.txt").err
+    assert note in run("score", "gold.txt", "gold.txt").err
+    assert "is gold itself" not in run("score", "gold.txt", "run.txt").err

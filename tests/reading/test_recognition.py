@@ -176,8 +176,8 @@ def test_thresholds():
         pv.score([1, 2, 3], [0.1, 0.2, 0.3], threshold=0.5)
     with pytest.raises(InputError, match="threshold: pred holds 'a'; expected numbers"):
         pv.score([1, 0], ["a", "b"], threshold=0.5)
-    # an answer of numbers that are not whole has such labels
-    assert pv.score([0.5, 1.5], [0.5, 2.5])[0].counts.tp == 1
+    # gold of texts that are numbers, not whole, has such labels
+    assert pv.score(["0.5", "1.5"], [0.5, 2.5])[0].counts.tp == 1
 
 
 def test_the_likeliest_class(write):

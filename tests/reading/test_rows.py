@@ -65,9 +65,14 @@ def test_numbers_without_names_are_refused(tmp_path):
 
 
 def test_tags_as_texts_need_no_names(tmp_path):
-    gold = lines(tmp_path / "gold.jsonl", [{"tokens": t, "ner_tags": g} for t, g in
-                                           zip(TOKENS, GOLD, strict=True)])  # fmt: skip
-    assert pv.score(gold, PREDICTED)[0].counts == EXPECTED
+    gold, pred = (
+        lines(
+            tmp_path / f"{name}.jsonl",
+            [{"tokens": t, "ner_tags": tags} for t, tags in zip(TOKENS, side, strict=True)],
+        )
+        for name, side in (("gold", GOLD), ("pred", PREDICTED))
+    )
+    assert pv.score(gold, pred)[0].counts == EXPECTED
 
 
 def test_python_rows_and_a_second_column():

@@ -321,15 +321,17 @@ def test_numbers_are_equal_by_value_whatever_holds_them(write, parquet):
         pa.array([1.0, 2.0, 2.0]),
         pd.Series(["1", "2", "2"], dtype="category"),
         ["1", "2", "2"],
+    ]
+    files = [
         write("gold\n1\n2\n2\n", "t.csv"),
         write(lines({"gold": 1}, {"gold": 2.0}, {"gold": 2}), "t.jsonl"),
         write("1\n2\n2\n", "labels.txt"),
         parquet("SELECT * FROM (VALUES (1.0::DOUBLE), (2), (2)) t(gold)"),
     ]
-    for side in sides:
-        for other in (sides[0], side):
-            counts = pv.score(side, other, task="labels")[0].counts
-            assert (counts.tp, counts.fp) == (3, 0), side
+    pairs = [(side, other) for side in sides for other in (sides[0], side)]
+    for side, other in (*pairs, *zip(files, files, strict=True)):
+        counts = pv.score(side, other, task="labels")[0].counts
+        assert (counts.tp, counts.fp) == (3, 0), side
 
 
 def test_truth_values_are_one_and_zero():
@@ -340,9 +342,25 @@ def test_truth_values_are_one_and_zero():
     assert pv.Counts.from_labels(gold, ["1", "0", "1"]) == pv.Counts(2, 0, 0, 1)
 
 
+def test_continuous_gold_is_refused_and_strings_are_labels():
+    gold, pred = [0.5, 0.3, 1.0], [0.2, 0.3, 1.0]
+    message = "continuous numbers such as 0.5, which are no classes; expected classes"
+    for form in (list, np.array, pd.Series, pl.Series):
+        with pytest.raises(InputError, match=f"gold: holds {message}"):
+            pv.score(form(gold), form(pred))
+    with pytest.raises(InputError, match=f"column 'y' holds {message}"):
+        pv.score(pd.DataFrame({"y": gold, "z": pred}), gold_column="y", columns=["z"])
+    with pytest.raises(InputError, match=message):
+        pv.compare(gold, pred, pred)
+    texts = [list(map(str, side)) for side in (gold, pred)]
+    assert pv.score(*texts)[0]["accuracy"].estimate == pytest.approx(2 / 3)
+    assert pv.score([1.0, 2.0], [1, 2])[0]["accuracy"].estimate == 1
+    assert pv.score([1, 0, 1], [0.7, 0.2, 0.4], threshold=0.5)[0].counts.tp == 1
+
+
 def test_large_numbers_stay_apart():
     big = 2**53
-    for gold, pred in (([big, big + 1], [big, big]), ([0.5, big + 1], [0.5, big])):
+    for gold, pred in (([big, big + 1], [big, big]), (["x", big + 1], ["x", big])):
         assert pv.score(gold, pred)[0].counts.tp == 1
     frame = pd.DataFrame({"y": [big, big + 1], "z": [big, big]})
     assert pv.score(frame, gold_column="y", columns=["z"])[0].counts.tp == 1
@@ -467,3 +485,40 @@ def test_a_perfect_system_may_have_columns_of_other_kinds(write):
     gold = write("y\n1\n0\n1\n", "gold.csv")
     own = write("id,text,y,size\n1,red,1,12\n2,blue,0,17\n3,red,1,14\n", "own.csv")
     assert pv.score(gold, own)[0]["accuracy"].estimate == 1
+
+
+# --- records are no labels --------------------------------------------------------------------
+
+INVOICE = {"vendor": {"name": "A"}, "total": 1.5, "tags": ["a", "b"], "lines": [{"sku": "p"}]}
+FLAT = {"supplier": "A", "total": 1.5, "tags": ["a", "b"]}
+
+
+@pytest.mark.parametrize("record", [INVOICE, FLAT, {"label": "x", "vendor": {"name": "A"}}])
+def test_records_are_not_taken_for_labels(write, run, record):
+    files = [write(lines(record, record), f"{name}.jsonl") for name in ("gold", "a", "b")]
+    fields = ", ".join(record)
+    message = f"gold.jsonl: looks like records with the fields {fields}, not like labels; expected"
+    with pytest.raises(InputError, match=message):
+        pv.compare(*files)
+    outcome = run("check", files[0])
+    assert outcome.status == 2
+    assert "looks like records" in outcome.out + outcome.err
+    assert "Nothing is wrong" not in outcome.out
+
+
+def test_records_in_parquet_are_not_taken_for_labels(parquet):
+    path = parquet("SELECT {'name': 'A'} AS vendor, ['a', 'b'] AS tags")
+    with pytest.raises(InputError, match="looks like records with the fields vendor, tags, not"):
+        pv.score(path, path)
+
+
+def test_what_describes_an_item_may_stand_beside_its_label(write):
+    for rows in (
+        [{"text": "t", "label": "x", "meta": {"source": "web"}}, {"text": "u", "label": "y"}],
+        [{"id": 1, "text": "t", "tags": ["a", "b"]}, {"id": 2, "text": "u", "tags": []}],
+        [{"label": "x", "keywords": ["k"], "_hash": {"n": 1}}, {"label": "y", "lang": "de"}],
+    ):
+        path = write(lines(*rows), "t.jsonl")
+        assert pv.score(path, path)[0].counts.fp == 0
+    path = write(lines(INVOICE, INVOICE), "t.jsonl")
+    assert pv.score(path, path, gold_column="tags", columns=["tags"])[0].counts.tp == 4

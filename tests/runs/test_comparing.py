@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -115,8 +116,6 @@ def test_files_and_lists_give_the_same_numbers(folder):
     as_text = {name: [str(p) for p in own] for name, own in as_paths.items()}
     assert numbers(from_files) == numbers(from_lists)
     assert numbers(pv.compare(str(folder / "gold.conll"), as_text)) == numbers(from_lists)
-    # the answer in memory, the runs in files
-    assert numbers(pv.compare(GOLD, as_text, align_by="position")) == numbers(from_lists)
     # one after the other, with names
     assert numbers(pv.compare(GOLD, A, B, names=["A", "B"])) == numbers(from_lists)
 
@@ -321,9 +320,45 @@ def test_depth_tells_a_run_from_a_sentence(tmp_path):
     assert runs_of([], labels) is None
     file = tmp_path / "x"
     file.write_text("x\n", encoding="utf-8")
-    assert len(runs_of([str(file)], labels)) == 1
-    with pytest.raises(InputError, match="there is no such file"):
-        runs_of([str(file), str(tmp_path / "z")], labels)
+    assert runs_of([str(file)], labels, ["x"]) is None
+    assert len(runs_of([str(file), str(file)], labels, str(file))) == 2
+
+
+def test_labels_are_never_looked_up_on_disk(tmp_path, monkeypatch):
+    gold, pred = ["yes", "no", "yes", "no", "yes"], ["yes", "no", "no", "no", "yes"]
+    plain = pv.score(gold, pred)[0]["f1"].estimate
+    for name in ("yes", "no"):
+        (tmp_path / name).write_text("\n".join(gold), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    asked = []
+    stat = os.stat
+
+    def watched(path, *more, **how):
+        asked.append(path)
+        return stat(path, *more, **how)
+
+    monkeypatch.setattr(os, "stat", watched)
+    assert pv.score(gold, pred)[0]["f1"].estimate == plain == 0.8
+    assert pv.compare(gold, pred, gold).systems[0]["f1"].estimate == 0.8
+    assert not [path for path in asked if str(path) in ("yes", "no")]
+
+
+@pytest.mark.parametrize("form", [str, Path])
+def test_files_beside_data_are_refused(tmp_path, monkeypatch, form):
+    monkeypatch.chdir(tmp_path)
+    Path("gold.txt").write_text("yes\nno\n", encoding="utf-8")
+    Path("pred.txt").write_text("yes\nyes\n", encoding="utf-8")
+    labels, file, run = ["yes", "no"], form("gold.txt"), form("pred.txt")
+    for system in (run, [Path("pred.txt"), Path("pred.txt")], [Path("pred.txt"), labels]):
+        with pytest.raises(InputError, match=r"pred.txt: is a file, but gold is data; expected"):
+            pv.score(labels, system)
+    for system in (np.array(labels), [labels, labels], [1, 0]):
+        with pytest.raises(InputError, match=r"pred: is data, but gold is the file 'gold.txt'"):
+            pv.score(file, system)
+    with pytest.raises(InputError, match=r"yes: there is no such file, and gold is a file"):
+        pv.score(file, labels)
+    assert len(pv.score(file, [run, run]).runs_of("pred", "f1")) == 2
+    assert pv.score(file, run)[0]["f1"].estimate == pytest.approx(2 / 3)
 
 
 def test_patterns_are_expanded_in_natural_order(tmp_path):

@@ -166,13 +166,20 @@ def test_files_of_several_draws_in_any_order(drawn, write, tmp_path):
         pv.estimate(design, [str(first), "nowhere.conll"])
 
 
-def test_labels_are_files_only_if_these_are_there(write):
+def test_annotations_of_outputs_in_python_are_labels_whatever_lies_on_disk(
+    write, tmp_path, monkeypatch
+):
     old, new = ["1", "1", "0", "0"] * 20, ["1", "0", "1", "0"] * 20
     drawn = pv.sample(None, {"old": old, "new": new}, size=40)
     labels = [old[i] for i in drawn.units]
     usual = pv.estimate(drawn.design, labels, systems=[old, new])
     path = write("label\n" + "\n".join(labels) + "\n", "labels.csv")
-    assert figures(pv.estimate(drawn.design, [str(path)], systems=[old, new])) == figures(usual)
+    assert figures(pv.estimate(drawn.design, [path], systems=[old, new])) == figures(usual)
+    assert figures(pv.estimate(drawn.design, str(path), systems=[old, new])) == figures(usual)
+    for name in ("0", "1"):
+        (tmp_path / name).write_text("label\n1\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert figures(pv.estimate(drawn.design, labels, systems=[old, new])) == figures(usual)
 
 
 @pytest.mark.parametrize(
@@ -577,3 +584,11 @@ def test_texts_with_spans_that_nobody_annotated_are_counted_as_rows(write, tmp_p
     pv.sample(one, {"one": one}, size=20, to=tmp_path / "texts.jsonl")
     with pytest.raises(InputError, match="20 rows not annotated yet"):
         pv.estimate(tmp_path / "texts.design.json", tmp_path / "texts.jsonl")
+
+
+def test_annotations_in_another_vocabulary_are_refused():
+    old, new = ["1", "1", "0", "0"] * 20, ["1", "0", "1", "0"] * 20
+    drawn = pv.sample(None, {"old": old, "new": new}, size=40)
+    said = {"1": "yes", "0": "no"}
+    with pytest.raises(InputError, match=r"old: has no label of gold \('no', 'yes'\), but '0', "):
+        pv.estimate(drawn.design, [said[old[i]] for i in drawn.units], systems=[old, new])

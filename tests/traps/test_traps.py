@@ -375,13 +375,13 @@ TRAPS = [
     Trap(
         "a CSV with lists written as text (`to_csv` of a data frame)",
         "refused: sets of labels, or labels of tokens?",
-        {"t.csv": "gold,pred\n\"['a', 'b']\",['a']\n[],['b']\n"},
+        {"t.csv": "gold,pred\n\"['a', 'b']\",['a']\n[],['b']\n['b'],['b']\n"},
         "score t.csv",
         error="column 'gold' holds lists written as text, such as \"['a', 'b']\": sets of labels, "
         "or labels of tokens? expected --multilabel lists (sets), --multilabel none (text)",
         settled=(
-            ("--multilabel lists", "labels", (1, 1, 1)),
-            ("--multilabel none", "labels", (0, 2, 2)),
+            ("--multilabel lists", "labels", (2, 1, 1)),
+            ("--multilabel none", "labels", (1, 2, 2)),
         ),
     ),
     Trap(
@@ -477,11 +477,11 @@ TRAPS = [
     Trap(
         "columns by number, and no way to tell whether there is a header",
         "refused: a name, or a row?",
-        {"t.csv": "x,good,bad\ny,fine,poor\n"},
+        {"t.csv": "x,good,bad\ny,fine,poor\nz,well,fine\n"},
         "score t.csv --gold-column 2 --columns 3",
         error="the first line, with 'good', could name the columns or be a row; expected --header "
         "or --no-header",
-        settled=(("--header", "labels", (0, 1, 1)), ("--no-header", "labels", (0, 2, 2))),
+        settled=(("--header", "labels", (0, 2, 2)), ("--no-header", "labels", (0, 3, 3))),
     ),
     Trap(
         "columns that are called 1, 2, 3",
@@ -590,7 +590,7 @@ TRAPS = [
         "score g.txt g.txt",
         task="labels",
         tp_fp_fn=(2, 0, 0),
-        says="g.txt: is the answer itself, so all of it is right",
+        says="g.txt: is gold itself, so all of it is right",
     ),
     # --- names and margins --------------------------------------------------------------------
     Trap(

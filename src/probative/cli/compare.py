@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -220,6 +221,9 @@ def compare(
             report=report,
             **vars(given),
         )
+    if counts:
+        comparisons = replace(comparisons, notes=(*remarks, *comparisons.notes))
+        remarks = []
     if hide_scores:
         from probative.reporting.ledger_report import verdict_document
 

@@ -10,8 +10,6 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from probative.counts import Counts
-
 __all__ = ["inputs_of", "words_by_option"]
 
 
@@ -67,7 +65,7 @@ def inputs_of(
         raise InputError("--names: the systems have names already; expected none")
     files = list(files or ())
     if counts:
-        return *_counts(files, runs, names, expand=expand), []
+        return _counts(files, runs, names, expand=expand)
     if not files:  # logs need no answer
         from probative.reading.runs import find_runs
 
@@ -127,18 +125,17 @@ def _together(systems: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, 
 
 def _counts(
     files: list[str], runs: Sequence[str] | None, names: Sequence[str] | None, *, expand: bool
-) -> tuple[list[Any], None]:
-    """The counts of systems, of one or of several runs each."""
-    from probative.reading.counts_files import read_run_counts
+) -> tuple[list[Any], None, list[str]]:
+    """The counts of systems, of one or of several runs each, and how their rows are paired."""
+    from probative.reading.counts_files import pair_units, read_run_rows
     from probative.reading.runs import find_runs
 
     paths, called = _expanded(files, None, names) if expand else (list(files), names)
     if called is not None and len(called) != len(paths):
         raise InputError(f"names: {len(called)} for {len(paths)} files; expected one each")
-    systems: dict[str, list[Counts]] = {}
-    several = False
+    systems: dict[str, list[Any]] = {}
     for number, path in enumerate(paths):
-        found = read_run_counts(path)
+        found = read_run_rows(path)
         if called is not None:
             if len(found) > 1:
                 raise InputError("names: the systems have names already; expected none", path)
@@ -146,16 +143,19 @@ def _counts(
         for name, own in found.items():
             if name in systems:
                 raise InputError(f"{name!r} for the second time; expected different names", path)
-            systems[name] = list(own.values())
-            several = several or len(own) > 1
-    more: dict[str, list[Counts]] = {}
+            systems[name] = [(path, rows) for rows in own.values()]
+    more: dict[str, list[Any]] = {}
     for name, own_files in find_runs(runs or ()).items():
         for path in own_files:
-            found = read_run_counts(path)
+            found = read_run_rows(path)
             if len(found) > 1:
                 raise InputError("holds several systems; expected one, with --runs", path)
-            more.setdefault(name, []).extend(next(iter(found.values())).values())
+            more.setdefault(name, []).extend((path, r) for r in next(iter(found.values())).values())
+    several = bool(runs) or any(len(own) > 1 for own in systems.values())
     together = _together(systems, more)
-    if not several and not runs:
-        return [{name: own[0] for name, own in together.items()}], None
-    return [together], None
+    counts, remarks = pair_units([table for own in together.values() for table in own])
+    left = iter(counts)
+    by_system = {name: [next(left) for _ in own] for name, own in together.items()}
+    if several:
+        return [by_system], None, remarks
+    return [{name: own[0] for name, own in by_system.items()}], None, remarks

@@ -71,12 +71,14 @@ def rank(
     from probative.reporting.rank_figure import rank_figure
     from probative.reporting.rank_report import rank_document
 
-    inputs, called, _ = inputs_of(files, runs, names, counts=counts, expand=True)
+    inputs, called, remarks = inputs_of(files, runs, names, counts=counts, expand=True)
     in_full = 0 if out.html is None else _TEN_SYSTEMS if comparisons is None else comparisons
     with reading_progress("pairs", quiet=out.quiet) as report:
         ranking = find_ranking(
             *inputs, names=called, n_jobs=jobs, report=report, comparisons=in_full, **vars(given)
         )
+    if counts:
+        ranking = replace(ranking, notes=(*remarks, *ranking.notes))
     out.remark(*folders_passed_over(files or ()), *ranking.notes)
     command = None if counts or runs else _pair_command(inputs, called, given, ranking)
     out.emit(rank_document(ranking, command), lambda: rank_figure(ranking))

@@ -11,6 +11,7 @@ import numpy as np
 
 from probative._validation import names_of
 from probative.errors import InputError
+from probative.matching.items import union
 from probative.matching.keyed import join_by_key
 from probative.matching.labels import (
     UNION,
@@ -26,6 +27,7 @@ from probative.matching.relabel import (
     by_threshold,
     differ_in_writing,
     parted_alike,
+    refuse_other_labels,
     relabel,
 )
 from probative.matching.schemes import SCHEMES, decode, prefix_of, recognise
@@ -163,6 +165,17 @@ class Matched:
             return "sentence"
         return "item" if self.gold.units is None else "unit"
 
+    def gave_the_same(self, i: int, j: int) -> bool:
+        """Whether two systems gave the same outputs as they were read, not only in what counts.
+
+        Labels that all count as no may differ, and so may spans that are right by a lenient rule.
+        """
+        if not np.array_equal(self.items.says[i], self.items.says[j]):
+            return False
+        if self.positive is None and self.match == STRICT:
+            return True
+        return _read_alike(self.systems[i], self.systems[j])
+
     @cached_property
     def token_accuracy(self) -> tuple[tuple[int, int], ...] | None:
         """Tokens with the right tag and tokens in all, a system, as conlleval counts them.
@@ -173,6 +186,21 @@ class Matched:
             return None
         gold, *systems = self.tagged
         return tuple(_equal_tags(gold, system) for system in systems)
+
+
+def _read_alike(a: Any, b: Any) -> bool:
+    """Whether two outputs hold the same labels, or the same spans."""
+    if isinstance(a, Labels):
+        _, (in_a, in_b) = union([a.names, b.names])
+        return bool(np.array_equal(in_a[a.codes], in_b[b.codes]))
+    if not isinstance(a, Spans):
+        return True
+    _, codes = union([a.labels, b.labels])
+    one, other = (
+        np.unique(np.stack([s.sentence, s.start, s.end, code[s.label]]), axis=1)
+        for s, code in zip((a, b), codes, strict=True)
+    )
+    return bool(np.array_equal(one, other))
 
 
 def _equal_tags(gold: Tagged, system: Tagged) -> tuple[int, int]:
@@ -190,6 +218,7 @@ def match_inputs(
     names: Sequence[str] | None = None,
     find_positive: bool = True,
     all_there: bool = True,
+    same_labels: bool = True,
     blank: str | None = None,
     reading: ReadingOptions | None = None,
     **keywords: Unpack[ReadingKeywords],
@@ -208,6 +237,8 @@ def match_inputs(
         Whether to look for a class that counts as "yes" in the labels of two classes.
     all_there
         Whether these are all systems: a label that is mapped must then occur.
+    same_labels
+        Whether to refuse a system that shares no label with gold.
     blank
         The label of blank cells of tables; None: they are refused.
     reading, keywords
@@ -263,7 +294,13 @@ def match_inputs(
     )
     try:
         matched = _match(
-            answer, outputs, named, choices, find_positive=find_positive, all_there=all_there
+            answer,
+            outputs,
+            named,
+            choices,
+            find_positive=find_positive,
+            all_there=all_there,
+            same_labels=same_labels,
         )
     except InputError as error:
         raise name_run(error, groups) from None
@@ -278,6 +315,7 @@ def _match(
     *,
     find_positive: bool,
     all_there: bool,
+    same_labels: bool,
 ) -> Matched:
     """Find out who proposes what, by the task."""
     labels, train_words = choices.labels, choices.train_words
@@ -291,7 +329,8 @@ def _match(
         *(note for output in outputs for note in output.notes),
     ]
     if isinstance(answer, (Labels, LabelSets)):
-        matched = _labels(answer, outputs, named, choices, notes, find_positive=find_positive)
+        how = {"find_positive": find_positive, "same_labels": same_labels}
+        matched = _labels(answer, outputs, named, choices, notes, **how)
         return _averaging(matched, labels)
     if isinstance(answer, Segmented):
         if labels is not None:
@@ -307,7 +346,7 @@ def _match(
             kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
         return _averaging(matched, None)
-    matched = _entities(answer, outputs, named, choices)
+    matched = _entities(answer, outputs, named, choices, same_labels=same_labels)
     return _averaging(replace(matched, notes=(*_reason(answer), *matched.notes)), labels)
 
 
@@ -499,6 +538,7 @@ def _labels(
     notes: Sequence[str],
     *,
     find_positive: bool,
+    same_labels: bool,
 ) -> Matched:
     positive, only = options.positive, options.only
     if positive is not None and only:
@@ -519,6 +559,8 @@ def _labels(
     for name, system in zip(names, systems, strict=True):
         _refuse_strange_classes(gold, system, name, options)
         notes += differ_in_writing(gold.names, system.names, name)
+        if same_labels:
+            refuse_other_labels(gold, system, name)
         notes += parted_alike(gold, system, name, options)
     if isinstance(gold, Labels) and positive is None and not only and find_positive:
         positive = positive_class(gold)
@@ -571,6 +613,8 @@ def _entities(
     outputs: Sequence[Any],
     names: tuple[str, ...],
     options: ReadingOptions,
+    *,
+    same_labels: bool,
 ) -> Matched:
     scheme = options.scheme
     answer, *outputs = _without_what_is_left_out(answer, outputs)
@@ -587,6 +631,8 @@ def _entities(
     gold, *systems = spans
     for name, system in zip(names, systems, strict=True):
         notes += differ_in_writing(gold.labels, system.labels, name)
+        if same_labels and not options.ignore_type:
+            refuse_other_labels(gold, system, name)
     items = match_spans(
         gold,
         *systems,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.reading.annotations import (
+    Labels,
     LabelSets,
     Spans,
     Tagged,
@@ -17,13 +18,21 @@ from probative.reading.joined import read_large_joined
 from probative.reading.large_tables import Engine
 from probative.reading.recognise import Options, open_input, read
 from probative.reading.run_tables import read_run_table
-from probative.reading.runs import Runs, check_own_answer, runs_of, single_outputs
+from probative.reading.runs import (
+    Runs,
+    check_own_answer,
+    refuse_mixture,
+    runs_of,
+    same_file,
+    single_outputs,
+)
 from probative.reading.table_sides import are_other_labels, refuse_answer_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from probative.options import ReadingOptions
+    from probative.reading.opening import Input
     from probative.reading.recognise import Annotations
 
 from probative.matching.choices import refuse_unused
@@ -98,6 +107,7 @@ def read_apart(
     """Read an answer and systems from inputs of their own, in the same way."""
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
+    refuse_mixture(gold, systems)
     beside = [output for system in systems for output in single_outputs(gold, system)]
     options = settled([gold, *beside], options)
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
@@ -121,17 +131,15 @@ def read_apart(
         if choices.run_column is not None:
             given.append(_runs_in_tables(several or Runs([system]), usual, of_system, choices))
         elif several is not None:
-            given.append(_several(several, usual, answer, of_system, choices))
+            itself = gold if column == wanted[0] else None
+            given.append(_several(several, usual, answer, of_system, choices, itself))
         else:
             opened = open_input(system, of_system) if is_path(system) else None
             output = read(opened) if opened else annotations_of(system, usual, of_system)
             output = _same_task(output, answer)
-            itself = is_path(system) and str(system) == str(gold) and column == wanted[0]
-            if itself and not are_other_labels(output, answer):
-                note = f"{name_of(output)}: is the answer itself, so all of it is right"
-                output = replace(output, notes=(*output.notes, note))
-            elif opened:
-                refuse_answer_again(opened, output, answer)
+            if opened:
+                is_gold = column == wanted[0] and same_file(system, gold)
+                output = _beside_gold(opened, output, answer, is_gold=is_gold)
             name = short_name(system) if is_path(system) else _own_name(system) or usual
             given.append(SystemOutputs(name, [output]))
     return answer, given
@@ -157,18 +165,33 @@ def read_joined(
     ]
 
 
+def _beside_gold(opened: Input, output: Any, answer: Annotations, *, is_gold: bool) -> Any:
+    """The output, with a note if its file is that of gold; one that looks like gold is refused."""
+    if is_gold and not are_other_labels(output, answer):
+        note = f"{name_of(output)}: is gold itself, so all of it is right"
+        return replace(output, notes=(*output.notes, note))
+    refuse_answer_again(opened, output, answer)
+    return output
+
+
 def _several(
-    several: Runs, usual: str, answer: Annotations, options: Options, choices: ReadingOptions
+    several: Runs,
+    usual: str,
+    answer: Annotations,
+    options: Options,
+    choices: ReadingOptions,
+    gold: Any,
 ) -> SystemOutputs:
-    """Read the runs of a system."""
+    """Read the runs of a system; one may be the file of gold itself."""
     outputs, files = [], []
     for number, run in enumerate(several, start=1):
         opened = open_input(run, options) if is_path(run) else None
         output = read(opened) if opened else annotations_of(run, f"{usual}, run {number}", options)
-        outputs.append(_same_task(output, answer))
+        output = _same_task(output, answer)
         files.append(str(run) if opened else None)
         if opened:
-            refuse_answer_again(opened, output, answer)
+            output = _beside_gold(opened, output, answer, is_gold=same_file(run, gold))
+        outputs.append(output)
         if opened and choices.tag_column is None:
             check_own_answer(opened, answer, choices.gold_column)
     return SystemOutputs(usual, outputs, names_of_runs(files), tuple(files))
@@ -197,8 +220,11 @@ def _same_task(output: Annotations, answer: Annotations) -> Annotations:
             f"{_per_item(answer)}; expected the same (multilabel=)"
         )
     if task_of(output) != task_of(answer):
+        files = isinstance(output, Labels) and output.origin is None
+        hint = "; texts in a list are labels where gold is data, not files" if files else ""
         raise InputError(
-            f"{name_of(output)}: is {task_of(output)}, but {name_of(answer)} is {task_of(answer)}"
+            f"{name_of(output)}: is {task_of(output)}, but {name_of(answer)} is "
+            f"{task_of(answer)}{hint}"
         )
     return output
 

@@ -12,8 +12,9 @@ from probative._labels import label_name
 from probative._validation import finite, flag, shown
 from probative.errors import InputError, suggestion
 from probative.matching.labels import positive_class
-from probative.positive import other_class
+from probative.positive import other_class, positive_label
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+from probative.reading.keys import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,12 +26,14 @@ __all__ = [
     "check_names",
     "differ_in_writing",
     "parted_alike",
+    "refuse_other_labels",
     "relabel",
     "written_alike",
 ]
 
 _OUTSIDE = "O"
 _SEPARATORS = (",", ";", "|")
+_FEW = 10  # spans, below which two sides may share no type by chance
 
 
 def check_names(mapping: Any, *, ignore_case: Any) -> dict[str, str]:
@@ -217,6 +220,43 @@ def _some(names: Sequence[str]) -> str:
 
 
 # --- the same label in another writing --------------------------------------------------------
+
+
+def refuse_other_labels(gold: Any, system: Any, name: str) -> None:
+    """Refuse a system that shares no label with gold: its score would be 0 for no fault of its own.
+
+    Where gold has one class alone, a system may miss it everywhere; of few spans, no type may be
+    shared by chance. Both are no reason to refuse.
+
+    Parameters
+    ----------
+    gold, system
+        `Labels`, `LabelSets` or `Spans`; a system that returns nothing has no labels.
+    name
+        What the system is called.
+    """
+    known, own = (set(_names_of(side)) - {NOTHING} for side in (gold, system))
+    if not own or not known or own & known:
+        return
+    if isinstance(gold, Labels):
+        yes_and_no = positive_label(known) and positive_label(own)
+        refused = len(known) > 1 or (yes_and_no and not positive_label(known | own))
+    else:
+        few = min(len(_codes_of(gold)), len(_codes_of(system))) < _FEW
+        refused = min(len(known), len(own)) > 1 or not few
+    if refused:
+        raise InputError(
+            f"{name}: has no label of gold ({_some(sorted(known))}), but {_some(sorted(own))}; "
+            f"expected the same labels, or mapping="
+        )
+
+
+def _names_of(side: Any) -> Sequence[str]:
+    return side.labels if isinstance(side, Spans) else side.names
+
+
+def _codes_of(side: Any) -> Any:
+    return side.label if isinstance(side, Spans) else side.codes
 
 
 def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> list[str]:

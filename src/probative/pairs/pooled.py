@@ -168,8 +168,7 @@ def facts_of_pair(matched: Matched, i: int, j: int) -> dict[str, Any]:
     return {
         "match": match_of(matched),
         "positives": matched.items.positives,
-        # of all that counts, item by item
-        "identical": bool(np.array_equal(matched.items.says[i], matched.items.says[j])),
+        "identical": matched.gave_the_same(i, j),
     }
 
 

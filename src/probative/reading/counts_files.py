@@ -18,12 +18,21 @@ from probative.reading.source import load
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["LIMIT", "read_counts", "read_folds", "read_rows", "read_run_counts", "read_systems"]
+    # each with the line on which it stands
+    Rows = list[tuple[int, dict[str, Any]]]
+
+__all__ = ["LIMIT", "pair_units", "read_counts", "read_folds", "read_rows", "read_run_rows"]
 
 # The most bytes that a file of counts may hold.
 LIMIT = 1 << 26
 
 _NEEDED = ("tp", "fp", "fn")
+_KNOWN = (*_NEEDED, "tn", "model", "run")
+# What a column that names units is called.
+_UNIT = re.compile(
+    r"(.*[_ ])?(doc|docs|document|doc_?name|id|idx|uid|uuid|guid|key|unit|item|sentence|sent|file|"
+    r"filename|text|example|fold)"
+)
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?\s*", re.ASCII)
 
 
@@ -40,7 +49,7 @@ def read_counts(path: Path | str) -> Counts:
     return to_counts(read_rows(path), path)
 
 
-def to_counts(rows: list[tuple[int, dict[str, Any]]], path: Path | str) -> Counts:
+def to_counts(rows: Rows, path: Path | str) -> Counts:
     """Turn the rows of a file into counts, checking every cell."""
     has_tn = "tn" in rows[0][1]
     names = (*_NEEDED, "tn") if has_tn else _NEEDED
@@ -60,7 +69,7 @@ def read_folds(path: Path | str) -> dict[str, list[Counts]]:
     if "model" not in rows[0][1]:
         name = "stdin" if str(path) == "-" else Path(path).stem
         return {name: list(to_counts(rows, path))}
-    models: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    models: dict[str, Rows] = {}
     for line, row in rows:
         name = str(row.get("model") or "").strip()
         if not name:
@@ -69,36 +78,8 @@ def read_folds(path: Path | str) -> dict[str, list[Counts]]:
     return {name: list(to_counts(some, path)) for name, some in models.items()}
 
 
-def read_systems(
-    paths: Sequence[Path | str], names: Sequence[str] | None = None
-) -> dict[str, Counts]:
-    """Read the counts of several systems on the same units, one row per unit.
-
-    Parameters
-    ----------
-    paths
-        Files as for `read_folds`: one per system, or with a column ``model`` several in one.
-    names
-        What the systems are called, where every file holds one; by default after their files.
-    """
-    systems: dict[str, Counts] = {}
-    if names is not None and len(names) != len(paths):
-        raise InputError(f"names: {len(names)} for {len(paths)} files; expected one each")
-    for number, path in enumerate(paths):
-        tables = read_folds(path)
-        if names is not None:
-            if len(tables) > 1:
-                raise InputError("names: the systems have names already; expected none", path)
-            tables = {names[number]: next(iter(tables.values()))}
-        for name, rows in tables.items():
-            if name in systems:
-                raise InputError(f"{name!r} for the second time; expected different names", path)
-            systems[name] = _stacked(rows)
-    return systems
-
-
-def read_run_counts(path: Path | str) -> dict[str, dict[str, Counts]]:
-    """Read the counts of the runs of systems, one row per unit, by system and run.
+def read_run_rows(path: Path | str) -> dict[str, dict[str, Rows]]:
+    """Read the rows of counts of the runs of systems, one per unit, by system and run.
 
     Parameters
     ----------
@@ -106,10 +87,9 @@ def read_run_counts(path: Path | str) -> dict[str, dict[str, Counts]]:
         A file as for `read_counts`. The columns ``model`` and ``run`` say to which system and run a
         row belongs; without them the file holds one system, which has its name, and one run.
     """
-    rows = read_rows(path)
     usual = "stdin" if str(path) == "-" else Path(path).stem
-    parted: dict[str, dict[str, list[tuple[int, dict[str, Any]]]]] = {}
-    for line, row in rows:
+    parted: dict[str, dict[str, Rows]] = {}
+    for line, row in read_rows(path):
         names = []
         for column, otherwise in (("model", usual), ("run", "run 1")):
             name = str(row.get(column, otherwise) or "").strip()
@@ -117,19 +97,72 @@ def read_run_counts(path: Path | str) -> dict[str, dict[str, Counts]]:
                 raise InputError(f"{column} is empty; expected a name in every row", path, line)
             names.append(name)
         parted.setdefault(names[0], {}).setdefault(names[1], []).append((line, row))
-    return {
-        model: {run: to_counts(some, path) for run, some in runs.items()}
-        for model, runs in parted.items()
-    }
+    return parted
 
 
-def _stacked(rows: Sequence[Counts]) -> Counts:
-    """Tables one by one, as an array of tables."""
-    cells = {name: [getattr(row, name) for row in rows] for name in (*_NEEDED, "tn")}
-    return Counts(**{name: column for name, column in cells.items() if column[0] is not None})
+def pair_units(tables: Sequence[tuple[Path | str, Rows]]) -> tuple[list[Counts], list[str]]:
+    """Bring the rows of all tables into the order of the first, and count them.
+
+    Parameters
+    ----------
+    tables
+        The rows of every run, with the file that they come from.
+
+    Returns
+    -------
+    The counts, and what is to be said: which column joins the rows, or that their order does.
+    """
+    column = _unit_column(tables)
+    if column is not None:
+        _, first = tables[0]
+        place = {_unit(row, column): at for at, (_, row) in enumerate(first)}
+        tables = [(p, sorted(own, key=lambda r: place[_unit(r[1], column)])) for p, own in tables]
+    counts = [to_counts(rows, path) for path, rows in tables]
+    if len(tables) < 2 or max(len(rows) for _, rows in tables) < 2:
+        return counts, []
+    if column is None:
+        said = "paired by row order, as no column such as doc, id or unit tells the rows apart"
+        return counts, [said]
+    return counts, [f"paired by column {column!r}"]
 
 
-def read_rows(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
+def _unit_column(tables: Sequence[tuple[Path | str, Rows]]) -> str | None:
+    """The column that names the unit of every row, and no unit of a run twice; None if none does.
+
+    A column of numbers must have the name of one: ranks are in every table, too.
+    """
+    rows = [row for _, own in tables for _, row in own]
+    if len(tables) < 2 or max(len(own) for _, own in tables) < 2:
+        return None
+    shared = [name for name in rows[0] if all(name in row for row in rows)]
+    strange = None
+    for column in (name for name in shared if name not in _KNOWN):
+        units = [[_unit(row, column) for _, row in own] for _, own in tables]
+        is_named = _UNIT.fullmatch(column) is not None
+        if any(not all(own) or len(set(own)) < len(own) for own in units):
+            continue
+        if not is_named and all(_NUMBER.fullmatch(unit) for own in units for unit in own):
+            continue
+        odd = next((k for k, own in enumerate(units) if set(own) != set(units[0])), None)
+        if odd is None:
+            return column
+        if is_named and strange is None:
+            unit = sorted(set(units[0]) ^ set(units[odd]))[0]
+            strange = InputError(
+                f"{column} {unit!r} stands in one of two systems alone; expected the same units in "
+                f"all",
+                tables[odd][0],
+            )
+    if strange is not None:
+        raise strange
+    return None
+
+
+def _unit(row: dict[str, Any], column: str) -> str:
+    return "" if row[column] is None else str(row[column]).strip()
+
+
+def read_rows(path: Path | str) -> Rows:
     """Read the rows of a CSV, TSV or JSON file, each with the line on which it stands."""
     source = load(path, limit=LIMIT, expected="a header with tp, fp, fn and a row")
     if source.is_parquet:
@@ -142,7 +175,7 @@ def read_rows(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
     return rows
 
 
-def _delimited_rows(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
+def _delimited_rows(text: str, path: Path | str) -> Rows:
     first = text.lstrip().split("\n", 1)[0]
     delimiter = max("\t,;", key=first.count)  # a tie, as in one column, does not matter
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -165,7 +198,7 @@ def _delimited_rows(text: str, path: Path | str) -> list[tuple[int, dict[str, An
     return rows
 
 
-def _json_rows(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
+def _json_rows(text: str, path: Path | str) -> Rows:
     """Read a JSON list of objects, an object with a list under "rows" or "folds", or JSON lines."""
     try:
         whole = json.loads(text)
@@ -177,7 +210,7 @@ def _json_rows(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
     return [(1, _check_object(row, path, 1)) for row in whole]
 
 
-def _json_lines(text: str, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
+def _json_lines(text: str, path: Path | str) -> Rows:
     rows = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -214,7 +247,7 @@ def _check_columns(names: list[str], path: Path | str, line: int) -> None:
             path,
             line,
         )
-    twice = next((name for name in (*_NEEDED, "tn", "model", "run") if names.count(name) > 1), None)
+    twice = next((name for name in _KNOWN if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"{names.count(twice)} columns {twice!r}; expected one", path, line)
 

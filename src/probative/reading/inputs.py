@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import label_text
+from probative._labels import items_of, label_text, refuse_continuous
 from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
@@ -151,7 +151,10 @@ def _from_matrix(values: Any, name: str) -> LabelSets:
 
 def _flat(values: Any, name: str, options: Options) -> Labels:
     """One label per item; tags without sentences are not taken for labels unless that is said."""
-    labels = labels_from_array(name, values)
+    items = items_of(name, values)
+    if not options.predicted:
+        refuse_continuous(items, lambda text: InputError(f"{name}: {text}"))
+    labels = labels_from_array(name, items)
     reason = None if options.task == "labels" else tags_reason(labels.names)
     if reason is not None:
         raise InputError(

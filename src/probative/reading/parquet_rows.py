@@ -11,7 +11,7 @@ import numpy as np
 
 from probative.reading.database import connected, literal_path, lock
 from probative.reading.parquet_columns import columns_of_file
-from probative.reading.tables import Cells, choose_columns, refuse_twins
+from probative.reading.tables import Cells, choose_columns, refuse_records, refuse_twins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,9 +58,13 @@ def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
 
 def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
     """Read columns of a table; DuckDB numbers their distinct values, and sees nothing else."""
-    with _opened(source) as (database, _, there):
+    with _opened(source) as (database, place, there):
         refuse_twins(source, there)
+        kinds = dict(columns_of_file(database, place))
         names, unit, asked = choose_columns(wanted, there, source.error)
+        lists = {name for name, kind in kinds.items() if kind.endswith("[]")}
+        objects = {name for name, kind in kinds.items() if kind.startswith(("STRUCT", "MAP"))}
+        refuse_records(wanted, names, there, objects, lists, source.error)
         read = {name: _numbered(database, f"c{there.index(name)}") for name in asked}
         return Cells("parquet", names, unit, read, group=wanted.group)
 

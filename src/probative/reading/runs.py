@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
@@ -35,7 +36,9 @@ __all__ = [
     "find_runs",
     "natural_order",
     "numbered_siblings",
+    "refuse_mixture",
     "runs_of",
+    "same_file",
     "single_outputs",
 ]
 
@@ -84,14 +87,17 @@ def _files_of(files: str, beside: str | None) -> list[str]:
     else:
         there = [files] if Path(files).exists() else []  # a pipe
         missing = "there is no such file"
-    paths = sorted((path for path in there if not _same(path, beside)), key=natural_order)
+    paths = sorted((path for path in there if not same_file(path, beside)), key=natural_order)
     if not paths:
         raise InputError("no file but the answer; expected runs" if there else missing, files)
     return paths
 
 
-def _same(path: str, other: str | None) -> bool:
-    return bool(other and other != "-" and Path(other).exists() and Path(path).samefile(other))
+def same_file(path: Any, other: Any) -> bool:
+    """Whether both are paths of one file."""
+    if not is_path(other) or "-" in (str(path), str(other)) or not str(other):
+        return False
+    return Path(other).exists() and Path(path).exists() and Path(path).samefile(other)
 
 
 def natural_order(name: str) -> list[tuple[int, int, str]]:
@@ -201,6 +207,32 @@ def _labels_beside(
 # --- from Python ------------------------------------------------------------------------------
 
 
+def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
+    """Refuse files beside data: what gold is decides what texts in a list are.
+
+    Parameters
+    ----------
+    gold
+        A path, or data.
+    systems
+        What was given for each system. Annotations that were read already go with both.
+    """
+    for number, system in enumerate(systems, start=1):
+        outputs = system if isinstance(system, (list, tuple)) and len(system) else [system]
+        file = next((one for one in outputs if isinstance(one, Path)), None)
+        file = system if is_path(system) else file
+        if file is not None and not is_path(gold):
+            raise InputError(
+                "is a file, but gold is data; expected all of them as files, or all as data", file
+            )
+        if is_path(gold) and not all(is_path(one) or _is_read(one) for one in outputs):
+            name = f"pred {number}" if len(systems) > 1 else "pred"
+            raise InputError(
+                f"{name}: is data, but gold is the file {str(gold)!r}; expected all of them as "
+                f"files, or all as data"
+            )
+
+
 def single_outputs(gold: Any, system: Any) -> Sequence[Any]:
     """The outputs that lie side by side with an answer of Python's lists: a system, or its runs."""
     if isinstance(system, Runs):
@@ -214,7 +246,7 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
     """The runs that a list holds, or None if it is one output.
 
     An output is as deep as the task asks: a list of labels, or a list of sentences. What holds
-    outputs is one step deeper. Texts in a list are runs if they name files; paths always are.
+    outputs is one step deeper. Texts in a list are files where gold is one, and else labels.
 
     Parameters
     ----------
@@ -231,23 +263,35 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
         return None  # of an array in two dimensions, nobody knows what the second one is
     if all(map(_is_whole, system)):
         return Runs(system)
-    if any(isinstance(one, Path) for one in system):
-        strange = next((one for one in system if not is_path(one)), None)
-        if strange is not None:
-            raise InputError(f"runs: a path and {type(strange).__name__}; expected paths alone")
-        return Runs(system)
-    if all(isinstance(one, str) for one in system):
-        return _named_files(list(system))
+    if all(map(is_path, system)):
+        return _run_files(system) if is_path(gold) else None
     return Runs(system) if _depth(system) > _depth_of_output(system, answer, gold) else None
+
+
+def _run_files(paths: Sequence[Any]) -> Runs:
+    """Take the files of runs, all of which must exist."""
+    missing = next((p for p in paths if str(p) != "-" and not os.path.exists(p)), None)  # noqa: PTH110
+    if missing is not None:
+        raise InputError(
+            "there is no such file, and gold is a file; expected files, one per run, or data for "
+            "all of them",
+            missing,
+        )
+    return Runs(paths)
 
 
 def _is_whole(one: Any) -> bool:
     """Whether this is a whole output by its type, or by that of its entries."""
-    if isinstance(one, (Tagged, Spans, Segmented, Labels, LabelSets)):
+    if _is_read(one):
         return True
     if is_frame(one) or is_dataset(one):
         return True
     return isinstance(one, (list, tuple)) and (are_rows(one) or are_docs(one))
+
+
+def _is_read(one: Any) -> bool:
+    """Whether this was read already."""
+    return isinstance(one, (Tagged, Spans, Segmented, Labels, LabelSets))
 
 
 def are_files(systems: Mapping[str, Any]) -> bool:
@@ -258,23 +302,6 @@ def are_files(systems: Mapping[str, Any]) -> bool:
         for file in (own if isinstance(own, (list, tuple)) and own else [own])
     ]
     return bool(files) and all(map(is_path, files))
-
-
-def _named_files(texts: Sequence[str]) -> Runs | None:
-    """The files that texts name: all of them, or none."""
-    files = [_is_file(text) for text in texts]
-    if not any(files):
-        return None
-    if not all(files):
-        raise InputError("there is no such file", texts[files.index(False)])
-    return Runs(texts)
-
-
-def _is_file(text: str) -> bool:
-    try:
-        return is_output(text)
-    except (OSError, ValueError):  # too long for a name, or a NUL in it
-        return False
 
 
 def _depth_of_output(system: Any, answer: Annotations, gold: Any) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import is_missing, label_text, named
+from probative._labels import is_missing, label_text, named, refuse_continuous
 from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import (
@@ -180,6 +180,9 @@ class Sides:
 
     def _labels(self, name: str) -> Labels:
         self._refuse_breaks()
+        if self.source is None and not self.options.predicted and name == self.cells.names[0]:
+            _, values = self.cells.columns[name]
+            refuse_continuous(values, lambda text: self.error(f"column {name!r} {text}"))
         codes, names = self._named(name, self.options.blank)
         note = self._note(f"labels in column {name!r}")
         return Labels(

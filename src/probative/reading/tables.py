@@ -16,10 +16,11 @@ import numpy as np
 from probative._labels import Column
 from probative._validation import shown
 from probative.errors import InputError, suggestion
+from probative.reading.annotations import TEXT_COLUMNS
 from probative.reading.source import LARGEST, Source, snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,6 +44,7 @@ __all__ = [
     "objects_of",
     "plain_name",
     "read_cells",
+    "refuse_records",
     "refuse_twins",
     "single_name",
 ]
@@ -50,6 +52,12 @@ __all__ = [
 # What columns are called, in small letters.
 GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer", "tag", "tags", "ner")
 PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *GOLD_NAMES)
+_TAGS = "tags"  # of tokens; but also what a record is filed under
+# What may be an object beside a label: it describes the item, or is another annotation of it.
+_DETAILS = (
+    *("meta", "metadata", "info", "extra", "options", "spans", "entities", "tokens", "words"),
+    *("accept", "relations", "probabilities", "probs", "scores", "logits", "messages", "input"),
+)
 _LINES = 4096  # of JSON that are read at once
 _BETWEEN = ",\n"  # no text goes on over the end of a line
 _SPACED = re.compile(r'"\s+:')
@@ -227,6 +235,44 @@ def choose_columns(
     also = [] if beside is None else [name for name in there if beside(plain_name(name))]
     also = [name for name in also if there.count(name) == 1]
     return names, wanted.unit, list(dict.fromkeys([*asked, *also]))
+
+
+def refuse_records(
+    wanted: Wanted,
+    names: Sequence[str],
+    there: Sequence[str],
+    objects: Collection[str],
+    lists: Collection[str],
+    error: Callable[[str], InputError],
+) -> None:
+    """Refuse records of many fields where nobody has said which column holds labels.
+
+    Parameters
+    ----------
+    wanted, names
+        Which columns were asked for, and which were chosen.
+    there
+        All columns.
+    objects, lists
+        Those that hold objects, or lists. What describes an item (meta, spans, …) may be one.
+    error
+        Makes an error of a message.
+    """
+    guessed = {name for name, asked in zip(names, wanted.columns, strict=True) if asked is None}
+    beside = wanted.beside or (lambda _: False)
+    fields = [
+        name
+        for name in there
+        if name not in names and not name.startswith("_") and not beside(plain_name(name))
+    ]
+    nested = [name for name in fields if name in objects and plain_name(name) not in _DETAILS]
+    flat = [name for name in fields if plain_name(name) not in (*_DETAILS, *TEXT_COLUMNS)]
+    tags = not wanted.lists and any(n in lists and plain_name(n) == _TAGS for n in guessed)
+    if guessed and (nested or (tags and flat)):
+        raise error(
+            f"looks like records with the fields {listed(there)}, not like labels; expected the "
+            f"column of labels to be named (gold_column=, columns=)"
+        )
 
 
 def _usual_names(wanted: Wanted, place: int) -> tuple[str, ...]:
@@ -461,6 +507,11 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
     contents = {name: Column() for name in asked}
     number = 0
     for records in _blocks(source):
+        if not number and None in wanted.columns:
+            there = dict.fromkeys(key for record in records for key in record)
+            lists = {k for r in records for k, v in r.items() if type(v) is list}
+            objects = {k for r in records for k, v in r.items() if _is_object(v)}
+            refuse_records(wanted, names, list(there), objects, lists, source.error)
         for name, column in list(contents.items()):
             values: list[Any] = [record.get(name) for record in records]
             if not _SIMPLE.issuperset(map(type, values)):
@@ -478,6 +529,11 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
         number += len(records)
     kind = "json" if is_list_of_objects(source) else "jsonl"
     return Cells(kind, names, unit, _codes_and_values(contents), group=wanted.group)
+
+
+def _is_object(value: Any) -> bool:
+    """Whether this is an object, or a list of such."""
+    return type(value) is dict or (type(value) is list and dict in map(type, value))
 
 
 def _is_list(value: Any, asked: bool) -> bool:

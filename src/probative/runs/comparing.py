@@ -171,7 +171,6 @@ def compare_counts(
                 "b": b,
                 "metric": metric,
                 "positives": int(np.sum(first.positives)),
-                "identical": by_system[a] == by_system[b],
                 "observed_units": len(first),
             }
             answers.append(answer_both(answer, common, options, "unit"))
@@ -211,7 +210,6 @@ def _answers(
             null=choices.figures,
             **choices.how,
         )
-    says = matched.items.says
     positives = matched.items.positives
     common = {
         "a": a.name,
@@ -219,7 +217,8 @@ def _answers(
         "metric": metric,
         "positives": positives,
         "match": match_of(matched),
-        "identical": bool(np.array_equal(says[list(a.places)], says[list(b.places)])),
+        "identical": len(a.places) == len(b.places)
+        and all(map(matched.gave_the_same, a.places, b.places)),
         "observed_units": cases.n_units,
         "pairs": tuple(zip(a.runs, b.runs, strict=True)) if options.paired_runs else None,
     }

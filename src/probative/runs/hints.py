@@ -54,13 +54,15 @@ def hints_of_files(systems: Sequence[object]) -> list[str]:
 
 def _twins(matched: Matched, group: RunGroup) -> list[str]:
     """Runs of a system that gave identical outputs."""
-    seen: dict[bytes, str] = {}
+    seen: dict[bytes, tuple[int, str]] = {}
     hints = []
     for place, run in zip(group.places, group.runs, strict=True):
-        first = seen.setdefault(np.packbits(matched.items.says[place]).tobytes(), run)
-        if first != run:
+        own = np.packbits(matched.items.says[place]).tobytes()
+        first, first_run = seen.setdefault(own, (place, run))
+        if first != place and matched.gave_the_same(first, place):
             hints.append(
-                f"{group.name}: {first} and {run} gave identical outputs; were they trained apart?"
+                f"{group.name}: {first_run} and {run} gave identical outputs; were they trained "
+                f"apart?"
             )
     return hints
 

@@ -83,7 +83,7 @@ def read_annotated(
     units = design.units
     meant = units.number if batches is None else units.number[units.batch < batches]
     parts = pool.parts_of(meant)
-    files = [one for given in annotated for one in _one_by_one(given, pool.task)]
+    files = [one for given in annotated for one in _one_by_one(given, design)]
     sides = [_read(given, number, pool, design) for number, given in enumerate(files)]
     if not sides:
         raise InputError("annotated: missing; expected the annotated sample")
@@ -116,12 +116,15 @@ def read_annotated(
     return Annotated(counts_of_all, found[0], positives, tuple(dict.fromkeys(notes)))
 
 
-def _one_by_one(given: Any, task: str) -> Sequence[Any]:
-    """The files of a list of paths; anything else as it is. Names of no files may be labels."""
+def _one_by_one(given: Any, design: Design) -> Sequence[Any]:
+    """Return the files of a list of paths; anything else as it is.
+
+    Texts in a list are labels where the outputs came from Python, and files where they did.
+    """
     if not isinstance(given, (list, tuple)) or not given or not all(map(is_path, given)):
         return [given]
-    meant = task == "entities" or any(isinstance(one, Path) for one in given)
-    return given if meant or all(Path(one).is_file() for one in given) else [given]
+    meant = design.task == "entities" or any(isinstance(one, Path) for one in given)
+    return given if meant or all(output.path for output in design.outputs) else [given]
 
 
 def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:

@@ -349,7 +349,14 @@ def _match(
     """Who returns what, with an output or a judge in the place of the answer."""
     if answer.origin is not None and answer.origin.form in _IN_COLUMNS:
         choices = replace(choices, columns=())  # they were looked up already
-    return match_inputs(answer, list(systems), names=names, find_positive=False, reading=choices)
+    return match_inputs(
+        answer,
+        list(systems),
+        names=names,
+        find_positive=False,
+        same_labels=task_of(answer) == "labels",  # of entities, each may find types of its own
+        reading=choices,
+    )
 
 
 def _unit(matched: Matched, by: str | None) -> str:
