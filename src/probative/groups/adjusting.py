@@ -77,7 +77,7 @@ def adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
 
 def _adjust_metric(groups: Sequence[Group], metric: str) -> list[Group]:
     tests = [
-        c.pvalue
+        c.p_decision
         for group in groups
         for c in group.comparisons or ()
         if c.metric == metric and can_be_tested(c)

@@ -97,6 +97,13 @@ def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> li
             f"of {evidence.unclear:,} of {n_pairs:,} pairs it is not clear what all exchanges "
             f"would decide: the leaderboard goes by those drawn"
         )
+    if evidence.overstated:
+        amounts = f" (up to {evidence.returned:.2f} times)" if evidence.returned >= 1.05 else ""
+        said.append(
+            f"the systems return different amounts{amounts}: of {evidence.overstated:,} of "
+            f"{n_pairs:,} pairs the exchange test alone would overstate the evidence, so they are "
+            f"decided by Student's p by unit"
+        )
     if evidence.lopsided:
         said.append(
             f"{evidence.lopsided:,} of {n_pairs:,} pairs differ on few units, most of them on one "
@@ -128,6 +135,7 @@ def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPai
         board.decided,
         board.identical,
         board.p_ahead,
+        board.p_unit,
     ]
     upper = np.triu_indices(len(names), 1)
     values = zip(*(column[upper].tolist() for column in columns), strict=True)
