@@ -154,7 +154,8 @@ class Ranking(Scores):
         How many standard errors the limits of the differences reach with many units; NaN where
         there is no evidence, or a single system.
     n_draws
-        How many draws of the Bayesian bootstrap over units `p_best` and `expected_rank` rest on.
+        How many draws of the Bayesian bootstrap over units `p_best` and `expected_rank` rest on; 0
+        of two systems, whose posterior is that of `compare`.
     comparisons
         Of the pairs that were compared in full: what `compare` tells of the two, with the p-values
         of the leaderboard. The page shows them; JSON has none of them.

@@ -12,7 +12,6 @@ from probative.wording.numbers import (
     probability,
     pvalue,
     region,
-    round_up,
     signed_points,
     task_words,
 )
@@ -29,7 +28,6 @@ __all__ = [
     "probability",
     "pvalue",
     "region",
-    "round_up",
     "signed_points",
     "task_words",
 ]

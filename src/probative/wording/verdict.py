@@ -18,7 +18,6 @@ from probative.wording import (
     number,
     points,
     region,
-    round_up,
     signed_points,
 )
 
@@ -36,6 +35,7 @@ __all__ = [
     "small_pvalue",
     "strength",
     "tested",
+    "tested_pvalue",
     "verdict",
     "why_by_unit",
 ]
@@ -245,7 +245,7 @@ def _outlook(c: Comparison) -> str:
         return ""
     alone = " in a single test" if c.p_adjusted is not None else ""
     return (
-        f"A difference of this size would need about {round_up(c.units_needed):,} {c.by}s to show "
+        f"A difference of this size would need about {c.units_needed:,} {c.by}s to show "
         f"(with {100 * c.power:g} % power{alone}); there are {c.observed_units:,}."
     )
 
@@ -253,6 +253,11 @@ def _outlook(c: Comparison) -> str:
 def pvalue_of(c: Comparison) -> float:
     """Return the p-value that decides: adjusted, where there are several comparisons."""
     return c.p_decision if c.p_adjusted is None else c.p_adjusted
+
+
+def tested_pvalue(c: Comparison) -> float:
+    """Return the p-value that a table shows: of the test, or adjusted where there are several."""
+    return c.pvalue if c.p_adjusted is None else c.p_adjusted
 
 
 def why_by_unit(
