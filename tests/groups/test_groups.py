@@ -98,7 +98,7 @@ def test_groups_change_nothing_of_the_whole():
     plain, parted = pv.compare(frame, **HOW), pv.compare(frame, group="lang", **HOW)
     assert numbers(plain.comparisons[0]) == numbers(parted.comparisons[0])
     assert plain.comparisons[0].by_label == parted.comparisons[0].by_label
-    assert plain.verdicts == parted.verdicts
+    assert parted.verdicts[0].startswith(plain.verdicts[0])
     assert plain.groups is None
     assert plain.group_summaries is None
 
