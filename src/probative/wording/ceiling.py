@@ -31,7 +31,7 @@ def ceiling_sentence(c: Ceiling) -> str:
         f"interval of the difference {limit(c.low)} to {limit(c.high)}; p {small_pvalue(c.pvalue)} "
         f"by {c.by})"
     )
-    settled = c.p_decision <= SIGNIFICANT and (c.low > 0 or c.high < 0)
+    settled = c.pvalue <= SIGNIFICANT and (c.low > 0 or c.high < 0)
     if not settled:
         return (
             f"It is open whether {c.system} agrees with the answer less or more than {c.second} "
