@@ -182,7 +182,7 @@ def test_with_a_margin_the_interval_must_agree(kind, margin):
     for confidence in (0.6, 0.8, 0.9, 0.95, 0.99):
         (verdict,) = pv.gate([c], kind, margin=margin, confidence=confidence)
         low = pv.difference(paired, "f1", level=2 * confidence - 1).low
-        assert verdict.lower == pytest.approx(low, abs=1e-12)
+        assert verdict.least == pytest.approx(low, abs=1e-12)
         likely = c.posterior.sf(boundary) >= confidence
         assert verdict.passed == (likely and low > boundary)
         assert f"one-sided {100 * confidence:g} % interval from " in str(verdict)

@@ -188,7 +188,7 @@ def _by_ledger(
 def _hide(verdict: GateVerdict) -> GateVerdict:
     # why there is no evidence tells more than that there is none
     return replace(
-        verdict, probability=nan, pvalue=None, lower=None, reason=None, warning=None, hidden=True
+        verdict, probability=nan, pvalue=None, least=None, reason=None, warning=None, hidden=True
     )
 
 
@@ -317,10 +317,10 @@ class _Judged:
         plain = reason or c.identical or self.kind == "fail-if-worse"
         shown = doubt <= (1 - confidence) * (1 + 1e-9)
         passed = not reason and (not shown if self.kind == "fail-if-worse" else shown)
-        pvalue = lower = None
+        pvalue = least = None
         if not plain and self.group is None:
             pvalue = self._pvalue if self._by_test else None
-            lower = None if self._by_test else one_sided_low(c.posterior, confidence)
+            least = None if self._by_test else one_sided_low(c.posterior, confidence)
         open_above = passed and self.kind == "require-better" and strength(c) is None
         return GateVerdict(
             self.kind,
@@ -335,7 +335,7 @@ class _Judged:
             c.question,
             c.match,
             pvalue=pvalue,
-            lower=lower,
+            least=least,
             group=self.group,
             doubt=None if self.group is None or reason else doubt,
             warning=self.warning,
@@ -364,11 +364,11 @@ def _judge_mean(
     if isnan(mean.p_b_better):
         reason = "on one of the data sets there is no evidence"
     probability = nan if reason else _tail(mean.posterior, kind, margin)
-    worse, lower = kind == "fail-if-worse", None
+    worse, least = kind == "fail-if-worse", None
     passed = probability < confidence if worse else probability >= confidence
     if not worse and not reason:
-        lower = one_sided_low(mean.posterior, confidence)
-        passed = passed and lower > (margin if kind == "require-better" else -margin)
+        least = one_sided_low(mean.posterior, confidence)
+        passed = passed and least > (margin if kind == "require-better" else -margin)
     pair = result.a, result.b
     return GateVerdict(
         kind,
@@ -381,7 +381,7 @@ def _judge_mean(
         reason,
         "mean",
         result.match,
-        lower=lower,
+        least=least,
     )
 
 

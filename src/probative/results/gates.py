@@ -46,7 +46,7 @@ class GateVerdict(Result):
     pvalue
         For "require-better" without a margin: the one-sided p-value, which must be at most 1 -
         confidence. It is that of the exchange or Student's by unit, whichever is larger. Else None.
-    lower
+    least
         With a margin, and for "require-not-worse": the lower end of the one-sided interval at this
         confidence, which must exceed the margin. Else None.
     group, doubt
@@ -70,7 +70,7 @@ class GateVerdict(Result):
     use: GateUse | None = None
     hidden: bool = field(default=False, repr=False)
     pvalue: float | None = None
-    lower: float | None = None
+    least: float | None = None
     group: str | None = None
     doubt: float | None = None
     warning: str | None = None
@@ -113,11 +113,11 @@ class GateVerdict(Result):
         if self.pvalue is not None:
             holds = self.pvalue <= most * (1 + 1e-9)
             said += f", one-sided p = {self.pvalue:.4f} {'<=' if holds else '>'} {most:.4g}"
-        if self.lower is not None:
+        if self.least is not None:
             side = 1 if self.kind == "require-better" else -1
-            relation = ">" if self.lower > side * self.margin else "<="
+            relation = ">" if self.least > side * self.margin else "<="
             level = f"{100 * self.confidence:.6g} %"
-            low = f"{signed_points(self.lower, 2)} points"
+            low = f"{signed_points(self.least, 2)} points"
             said += f", one-sided {level} interval from {low} {relation} {limit}"
         if self.doubt is not None:
             said += f" (Holm-adjusted doubt {self.doubt:.4f})"
