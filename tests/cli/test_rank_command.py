@@ -46,7 +46,7 @@ def test_json_contract(run, files):
     assert [system["name"] for system in answer["systems"]] == ["old", "new"]
     (pair,) = answer["pairs"]
     assert (pair["a"], pair["b"], pair["decided"]) == ("old", "new", True)
-    assert answer["summary"] == "new leads (F1 93.33) and is better than old (adjusted p = 0.001)."
+    assert answer["summary"] == "new leads (F1 93.33) and is better than old (adjusted p = 0.003)."
 
 
 @pytest.mark.parametrize("form", FORMATS)
