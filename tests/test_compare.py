@@ -495,7 +495,7 @@ def test_the_first_two_of_the_shared_task_are_not_told_apart(wnut17):
     verdict = wnut17.verdicts[0]
     assert verdict.startswith("spinningbytes scores 1.1 points lower than uh_ritual (F1 40.8 ")
     assert "not established" in verdict
-    assert "would need about 22,000 sentences to show" in verdict
+    assert "would need about 21,722 sentences to show" in verdict
     last = [c for c in wnut17.comparisons if c.b == "drexel_cci"]
     assert all(c.p_adjusted < 1e-8 for c in last)
     strong = [v for v in wnut17.verdicts if "drexel_cci" in v]

@@ -268,7 +268,7 @@ def compare_matched(
     for name in metrics:
         of_metric = list(compare_pairs(matched, name, choices))
         if last > 2:
-            adjusted = adjust_pvalues([c.pvalue for c in of_metric]).tolist()
+            adjusted = adjust_pvalues([c.p_decision for c in of_metric]).tolist()
             of_metric = [replace(c, p_adjusted=p) for c, p in zip(of_metric, adjusted, strict=True)]
         comparisons += of_metric
     also = [c.metric for c in comparisons]

@@ -30,6 +30,7 @@ from probative.results import (
     DatasetCount,
     MeanDifference,
 )
+from probative.results.comparisons import decision_pvalue, one_sided
 from probative.runs.answers import without_claims
 from probative.scoring.basis import by_name, scored_as, unit_of
 from probative.wording.datasets import sentences_of_datasets
@@ -241,7 +242,9 @@ def _known(
             beta=options.beta,
             rng=0 if options.rng is None else options.rng,
         )
-        sides.append(1.0 if math.isnan(c.difference) else test.pvalue)
+        ahead = c.difference if alternative == "greater" else -c.difference
+        decided = decision_pvalue(test.pvalue, one_sided(c.p_unit, ahead))
+        sides.append(1.0 if math.isnan(c.difference) else float(decided))
     dataset = Dataset(name, *sizes, c, sides[0], sides[1], notes=notes)
     return _Known(dataset, cases, scored, facts)
 

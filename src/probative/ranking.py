@@ -27,6 +27,7 @@ from probative.matching.matched import match_inputs
 from probative.metrics import METRICS
 from probative.options import CompareOptions, RankOptions, ScoreOptions
 from probative.reading.runs import are_files
+from probative.runs.comparing import compare_counts
 from probative.runs.counting import (
     counts_by_system,
     pooled_counts,
@@ -228,6 +229,10 @@ def rank_matched(
     known = Known() if known is None else known
     unit = unit_of_runs(matched, options.by) if matched.runs else unit_of(matched, options.by)
     (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
+    scores = ranked_scores(matched, options, known.scores)
+    alone = _compare_two(matched, scores, options)
+    if alone is not None:
+        known.tests.setdefault((0, 1), (alone.pvalue, alone.draws or 0))
     generator = random_generator(options.rng)
     how = {**how, "beta": options.beta, "seed": _seed(generator), "tested": known.tests}
     how |= {"level": options.level, "adjust": options.adjust}
@@ -249,12 +254,26 @@ def rank_matched(
             **how,
         )
     board = leaderboard(evidence, level=options.level, adjust=options.adjust, rng=generator)
-    scores = ranked_scores(matched, options, known.scores)
     facts = facts_of_reading(matched, options)
     if matched.runs:
         facts = (*facts, signed_runs(matched))
         scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
-    return make_ranking(scores, metric, board, evidence, options, facts)
+    return make_ranking(scores, metric, board, evidence, options, facts, alone)
+
+
+def _compare_two(matched: Matched, scores: Scores, options: RankOptions) -> Comparison | None:
+    """Return what `compare` says of two systems: alone, they are asked the same question."""
+    if len(matched.runs or matched.names) != 2:
+        return None
+    known = {} if matched.runs else dict(enumerate(scores.systems))
+    found = compare_matched(matched, _as_compared(options), examples=False, known=known)
+    return found.comparisons[0]  # with several runs, that of these models
+
+
+def _as_compared(options: RankOptions) -> CompareOptions:
+    """Return the choices of a ranking as those of a comparison."""
+    shared = {entry.name for entry in fields(RankOptions)} - {"adjust"}
+    return CompareOptions(**{name: getattr(options, name) for name in shared})
 
 
 def _pairs_in_full(n_systems: int, most: int) -> list[tuple[int, int]]:
@@ -296,10 +315,8 @@ def _compare_pair(
 ) -> Comparisons:
     """The comparison of two systems in full, with the p-values that the leaderboard goes by."""
     matched, known, pair = part
-    shared = {entry.name for entry in fields(RankOptions)} - {"adjust"}
-    choices = CompareOptions(**{name: getattr(options, name) for name in shared})
     alone = replace(matched, notes=())
-    result = compare_matched(alone, choices, figures=True, buckets=True, known=known)
+    result = compare_matched(alone, _as_compared(options), figures=True, buckets=True, known=known)
     (comparison,) = result.comparisons
     comparison = _as_ranked(comparison, pair, alone=n_pairs == 1)
     return replace(
@@ -360,12 +377,15 @@ def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str
     board = leaderboard(evidence, level=level, adjust=options.adjust, rng=generator)
     scores = scores_of_counts(by_system, level, beta, (metric,))
     several = any(not isinstance(own, Counts) for own in systems.values())
+    alone = None
+    if len(by_system) == 2:
+        alone = compare_counts(systems, _as_compared(options), figures=False).comparisons[0]
     facts: tuple[str, ...] = ("counts",)
     if several:
         facts = (*facts, f"runs:{','.join(str(len(own)) for own in by_system.values())}")
     else:
         scores = replace(scores, run_scores=None)
-    return make_ranking(scores, metric, board, evidence, options, facts)
+    return make_ranking(scores, metric, board, evidence, options, facts, alone)
 
 
 def _seed(generator: np.random.Generator) -> int:

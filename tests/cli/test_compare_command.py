@@ -326,7 +326,9 @@ def test_gates_in_json(run, files):
         "confidence": 0.9,
         "probability": entry["probability"],
         "passed": True,
+        "least": entry["least"],
     }
+    assert entry["least"] > 0.02
     assert 0.9 <= entry["probability"] <= 1
     assert "gates" not in json.loads(run("compare", *files, *FAST, "-f", "json").out)
 

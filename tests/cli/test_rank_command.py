@@ -41,12 +41,12 @@ def test_json_contract(run, files):
     assert answer["version"] == pv.__version__
     assert answer["signature"] == (
         f"probative:{pv.__version__}|rank|entities|iob2|conlleval|f1|exact-by-sentence|holm|"
-        f"bayesian-bootstrap|level:0.95|seed:0"
+        f"paired-posterior|level:0.95|seed:0"
     )
     assert [system["name"] for system in answer["systems"]] == ["old", "new"]
     (pair,) = answer["pairs"]
     assert (pair["a"], pair["b"], pair["decided"]) == ("old", "new", True)
-    assert answer["summary"] == "new leads (F1 93.33) and is better than old (adjusted p = 0.001)."
+    assert answer["summary"] == "new leads (F1 93.33) and is better than old (adjusted p = 0.003)."
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -218,12 +218,12 @@ def test_one_pair_is_not_called_all(run, files):
 
 
 def test_a_probability_surer_than_its_test_is_told(run, files):
-    gold, _, new = files
+    gold, old, new = files
     # one sentence more is wrong, and no draw of sentences can make it right
     worse = new.with_name("worse.conll")
     worse.write_text(new.read_text().replace("B-PER", "O", 1))
     said = "P(best) is surer here than the tests: it knows no other sentences than these."
-    assert said in run("rank", gold, new, worse, "-q").out
+    assert said in run("rank", gold, new, worse, old, "-q").out
     assert said not in run("rank", *files, "-q").out
 
 

@@ -90,7 +90,7 @@ def test_a_single_group_is_the_whole(more):
     assert numbers(group.comparisons[0]) == pytest.approx(
         numbers(found.comparisons[0]), nan_ok=True
     )
-    assert group.comparisons[0].p_adjusted == found.comparisons[0].pvalue
+    assert group.comparisons[0].p_adjusted == found.comparisons[0].p_decision
 
 
 def test_groups_change_nothing_of_the_whole():
@@ -98,7 +98,7 @@ def test_groups_change_nothing_of_the_whole():
     plain, parted = pv.compare(frame, **HOW), pv.compare(frame, group="lang", **HOW)
     assert numbers(plain.comparisons[0]) == numbers(parted.comparisons[0])
     assert plain.comparisons[0].by_label == parted.comparisons[0].by_label
-    assert plain.verdicts == parted.verdicts
+    assert parted.verdicts[0].startswith(plain.verdicts[0])
     assert plain.groups is None
     assert plain.group_summaries is None
 
@@ -136,7 +136,7 @@ def test_pvalues_allow_for_groups_and_pairs():
     found = pv.compare(frame, group="lang", metric=["f1", "accuracy"], **how)
     for metric in ("f1", "accuracy"):
         own = [c for g in found.groups for c in g.comparisons if c.metric == metric]
-        raw = [c.pvalue for c in own]
+        raw = [c.p_decision for c in own]
         assert len(raw) == 6
         assert [c.p_adjusted for c in own] == pytest.approx(pv.adjust_pvalues(raw).tolist())
         by_rate = pv.adjust_pvalues(raw, "benjamini-hochberg").tolist()
@@ -158,7 +158,7 @@ def test_groups_that_nothing_could_be_found_in_are_no_tests():
     assert (summary.groups, summary.tested, summary.tests) == (4, 1, 1)
     assert summary.better == ("many",)
     own = {g.group: g.comparisons[0] for g in found.groups}
-    assert own["many"].p_adjusted == own["many"].pvalue
+    assert own["many"].p_adjusted == own["many"].p_decision
     assert math.isnan(own["one"].p_b_better)
     assert math.isnan(own["nothing"].p_b_better)
     assert [own[name].p_adjusted for name in ("one", "same", "nothing")] == [1, 1, 1]

@@ -51,7 +51,7 @@ def test_weak_evidence_names_everything():
         "new scores 1.1 points higher than old (F1 41.9 against 40.8; 95 % interval of the "
         "difference −1.1 to +3.3). The evidence is weak and the difference is not established: "
         "P(new better) = 0.850, p = 0.310 by sentence. A difference of this size would need about "
-        "7,800 sentences to show (with 80 % power); there are 1,287."
+        "7,712 sentences to show (with 80 % power); there are 1,287."
     )
 
 
@@ -156,7 +156,7 @@ def test_small_differences_and_other_metrics():
 def test_no_promise_where_none_can_be_made():
     assert "would need" not in verdict(comparison(units_needed=None))
     assert "would need" not in verdict(comparison(units_needed=1000))
-    assert "about 1,300 sentences" in verdict(comparison(units_needed=1288))
+    assert "about 1,288 sentences" in verdict(comparison(units_needed=1288))
 
 
 # --- two claims, kept apart -----------------------------------------------------------------------

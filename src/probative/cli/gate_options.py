@@ -24,14 +24,25 @@ __all__ = [
     "tell_verdicts",
 ]
 
+_LISTED = 10  # groups whose verdicts are printed
+
 FailIfWorse = Annotated[
     bool, Option("--fail-if-worse", help="Exit 1 if P(B - A < -margin) >= confidence.")
 ]
 RequireNotWorse = Annotated[
-    bool, Option("--require-not-worse", help="Exit 1 unless P(B - A > -margin) >= confidence.")
+    bool,
+    Option(
+        "--require-not-worse",
+        help="Exit 1 unless P(B - A > -margin) >= confidence and the one-sided interval agrees.",
+    ),
 ]
 RequireBetter = Annotated[
-    bool, Option("--require-better", help="Exit 1 unless P(B - A > margin) >= confidence.")
+    bool,
+    Option(
+        "--require-better",
+        help="Exit 1 unless P(B - A > margin) >= confidence and the one-sided test (with a margin: "
+        "interval) agrees.",
+    ),
 ]
 Margin = Annotated[
     float | None,
@@ -72,10 +83,17 @@ def check_gate_options(kinds: Mapping[str, bool], told: Mapping[str, Any]) -> di
 
 def tell_verdicts(verdicts: Sequence[GateVerdict]) -> int:
     """Say what the gates say, and what they have used of a test set; return the exit status."""
-    for verdict in verdicts:
+    in_groups = [v for v in verdicts if v.group is not None]
+    listed = [v for v in in_groups if not v.passed][:_LISTED]
+    if len(in_groups) <= _LISTED:
+        listed = in_groups
+    for verdict in (*(v for v in verdicts if v.group is None), *listed):
         remark(f"--{verdict}")
         if verdict.use is not None and not verdict.hidden:  # else the results tell it
             remark(f"--ledger: {verdict.use}")
+    if len(listed) < len(in_groups):
+        passed = sum(v.passed for v in in_groups)
+        remark(f"--{in_groups[0].kind} passed in {passed:,} of {len(in_groups):,} groups")
     for note in dict.fromkeys(v.use.note for v in verdicts if v.use is not None and v.use.note):
         remark(note)
     return 0 if all(verdict.passed for verdict in verdicts) else 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from probative.groups.agreement import can_be_tested, summarize
 from probative.inference.multiplicity import adjust_pvalues
+from probative.wording.groups import words_of_disagreement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,12 +54,20 @@ def with_groups(
     if crossing:
         words = {"n": crossing, "unit": whole.unit, "s": "" if crossing == 1 else "s"}
         notes = (*notes, _CROSSING.format(column=column, **words))
+    summaries = tuple(
+        summarize(c, adjusted, column, level=whole.level, beta=beta) for c in whole.comparisons
+    )
+    # a verdict per pair, on the first metric
+    said = [words_of_disagreement(summary) for summary in summaries[: len(whole.verdicts)]]
+    verdicts = [
+        verdict if words is None else f"{verdict} But {words}."
+        for verdict, words in zip(whole.verdicts, said, strict=True)
+    ]
     return replace(
         whole,
         groups=adjusted,
-        group_summaries=tuple(
-            summarize(c, adjusted, column, level=whole.level, beta=beta) for c in whole.comparisons
-        ),
+        group_summaries=summaries,
+        verdicts=tuple(verdicts),
         notes=notes,
     )
 
@@ -77,7 +86,7 @@ def adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
 
 def _adjust_metric(groups: Sequence[Group], metric: str) -> list[Group]:
     tests = [
-        c.pvalue
+        c.p_decision
         for group in groups
         for c in group.comparisons or ()
         if c.metric == metric and can_be_tested(c)

@@ -12,10 +12,12 @@ from probative._validation import fraction, one_of, open_probability, random_gen
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference._outcomes import computed
+from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.composite_independent import CompositeIndependentPosterior
 from probative.inference.composite_paired import paired_posterior
 from probative.inference.effective import effective_counts, fold_weight
 from probative.inference.independent import IndependentPosterior
+from probative.inference.intervals import interval
 from probative.inference.paired_posterior import LEAST_PRIOR
 from probative.inference.posteriors import (
     CompositePosterior,
@@ -31,6 +33,7 @@ from probative.results import BayesTest
 if TYPE_CHECKING:
     from probative._types import RNG
     from probative.inference.beta_posterior import Posterior
+    from probative.inference.clustered_posterior import ClusteredPosterior
     from probative.inference.composite_paired import CompositePairedPosterior
     from probative.inference.effective import Weight
     from probative.inference.paired_posterior import PairedPosterior
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
         | CompositeIndependentPosterior
         | PairedPosterior
         | CompositePairedPosterior
+        | ClusteredPosterior
     )
 
 __all__ = ["bayes_test", "difference_posterior"]
@@ -74,7 +78,8 @@ def bayes_test(
         Counts of the two systems, or lists of the counts of the folds of a cross-validation.
         Array-valued counts are as many tests. Or `PairedCounts`, or a list of them, alone: then
         the posterior knows which items both systems saw and got right, and the metric may come
-        second.
+        second. `PairedCounts` with units (one row per sentence or document) have the posterior
+        that `compare` uses, which allows for the dependence of the items of a unit.
     metric
         precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, balanced_accuracy, mcc,
         kappa, informedness, markedness or fowlkes_mallows.
@@ -153,7 +158,21 @@ def bayes_test(
         rng=rng if method == "sampled" else None,
     )
     of_a, of_b = (posterior(counts, metric, **choices) for counts in (counts_a, counts_b))
-    difference = _difference(counts_a, counts_b, table, metric, **choices)
+    intervals = [own.interval(level) for own in (of_a, of_b)]
+    if isinstance(a, PairedCounts) and a.has_units:
+        if method == "sampled":
+            raise InputError(
+                "method: 'sampled' draws independent items, and these come in units; expected "
+                "'exact', or paired.total() for independent items"
+            )
+        difference: Gap = posterior_of_difference(a.grouped(), metric, **choices)
+        singles = [
+            interval(own, metric, "bayes", level=level, clustered=True, **choices)
+            for own in (a.a, a.b)
+        ]
+        intervals = [(float(own.low), float(own.high)) for own in singles]
+    else:
+        difference = _difference(counts_a, counts_b, table, metric, **choices)
     if method == "sampled":
         outcome = _sample(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
     else:
@@ -164,8 +183,8 @@ def bayes_test(
     test = BayesTest(
         metric=metric,
         decision=_plain(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
-        interval_a=_pair(of_a.interval(level)),
-        interval_b=_pair(of_b.interval(level)),
+        interval_a=_pair(intervals[0]),
+        interval_b=_pair(intervals[1]),
         score_a=_plain(estimates[0]),
         score_b=_plain(estimates[1]),
         difference=_plain(estimates[1] - estimates[0]),
@@ -211,6 +230,8 @@ def difference_posterior(
     """
     b, metric = _second_argument(a, b, metric)
     table, counts_a, counts_b, _ = _tables(a, b, weight)
+    if isinstance(a, PairedCounts) and a.has_units:
+        return posterior_of_difference(a.grouped(), metric, prior=prior, beta=beta)
     return _difference(counts_a, counts_b, table, metric, prior, beta)
 
 

@@ -98,15 +98,15 @@ class ClusteredPosterior(Outcomes):
         beta: float = 1.0,
     ):
         self.dependence = dependence
-        self._how = metric, prior, beta
+        self.choices = metric, prior, beta  # as they were given
         divisor = 1.0 if dependence is None else dependence.divisor
         self.table = paired.total() / divisor
-        _paired(self.table, *self._how)  # complains about what it cannot take
+        _paired(self.table, *self.choices)  # complains about what it cannot take
 
     @property
     def base(self) -> PairedPosterior | CompositePairedPosterior:
         """The paired posterior of the divided table."""
-        return _paired(self.table, *self._how)
+        return _paired(self.table, *self.choices)
 
     @property
     def no_evidence(self) -> bool:
@@ -151,7 +151,7 @@ class ClusteredPosterior(Outcomes):
             return self.base.pdf(d)
         # all three at once: they come from the same nodes
         below, above, density = map(np.asarray, self.base._tails(d, density=True))
-        z = _normal_score(d, below, above, span(self._how[0]))
+        z = _normal_score(d, below, above, span(self.choices[0]))
         inside = np.abs(z) < _FARTHEST
         z = np.where(inside, z, 0.0)
         n = self.dependence.tail_freedom
@@ -181,7 +181,7 @@ class ClusteredPosterior(Outcomes):
             return self.base.interval(level)
         t = student_quantile(level, self.dependence.tail_freedom)
         if self.no_evidence or t > _FARTHEST:
-            return -span(self._how[0]), span(self._how[0])
+            return -span(self.choices[0]), span(self.choices[0])
         return self.base.limits(float(special.ndtr(-t)))
 
     def curve(self, points: int = 201) -> tuple[Array, Array]:
@@ -208,7 +208,7 @@ class ClusteredPosterior(Outcomes):
         if self.no_evidence:
             return plain(np.full(d.shape, np.nan))
         below, above, _ = map(np.asarray, self.base._tails(d))
-        z = side * _normal_score(d, below, above, span(self._how[0]))
+        z = side * _normal_score(d, below, above, span(self.choices[0]))
         if self.dependence is None:
             return plain(special.ndtr(z))
         return plain(special.stdtr(self.dependence.tail_freedom, z))

@@ -21,6 +21,7 @@ from probative._confusion import OF_TABLES, score_of_table, slopes_of_table
 from probative._validation import one_of, open_probability
 from probative.errors import InputError
 from probative.inference.clusters import ONE_UNIT, student_quantile
+from probative.inference.decisions import student_pvalue
 from probative.inference.differences import mover
 from probative.inference.proportions import normal_quantile, wilson
 from probative.inference.student_posterior import StudentPosterior
@@ -40,6 +41,7 @@ __all__ = [
     "confusion_difference",
     "confusion_interval",
     "confusion_posterior",
+    "confusion_unit_pvalue",
     "correlation_of_moves",
     "difference_of_tables",
     "pool_items",
@@ -356,6 +358,24 @@ def confusion_posterior(
         return posterior_of_gap(gap, np.inf)
     moves = b.moves(metric) - a.moves(metric)
     return posterior_of_gap(gap, Worth.of(a.units, moves, len(a.answer)).freedom)
+
+
+def confusion_unit_pvalue(a: ConfusedItems, b: ConfusedItems, metric: str = "kappa") -> float:
+    """Return Student's p-value of the difference of two systems, by unit or by item.
+
+    Parameters
+    ----------
+    a, b, metric
+        As for `confusion_difference`.
+    """
+    gap = float(score_of_table(b.table, metric)) - float(score_of_table(a.table, metric))
+    if np.isnan(gap):
+        return float("nan")
+    units = np.arange(len(a.answer)) if a.units is None else a.units
+    moves = b.moves(metric) - a.moves(metric)
+    worth = Worth.of(units, moves, len(a.answer))
+    variance = np.nan_to_num(worth.design_effect or 0.0) * float(moves @ moves)
+    return float(student_pvalue(gap, np.sqrt(variance), worth.freedom))
 
 
 def posterior_of_gap(gap: Difference, freedom: float) -> StudentPosterior:

@@ -12,8 +12,9 @@ from probative._confusion import score_of_margins, score_of_table
 from probative.inference._pair_exchanges import SharedExchanges, sampled_pair_tests
 from probative.inference.confusion import confusion_difference
 from probative.inference.confusion_test import TableExchange, TableScores
+from probative.inference.decisions import student_pvalue
 from probative.inference.leaderboard import LOPSIDED, Evidence
-from probative.inference.ranks import covariance_of_moves, dispute
+from probative.inference.ranks import covariance_of_moves, dispute, pair_errors
 from probative.inference.sampled_evidence import kinds_of, limits_of_pairs, sample_pairs
 from probative.metrics import span
 
@@ -77,6 +78,9 @@ def evidence_of_tables(
         of_units = np.bincount(units, systems[i].moves(metric), minlength=len(number))
         moves[row] = of_units / number / left
     _, skewness = dispute(moves, number)
+    covariance = covariance_of_moves(moves, number)
+    gaps = np.subtract.outer(estimates[there], estimates[there])
+    freedom = float(number @ size) ** 2 / max(1.0, float(number @ size**2)) - 1
     sums: Any = _sums_of_units([systems[i] for i in there], units, number) if there else None
 
     def scores(weights: Array) -> Array:
@@ -91,7 +95,8 @@ def evidence_of_tables(
         judged=judged,
         identical=kind[:, None] == kind,
         **tests,
-        covariance=covariance_of_moves(moves, number),
+        unit_pvalues=student_pvalue(gaps, pair_errors(covariance), freedom),
+        covariance=covariance,
         limits=limits_of_pairs(partial(_limits, metric), systems, there, limited, n_jobs=n_jobs),
         scores=scores,
         number=number,

@@ -22,6 +22,7 @@ from probative.inference.confusion import (
     posterior_of_gap,
 )
 from probative.inference.confusion_test import TableExchange, TableScores
+from probative.inference.decisions import student_pvalue
 from probative.inference.runs import Runs, Spread, answer_procedures
 from probative.inference.sequential_pvalue import levels_at, sequential_pvalue
 from probative.metrics import span
@@ -141,6 +142,7 @@ def _models(
         p_b_better,
         "; ".join(note for note in (how, gap.note) if note),
         posterior=posterior,
+        p_unit=float(student_pvalue(gap.estimate, spread.by_unit**0.5, spread.unit_freedom)),
     )
 
 

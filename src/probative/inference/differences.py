@@ -17,8 +17,9 @@ from probative.results import Difference, Interval
 if TYPE_CHECKING:
     from probative.counts import Counts
     from probative.inference.clusters import Dependence
+    from probative.results import DifferencePosterior
 
-__all__ = ["METHODS", "difference"]
+__all__ = ["METHODS", "difference", "one_sided_low"]
 
 METHODS = ("mover", "bayes")
 MOST_OF_A_LIMIT = 0.75
@@ -111,6 +112,29 @@ def difference(
     return Difference(
         metric, method, level, b - a, low, high, a, b, r, effect, note, signature=signature
     )
+
+
+def one_sided_low(posterior: DifferencePosterior, confidence: float) -> float:
+    """Return the lower end of the one-sided interval of a difference.
+
+    That of the interval that `difference` gives at the level 2·confidence - 1 by MOVER, where the
+    posterior is that of the cases of two systems; else that of the posterior itself.
+
+    Parameters
+    ----------
+    posterior
+        What is known of the difference.
+    confidence
+        That it lies above; no higher end than that of 0.5 is given.
+    """
+    level = max(2 * confidence - 1, 1e-6)
+    if not isinstance(posterior, ClusteredPosterior) or posterior.no_evidence:
+        return float(posterior.interval(level)[0])
+    dependence, (metric, _, beta) = posterior.dependence, posterior.choices
+    total = posterior.table * (dependence.divisor if dependence else 1.0)
+    singles = [_single(own, dependence, metric, level, beta) for own in (total.a, total.b)]
+    r = clusters.correlation(posterior.table, metric, beta=beta)
+    return mover(singles[0], singles[1], r)[0]
 
 
 def _single(

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from probative.counts import Counts, PairedCounts
+from probative.inference.decisions import exchange_errors, overstating, student_pvalue
 from probative.inference.differences import difference
 from probative.inference.intervals import interval
 from probative.inference.multiplicity import adjust_pvalues
@@ -34,6 +35,7 @@ from probative.inference.ranks import (
 )
 from probative.inference.tie_letters import tie_letters
 from probative.metrics import COMPOSITES, span
+from probative.results.comparisons import decision_pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +72,13 @@ class Evidence:
         Which pairs no unit tells apart.
     pvalues
         Of all pairs, two-sided.
+    unit_pvalues
+        Student's, by unit, of all pairs of judged systems; NaN where there is none. Without them
+        the `pvalues` decide alone.
+    overstated, returned
+        Of how many pairs the exchange test alone would overstate the evidence, because a difference
+        varies more than exchanging assumes; and how many times as many items as the other the one
+        system of such a pair returns, at most.
     sampled, unclear
         How many of them were sampled, and of how many of these it is not clear what drawing all
         exchanges would decide.
@@ -106,6 +115,9 @@ class Evidence:
     draws: tuple[int, int] = (0, 0)
     most: float = 1.0
     approximate: str | None = None
+    unit_pvalues: Array | None = None
+    overstated: int = 0
+    returned: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +132,9 @@ class Leaderboard:
         What is known of the system in every place; NaN where there is no evidence.
     difference, low, high
         The score of the row's place minus that of the column's, and its simultaneous limits.
-    pvalue, p_adjusted, decided, p_ahead, identical
-        Of every pair of places; `p_ahead` is the probability that the row's system is better.
+    pvalue, p_unit, p_adjusted, decided, p_ahead, identical
+        Of every pair of places; `p_adjusted` is the larger of the two p-values, adjusted, and
+        `p_ahead` the probability that the row's system is better.
     quantile
         How many standard errors the limits reach, with many units; NaN without a pair.
     """
@@ -137,6 +150,7 @@ class Leaderboard:
     low: Array
     high: Array
     pvalue: Array
+    p_unit: Array
     p_adjusted: Array
     decided: Mask
     p_ahead: Array
@@ -177,9 +191,11 @@ def leaderboard(
     known = np.flatnonzero(judged)
     pairs = np.ix_(known, known)
 
-    pvalue, p_adjusted = evidence.pvalues.copy(), np.full((k, k), np.nan)
+    pvalue, p_unit, p_adjusted = evidence.pvalues.copy(), *np.full((2, k, k), np.nan)
     pvalue[np.isnan(np.add.outer(estimates, estimates))] = np.nan
-    p_adjusted[pairs] = _adjusted(pvalue[pairs], adjust)
+    if evidence.unit_pvalues is not None:
+        p_unit[pairs] = evidence.unit_pvalues
+    p_adjusted[pairs] = _adjusted(decision_pvalue(pvalue, p_unit)[pairs], adjust)
     with np.errstate(invalid="ignore"):
         difference = np.subtract.outer(estimates, estimates)
         decided = p_adjusted <= (1 - level) * (1 + 1e-12)
@@ -211,6 +227,7 @@ def leaderboard(
         low=low[places],
         high=high[places],
         pvalue=pvalue[places],
+        p_unit=p_unit[places],
         p_adjusted=p_adjusted[places],
         decided=decided,
         p_ahead=ahead[places],
@@ -278,6 +295,11 @@ def evidence_of_units(
     errors, freedom = pair_errors(covariance), kish_freedom(y, number)
     disputed, skewness = dispute(jackknife_moves(x, y, number), number)
     gaps = np.subtract.outer(estimates[known], estimates[known])
+    p_unit = student_pvalue(gaps, errors, freedom)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        excess = errors / exchange_errors(x, y, number)
+    overstated = np.triu(overstating(excess, tests.pvalues[np.ix_(known, known)], p_unit))
+    returned = ((units.tp + units.fp) @ units.number)[known].astype(np.float64)
 
     def limits(quantile: float) -> Limits:
         reach = simultaneous_reach(quantile, freedom, disputed) * errors
@@ -313,7 +335,18 @@ def evidence_of_units(
         number=number,
         lopsided=int(np.count_nonzero(np.triu(skewness >= LOPSIDED))),
         most=span(metric),
+        unit_pvalues=p_unit,
+        overstated=int(np.count_nonzero(overstated)),
+        returned=_largest_ratio(returned, overstated),
     )
+
+
+def _largest_ratio(returned: Array, pairs: Mask) -> float:
+    """Return how many times as much one of a pair returns as the other, at most, of these pairs."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.divide.outer(returned, returned)
+    ratio = np.fmax(ratio, ratio.T)[pairs]
+    return float(np.max(ratio, initial=1.0))
 
 
 def _arms(

@@ -39,7 +39,15 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["MacroEvidence", "macro_evidence", "macro_interval", "macro_score", "normal_tail_of"]
+__all__ = [
+    "MacroEvidence",
+    "degrees_of_freedom",
+    "macro_evidence",
+    "macro_interval",
+    "macro_score",
+    "moves_of_units",
+    "normal_tail_of",
+]
 
 METHOD = "hierarchical"
 NO_LABELS = "undefined: there are no labels"
@@ -221,6 +229,15 @@ def shifts(
     of_cells = (x - share[cells.label] * y) / bottom[cells.label]
     of_items = (item_x - share[:, None] * item_y) / bottom[:, None]
     return of_cells / max(1, cells.n_labels), of_items / max(1, cells.n_labels)
+
+
+def moves_of_units(cells: LabelCounts, mask: NDArray[np.bool_], metric: str, beta: float) -> Array:
+    """Return how far every unit moves the mean over the labels of a system that count."""
+    totals = cells.by_label()
+    _, added = kinds_of_items(totals, metric, beta)
+    of_cells, _ = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)
+    share = cells.n_labels / max(1, mask.sum())
+    return np.asarray(cells.sum_by_unit(of_cells * mask[cells.label]) * share)
 
 
 def _cost_across(cells: LabelCounts, metric: str, beta: float) -> float:

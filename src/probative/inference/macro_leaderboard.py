@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from probative.inference.label_dependence import kinds_of_items
+from probative.inference.decisions import student_pvalue
 from probative.inference.leaderboard import Evidence
-from probative.inference.macro import macro_evidence, shifts
+from probative.inference.macro import degrees_of_freedom, macro_evidence, moves_of_units
 from probative.inference.macro_difference import macro_difference
 from probative.inference.macro_pair_tests import macro_pair_tests
-from probative.inference.ranks import covariance_of_moves
+from probative.inference.ranks import covariance_of_moves, pair_errors
 from probative.inference.sampled_evidence import kinds_of, limits_of_pairs, sample_pairs
 from probative.metrics import ratio
 
@@ -99,7 +99,7 @@ def evidence_of_labels(
     )
     tests = sample_pairs(find, kind, tested)
     there: list[int] = np.flatnonzero(judged).tolist()
-    moves = [_moves(cells[i], labels[i], metric, beta) for i in there]
+    moves = [moves_of_units(cells[i], labels[i], metric, beta) for i in there]
     n_units = cells[0].n_units
     number = np.ones(n_units, dtype=np.int64)
     busy = np.any([own != 0 for own in moves], axis=0) if moves else np.zeros(n_units, dtype=bool)
@@ -107,6 +107,10 @@ def evidence_of_labels(
         np.reshape(moves, (len(there), n_units))[:, busy], number[busy]
     )
     sums: Any = _sums([cells[i] for i in there], metric, beta) if there else None
+    estimates = np.array([one.estimate for one in averages])
+    own = [cells[i].only(labels[i]) for i in there]
+    freedom = np.reshape([[degrees_of_freedom(a, b) for a in own] for b in own], covariance.shape)
+    gaps = np.subtract.outer(estimates[there], estimates[there])
 
     def scores(weights: Array) -> Array:
         parts = np.asarray(weights @ sums).reshape(len(weights), len(there), 2, -1)
@@ -116,10 +120,11 @@ def evidence_of_labels(
         return np.stack(columns, axis=1)
 
     return Evidence(
-        estimates=np.array([one.estimate for one in averages]),
+        estimates=estimates,
         judged=judged,
         identical=kind[:, None] == kind,
         **tests,
+        unit_pvalues=student_pvalue(gaps, pair_errors(covariance), freedom),
         covariance=covariance,
         limits=limits_of_pairs(
             partial(_limits, metric, beta),
@@ -146,15 +151,6 @@ def _limits(
     labels, known = (mask_a, mask_b), (known_a, known_b)
     gap, _ = macro_difference(a, b, metric, level=level, beta=beta, labels=labels, known=known)
     return float(gap.low), float(gap.high)
-
-
-def _moves(cells: LabelCounts, mask: Mask, metric: str, beta: float) -> Array:
-    """How far every unit moves the average of a system."""
-    totals = cells.by_label()
-    _, added = kinds_of_items(totals, metric, beta)
-    of_cells, _ = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)
-    share = cells.n_labels / max(1, mask.sum())
-    return np.asarray(cells.sum_by_unit(of_cells * mask[cells.label]) * share)
 
 
 def _sums(cells: Sequence[LabelCounts], metric: str, beta: float) -> Any:

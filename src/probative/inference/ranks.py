@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from probative.inference.clusters import student_quantile
+from probative.inference.proportions import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -176,19 +177,25 @@ def simultaneous_quantile(
 ) -> float:
     """The quantile of the largest |Z_i - Z_j| / se_ij of all pairs, Z normal with this covariance.
 
-    It lies between the normal quantile and that of Šidák's inequality; NaN where no pair differs.
+    It lies between the normal quantile, that of a single pair, and that of Šidák's inequality; NaN
+    where no pair differs.
 
     Examples
     --------
     >>> import numpy as np
     >>> from probative.inference.ranks import simultaneous_quantile
     >>> rng = np.random.default_rng(1)
-    >>> round(simultaneous_quantile(np.eye(2), 0.95, rng), 1)
-    2.0
+    >>> round(simultaneous_quantile(np.eye(3), 0.95, rng), 1)
+    2.3
     """
     errors = pair_errors(covariance)
     if not np.any(errors > 0):
         return np.nan
+    if len(covariance) == 2:
+        return normal_quantile(level)
+    # whatever the order in which the systems were given
+    order = np.argsort(np.diag(covariance), kind="stable")
+    covariance, errors = (table[np.ix_(order, order)] for table in (covariance, errors))
     with np.errstate(divide="ignore"):
         weight = np.where(errors > 0, 1 / errors, 0.0).astype(np.float32)
     values, vectors = np.linalg.eigh(covariance)

@@ -28,6 +28,7 @@ from probative.counts import Counts, PairedCounts, counts_of, paired_of
 from probative.errors import InputError
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.clusters import student_quantile
+from probative.inference.decisions import unit_test
 from probative.inference.differences import difference
 from probative.inference.randomization import randomization_test
 from probative.metrics import METRICS, TABLE, contributions, span
@@ -232,7 +233,9 @@ def _models(
     test = randomization_test(exchanged, metric, beta=beta, rng=rng, null=null)
     posterior = posterior_of_difference(cases, metric, prior=prior, beta=beta)
     p_a_better, _, p_b_better = posterior.probabilities(0.0)
-    notes = "; ".join(note for note in (gap.note, test.note) if note)
+    by_unit = unit_test(exchanged, metric, beta=beta)
+    why = by_unit.why(exchanged, test.pvalue)
+    notes = "; ".join(note for note in (gap.note, test.note, why) if note)
     return ModelsAnswer(
         gap.a,
         gap.b,
@@ -248,6 +251,7 @@ def _models(
         notes or None,
         null=test.null,
         posterior=posterior,
+        p_unit=by_unit.pvalue,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from probative.inference.confusion import (
     confusion_difference,
     confusion_posterior,
+    confusion_unit_pvalue,
 )
 from probative.inference.confusion_planning import confusion_plan
 from probative.inference.confusion_test import confusion_tests
@@ -96,6 +97,7 @@ def _compare_tables(
     )
     return Comparison(
         **numbers_of_pair(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
+        p_unit=confusion_unit_pvalue(a, b, metric),
         metric=metric,
         design_effect=gap.design_effect,
         units_needed=_needed(a, b, metric, choices),

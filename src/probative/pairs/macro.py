@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from probative.inference.macro import macro_evidence
+import numpy as np
+
+from probative.inference.decisions import student_pvalue
+from probative.inference.macro import degrees_of_freedom, macro_evidence, moves_of_units
 from probative.inference.macro_difference import macro_difference
 from probative.inference.macro_test import macro_tests
+from probative.inference.ranks import covariance_of_moves
 from probative.inference.sequential_pvalue import levels_at
 from probative.pairs.pooled import PairChoices, differences_by_label, numbers_of_pair
 from probative.results import Comparison
@@ -15,10 +19,12 @@ from probative.scoring.intervals import cells_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from probative.inference.macro import MacroEvidence
     from probative.label_counts import LabelCounts
     from probative.matching.matched import Matched
-    from probative.results import RandomizationTest
+    from probative.results import Difference, RandomizationTest
 
 __all__ = ["MacroSide", "compare_macro", "macro_sides", "tests_of_sides"]
 
@@ -102,9 +108,25 @@ def compare_macro(
     )
     return Comparison(
         **numbers_of_pair(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
+        p_unit=_unit_pvalue(gap, (a, b), (matched.averaged[i], matched.averaged[j]), choices.beta),
         metric=gap.metric,
         design_effect=None,
         observed_units=int(a.repeats.sum()),
         by_label=differences_by_label(matched, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
     )
+
+
+def _unit_pvalue(
+    gap: Difference,
+    cells: tuple[LabelCounts, LabelCounts],
+    labels: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    beta: float,
+) -> float:
+    """Return Student's p-value of a difference of two means over labels, by unit."""
+    metric = gap.metric.removeprefix("macro_")
+    moves = [moves_of_units(c, m, metric, beta) for c, m in zip(cells, labels, strict=True)]
+    number, busy = cells[0].repeats, (moves[0] != 0) | (moves[1] != 0)
+    variance = covariance_of_moves((moves[1] - moves[0])[None, busy], number[busy])[0, 0]
+    freedom = degrees_of_freedom(*(c.only(m) for c, m in zip(cells, labels, strict=True)))
+    return float(student_pvalue(gap.estimate, np.sqrt(variance), freedom))

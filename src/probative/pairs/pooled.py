@@ -12,6 +12,7 @@ from probative._validation import fraction, open_probability, random_generator
 from probative.counts import PairedCounts
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.clusters import variance_of_difference
+from probative.inference.decisions import unit_test
 from probative.inference.differences import difference
 from probative.inference.planning import plan
 from probative.inference.randomization import randomization_test
@@ -123,9 +124,13 @@ def compare_cases(
     )
     posterior = posterior_of_difference(paired, scored, prior=choices.prior, beta=beta)
     needed = plan(paired, scored, power=choices.power, level=level, beta=beta)
-    table = paired.total().cases
+    total = paired.total()
+    table = total.cases
+    by_unit = unit_test(paired, scored, beta=beta)
+    why = by_unit.why(total, test.pvalue, names, choices.unit)
     return Comparison(
         **numbers_of(choices, gap, test, posterior),
+        p_unit=by_unit.pvalue,
         a=names[0],
         b=names[1],
         metric=metric,
@@ -134,7 +139,7 @@ def compare_cases(
         observed_units=needed.observed_units,
         positives=int(table[::2].sum()),
         identical=not table[:4].any(),
-        note="; ".join(note for note in (gap.note, test.note) if note) or None,
+        note="; ".join(note for note in (gap.note, test.note, why) if note) or None,
         **(_standard_error(paired, scored, beta) if choices.in_group else {}),
     )
 

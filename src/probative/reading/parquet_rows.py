@@ -58,9 +58,10 @@ def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
 
 def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
     """Read columns of a table; DuckDB numbers their distinct values, and sees nothing else."""
-    with _opened(source) as (database, place, there):
+    with _opened(source) as (database, _, there):
         refuse_twins(source, there)
-        kinds = dict(columns_of_file(database, place))
+        described = database.execute("DESCRIBE source").fetchall()[:-1]  # the last one is `place`
+        kinds = {name: row[1] for name, row in zip(there, described, strict=True)}
         names, unit, asked = choose_columns(wanted, there, source.error)
         lists = {name for name, kind in kinds.items() if kind.endswith("[]")}
         objects = {name for name, kind in kinds.items() if kind.startswith(("STRUCT", "MAP"))}

@@ -36,7 +36,7 @@ from probative.wording import (
     signed_points,
     task_words,
 )
-from probative.wording.verdict import SIGNIFICANT, pvalue_of
+from probative.wording.verdict import SIGNIFICANT, pvalue_of, tested_pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -182,7 +182,7 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
         else:
             cells.append(signed_points(c.difference, _decimals(digits, 1)))
             cells.append(_limits(c.low, c.high, digits))
-            cells += [pvalue(pvalue_of(c)), probability(c.p_b_better)]
+            cells += [pvalue(tested_pvalue(c)), probability(c.p_b_better)]
         rows.append((system.name, *cells))
     level = f"{100 * result.level:g} %"
     heads = {m: _short(m) for m in metrics}

@@ -13,7 +13,7 @@ from probative.reporting.forests import (
     forest_table,
 )
 from probative.wording import counted, metric_name, metric_words, signed_points
-from probative.wording.verdict import no_verdict, pvalue_of
+from probative.wording.verdict import no_verdict, pvalue_of, tested_pvalue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -153,7 +153,7 @@ def _row(name: str, units: int, c: Comparison, level: float, *, whole: bool = Fa
         c.difference,
         c.low,
         c.high,
-        pvalue_of(c) if told else None,
+        tested_pvalue(c) if told else None,
         c.score_a,
         c.score_b,
         decided=told and pvalue_of(c) <= (1 - level) * (1 + 1e-9),

@@ -196,7 +196,7 @@ def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
         f"draws over the {ranking.by}s."
     )
     if len(ranking.pairs) == 1:
-        return f"What the comparison of two systems shows. Its P(better) {model}"
+        return "What the comparison of two systems shows."
     megabytes = sum(len(entry["part"].encode()) for entry in in_full) / 1e6
     which = (
         "Every pair"

@@ -119,11 +119,11 @@ def _leaderboard_notes(ranking: Ranking) -> list[str]:
     notes = [task, ties]
     if any("–" in short_letters(system.letters) for system in ranking.ranking):
         notes.append("a–d stands for the letters abcd, and so on.")
+    chances = "P(best), E(rank): probability of being best and expected rank"
     if ranking.n_draws:
-        notes.append(
-            f"P(best), E(rank): probability of being best and expected rank, from "
-            f"{ranking.n_draws:,} draws over the {ranking.by}s."
-        )
+        notes.append(f"{chances}, from {ranking.n_draws:,} draws over the {ranking.by}s.")
+    elif not all(isnan(system.p_best) for system in ranking.ranking):
+        notes.append(f"{chances}, from the posterior of the difference.")
     if _surer_than_tests(ranking):
         notes.append(
             f"P(best) is surer here than the tests: it knows no other {ranking.by}s than these. "

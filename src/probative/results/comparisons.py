@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import nan
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from probative.results.base import DifferenceResult, Result
 from probative.results.scores import Scores
@@ -30,10 +33,25 @@ __all__ = [
     "LabelDifference",
     "LabelExample",
     "SystemScore",
+    "decision_pvalue",
+    "one_sided",
 ]
 
 # the right label, the one given instead, and how often; None is no span at all
 Confusion: TypeAlias = tuple[str | None, str | None, int]
+
+
+def decision_pvalue(pvalue: Any, p_unit: Any) -> Any:
+    """Return the p-value that decides: the larger of the exchange's and Student's by unit.
+
+    Where there is no Student's p-value (NaN), the exchange decides alone.
+    """
+    return np.fmax(pvalue, p_unit)
+
+
+def one_sided(pvalue: float, difference: float) -> float:
+    """Return the one-sided p-value of "B is better" from the two-sided one of a symmetric law."""
+    return pvalue / 2 if difference > 0 else 1 - pvalue / 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,9 +154,10 @@ class Comparison(DifferenceResult):
         B minus A, also called ``estimate``, with its interval.
     method
         How the interval was made.
-    pvalue, p_adjusted
-        Of the two-sided randomisation test; adjusted by Holm's method where there are more than
-        two systems, or several groups.
+    pvalue, p_unit, p_adjusted
+        Of the two-sided randomisation test; Student's by unit, from the variance on which the
+        interval rests, NaN where there is none; and, where there are more than two systems or
+        several groups, the larger of the two adjusted by Holm's method.
     test, by
         Whether the test was exact or sampled, and what was exchanged.
     draws, pvalue_low, pvalue_high
@@ -236,6 +255,12 @@ class Comparison(DifferenceResult):
     companions: RunScoreTests | None = None
     p_bh: float | None = None
     match: str | None = None
+    p_unit: float = nan
+
+    @property
+    def p_decision(self) -> float:
+        """The p-value that decides about this pair alone: the larger of `pvalue` and `p_unit`."""
+        return float(decision_pvalue(self.pvalue, self.p_unit))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; of the posterior its kind."""

@@ -94,9 +94,10 @@ class RankedPair(DifferenceResult):
     difference, low, high
         B minus A, and its limits; those of all pairs hold at once with the level's confidence.
         NaN, -1 and 1 where a score is undefined.
-    pvalue, p_adjusted
-        Of the two-sided randomisation test of this pair, and adjusted for all pairs; NaN where a
-        score is undefined.
+    pvalue, p_unit, p_adjusted
+        Of the two-sided randomisation test of this pair; Student's by unit; and the larger of the
+        two, adjusted for all pairs. NaN where a score is undefined, the second also where no unit
+        moves the difference.
     decided
         Whether the adjusted p-value is at most 1 - level: B is better than A then. Never decided
         where there is no evidence (one unit, an undefined score, nothing to be found).
@@ -118,6 +119,7 @@ class RankedPair(DifferenceResult):
     decided: bool
     identical: bool = False
     p_b_better: float = nan
+    p_unit: float = nan
 
     def __str__(self) -> str:
         return (
@@ -152,7 +154,8 @@ class Ranking(Scores):
         How many standard errors the limits of the differences reach with many units; NaN where
         there is no evidence, or a single system.
     n_draws
-        How many draws of the Bayesian bootstrap over units `p_best` and `expected_rank` rest on.
+        How many draws of the Bayesian bootstrap over units `p_best` and `expected_rank` rest on; 0
+        of two systems, whose posterior is that of `compare`.
     comparisons
         Of the pairs that were compared in full: what `compare` tells of the two, with the p-values
         of the leaderboard. The page shows them; JSON has none of them.

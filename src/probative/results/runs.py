@@ -100,8 +100,9 @@ class ModelsAnswer(Result):
         Their difference, B minus A, and its limits.
     method, design_effect
         How the limits were made, as for `Difference`.
-    pvalue, test
-        Of the exchange of whole units, all runs of a system at once; "exact" or "sampled".
+    pvalue, test, p_unit
+        Of the exchange of whole units, all runs of a system at once; "exact" or "sampled". And
+        Student's by unit, NaN where there is no variance.
     p_a_better, p_b_better
         The probabilities that either set of models scores higher on units like these.
     note
@@ -123,6 +124,7 @@ class ModelsAnswer(Result):
     question: str = "models"
     null: NullDistribution | None = field(default=None, repr=False)
     posterior: DifferencePosterior | None = field(default=None, repr=False)
+    p_unit: float = math.nan
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""

@@ -81,6 +81,7 @@ def _of_models(
         high=models.high,
         method=models.method,
         pvalue=models.pvalue,
+        p_unit=models.p_unit,
         test=models.test,
         null=models.null,
         p_a_better=a_better,
@@ -136,8 +137,9 @@ def without_claims(c: Comparison) -> Comparison:
 
 def adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
     """The same with p-values that allow for the number of pairs, each question for itself."""
-    questions = dict.fromkeys(c.question for both in answers for c in both)
-    values = {q: [c.pvalue for both in answers for c in both if c.question == q] for q in questions}
+    every = [c for both in answers for c in both]
+    questions = dict.fromkeys(c.question for c in every)
+    values = {q: [c.p_decision for c in every if c.question == q] for q in questions}
     adjusted = {q: iter(adjust_pvalues(own).tolist()) for q, own in values.items()}
     return [[replace(c, p_adjusted=next(adjusted[c.question])) for c in both] for both in answers]
 

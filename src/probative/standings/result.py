@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from probative.inference.leaderboard import Evidence, Leaderboard
     from probative.options import RankOptions
+    from probative.results import Comparison
 
 __all__ = ["make_ranking"]
 
@@ -29,8 +30,23 @@ def make_ranking(
     evidence: Evidence,
     options: RankOptions,
     facts: tuple[str, ...],
+    alone: Comparison | None = None,
 ) -> Ranking:
-    """The result, without and then with its sentence."""
+    """Build the result, without and then with its sentence.
+
+    Parameters
+    ----------
+    scores, metric
+        What the systems score, and what they are ranked by.
+    board, evidence
+        Their order, and what it rests on.
+    options, facts
+        The choices, and what the signature says of the inputs.
+    alone
+        Of two systems: what `compare` says of them.
+    """
+    if alone is not None:
+        board = _as_compared(board, alone)
     by_place = [scores.systems[i] for i in board.order]
     rows = []
     for place, system in enumerate(by_place):
@@ -61,14 +77,30 @@ def make_ranking(
         test=test,
         adjustment=options.adjust,
         quantile=board.quantile,
-        n_draws=0 if all(isnan(row.p_best) for row in rows) else N_BOOTSTRAP,
+        n_draws=0 if alone or all(isnan(row.p_best) for row in rows) else N_BOOTSTRAP,
     )
+    chances = "bayesian-bootstrap" if alone is None else f"{alone.posterior.kind}-posterior"
     signature = options.signature(
-        "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, "bayesian-bootstrap"
+        "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, chances
     )
     return replace(
         ranking, notes=tuple(notes), summary=ranking_summary(ranking), signature=signature
     )
+
+
+def _as_compared(board: Leaderboard, c: Comparison) -> Leaderboard:
+    """Return the leaderboard of two systems with the interval, p-value and P of `compare`."""
+    low, high, best = c.low, c.high, np.array([c.p_b_better, c.p_a_better])
+    if board.order[0] == 0:  # A leads: its score minus that of B
+        low, high, best = -c.high, -c.low, best[::-1]
+    lows, highs = board.low.copy(), board.high.copy()
+    lows[0, 1], highs[0, 1], lows[1, 0], highs[1, 0] = low, high, -high, -low
+    pvalue = np.where(np.isnan(board.pvalue) | np.eye(2, dtype=bool), board.pvalue, c.pvalue)
+    board = replace(board, low=lows, high=highs, pvalue=pvalue)
+    if np.isnan(best).any():
+        return board
+    ahead = np.array([[0.5, best[0]], [best[1], 0.5]])
+    return replace(board, p_ahead=ahead, p_best=best, expected_rank=2 - best)
 
 
 def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> list[str]:
@@ -96,6 +128,13 @@ def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> li
         said.append(
             f"of {evidence.unclear:,} of {n_pairs:,} pairs it is not clear what all exchanges "
             f"would decide: the leaderboard goes by those drawn"
+        )
+    if evidence.overstated:
+        amounts = f" (up to {evidence.returned:.2f} times)" if evidence.returned >= 1.05 else ""
+        said.append(
+            f"the systems return different amounts{amounts}: of {evidence.overstated:,} of "
+            f"{n_pairs:,} pairs the exchange test alone would overstate the evidence, so they are "
+            f"decided by Student's p by unit"
         )
     if evidence.lopsided:
         said.append(
@@ -128,6 +167,7 @@ def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPai
         board.decided,
         board.identical,
         board.p_ahead,
+        board.p_unit,
     ]
     upper = np.triu_indices(len(names), 1)
     values = zip(*(column[upper].tolist() for column in columns), strict=True)

@@ -13,7 +13,6 @@ from probative.wording.numbers import (
     probability,
     pvalue,
     region,
-    round_up,
     signed_points,
     task_words,
 )
@@ -31,7 +30,6 @@ __all__ = [
     "probability",
     "pvalue",
     "region",
-    "round_up",
     "signed_points",
     "task_words",
 ]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from probative.results import Comparison, Group, GroupSummary, Heterogeneity
 
-__all__ = ["listed_groups", "sentences_of_groups", "spread_sentences"]
+__all__ = ["listed_groups", "sentences_of_groups", "spread_sentences", "words_of_disagreement"]
 
 _NAMED = 6  # groups that a sentence names
 # in which words an overall score weighs the groups: by its denominator
@@ -36,6 +36,19 @@ def sentences_of_groups(
     if "against-most" in summary.disagreements:
         said.append(_against_most(summary, groups))
     return tuple(said)
+
+
+def words_of_disagreement(summary: GroupSummary) -> str | None:
+    """Say in short that the groups disagree with each other or with the whole, or None."""
+    if not summary.disagreements:
+        return None
+    if "mixed" in summary.disagreements:
+        why = f"better in {listed_groups(summary.better)}, worse in {listed_groups(summary.worse)}"
+    elif "reversal" in summary.disagreements:
+        why = "all of them point the other way (Simpson's paradox)"
+    else:
+        why = "most of them point the other way"
+    return f"the groups disagree: {why}"
 
 
 def listed_groups(names: Sequence[str]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import floor, log10
-
 from probative.metrics import TABLE
 
 __all__ = [
@@ -19,7 +17,6 @@ __all__ = [
     "probability",
     "pvalue",
     "region",
-    "round_up",
     "signed_points",
     "task_words",
 ]
@@ -127,9 +124,3 @@ def metric_words(metric: str) -> str:
 def counted(count: int, thing: str) -> str:
     """How many there are of something: 1 document, 1,287 sentences."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
-
-
-def round_up(count: int) -> int:
-    """To two leading digits: more would pretend to know."""
-    step = 10 ** max(0, floor(log10(max(count, 1))) - 1)
-    return int(-(-count // step) * step)

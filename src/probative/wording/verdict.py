@@ -19,7 +19,6 @@ from probative.wording import (
     number,
     points,
     region,
-    round_up,
     signed_points,
 )
 
@@ -39,7 +38,9 @@ __all__ = [
     "small_pvalue",
     "strength",
     "tested",
+    "tested_pvalue",
     "verdict",
+    "why_by_unit",
 ]
 
 # What the evidence is called: the posterior probability that one system is better (by more than
@@ -48,6 +49,7 @@ STRENGTHS = (("strong", 0.99, 0.01), ("moderate", 0.95, 0.05))
 _, LIKELY, SIGNIFICANT = STRENGTHS[-1]
 UNDECIDED = 0.8  # below this probability the data do not even lean to one side
 _ROUNDING = 1e-12
+_AMOUNTS = 1.05  # times as many items returned: less explains nothing
 
 
 def verdict(comparison: Comparison) -> str:
@@ -172,7 +174,7 @@ def _disagreement(c: Comparison) -> str:
     interval, cut = f"the {100 * c.level:g} % interval", 1 - c.level
     # the interval is not adjusted for the number of comparisons: nor is the p-value beside it
     adjusted = "" if c.p_adjusted is None else f", adjusted {small_pvalue(c.p_adjusted)}"
-    pvalue = f"p {small_pvalue(c.pvalue, cut)} by {c.by}{adjusted}"
+    pvalue = f"p {small_pvalue(c.pvalue, cut)} by {c.by}{_student(c)}{adjusted}"
     test = f"a difference at the {100 * cut:.4g} % level ({pvalue})"
     chance = f"{_chance(c)}."
     if _leaves_out_zero(c) and not _passes(c):
@@ -196,7 +198,7 @@ def _leaves_out_zero(c: Comparison) -> bool:
 
 def _passes(c: Comparison) -> bool:
     """Whether the test alone finds a difference at the level of the interval."""
-    return c.pvalue <= (1 - c.level) * (1 + 1e-9)
+    return c.p_decision <= (1 - c.level) * (1 + 1e-9)
 
 
 def _shown(c: Comparison) -> bool:
@@ -234,9 +236,18 @@ def _chance(c: Comparison) -> str:
 
 
 def tested(c: Comparison) -> str:
-    """The p-value that counts, and what was exchanged."""
-    adjusted = "adjusted " if c.p_adjusted is not None else ""
-    return f"{adjusted}p {small_pvalue(pvalue_of(c))} by {c.by}"
+    """Name the p-value that decides, and what was exchanged."""
+    if c.p_adjusted is not None:
+        return f"adjusted p {small_pvalue(c.p_adjusted)} by {c.by}"
+    return f"p {small_pvalue(c.pvalue)} by {c.by}{_student(c)}"
+
+
+def _student(c: Comparison) -> str:
+    """Name Student's p-value by unit where it decides otherwise than that of the exchange."""
+    cuts = (1 - c.level, *(most for _, _, most in STRENGTHS))
+    if not any(c.pvalue <= cut * (1 + 1e-9) < c.p_unit for cut in cuts):
+        return ""
+    return f", Student's p {small_pvalue(c.p_unit, *cuts)}"
 
 
 def _outlook(c: Comparison) -> str:
@@ -247,14 +258,52 @@ def _outlook(c: Comparison) -> str:
         return ""
     alone = " in a single test" if c.p_adjusted is not None else ""
     return (
-        f"A difference of this size would need about {round_up(c.units_needed):,} {c.by}s to show "
+        f"A difference of this size would need about {c.units_needed:,} {c.by}s to show "
         f"(with {100 * c.power:g} % power{alone}); there are {c.observed_units:,}."
     )
 
 
 def pvalue_of(c: Comparison) -> float:
-    """The p-value that counts: adjusted, where there are several comparisons."""
+    """Return the p-value that decides: adjusted, where there are several comparisons."""
+    return c.p_decision if c.p_adjusted is None else c.p_adjusted
+
+
+def tested_pvalue(c: Comparison) -> float:
+    """Return the p-value that a table shows: of the test, or adjusted where there are several."""
     return c.pvalue if c.p_adjusted is None else c.p_adjusted
+
+
+def why_by_unit(
+    names: tuple[str, str],
+    returned: tuple[float, float],
+    excess: float,
+    pvalues: tuple[float, float],
+    unit: str,
+) -> str:
+    """Say why Student's p-value by unit decides instead of that of the exchange.
+
+    Parameters
+    ----------
+    names, returned
+        The baseline and the challenger, and how many items each returns.
+    excess
+        How many times as much as exchanging assumes the difference varies.
+    pvalues
+        Of the exchange, and Student's.
+    unit
+        What was exchanged.
+    """
+    few, many = sorted(returned)
+    why = f"the difference varies {excess:.2f} times as much as exchanging the systems assumes"
+    if few > 0 and many / few >= _AMOUNTS:
+        more, less = names if returned[0] > returned[1] else names[::-1]
+        times = f"{many / few:.2f} times as many as {less}"
+        why = f"the systems return different amounts: {more} {times}"
+    exchanged, student = map(small_pvalue, pvalues)
+    return (
+        f"{why}; the exchange test alone (p {exchanged}) would overstate the evidence, so "
+        f"Student's p by {unit} decides (p {student})"
+    )
 
 
 def small_pvalue(pvalue: float, *limits: float) -> str:
