@@ -241,6 +241,14 @@ class Design:
         )
         return replace(self, strata=drawn, batches=(*self.batches, tuple(map(int, more))))
 
+    def first(self, draws: int) -> Design:
+        """Return the design as it was after so many draws."""
+        drawn = np.sum(self.batches[:draws], axis=0)
+        strata = tuple(
+            replace(own, drawn=int(k)) for own, k in zip(self.strata, drawn, strict=True)
+        )
+        return replace(self, strata=strata, batches=self.batches[:draws])
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as the file of the design holds it."""
         content = {entry.name: getattr(self, entry.name) for entry in fields(self)}

@@ -15,7 +15,7 @@ from probative.options import EstimateOptions
 from probative.reading.inputs import is_path
 from probative.results import Estimate, EstimatedStratum
 from probative.scoring.basis import compared_metrics, facts_of_reading, match_of, scored_as
-from probative.surveys.annotated import read_annotated
+from probative.surveys.annotated import read_draws, say_what_is_out
 from probative.surveys.design import SystemSource, open_design
 from probative.surveys.fingerprints import fingerprint
 from probative.surveys.pool import outputs_of, read_again
@@ -63,7 +63,8 @@ def estimate(
         The annotated sample: one or more files that hold each drawn unit once, in the order in
         which they were written, or in any order if tokens, texts or ids tell which they are; also
         as a list of paths.
-        Lists, arrays and the like are in the order of the draws.
+        Lists, arrays and the like are in the order of the draws. Of a design that was extended,
+        draws that are not annotated yet may be left out, each of them whole.
     systems
         The outputs, where they are elsewhere now or came from Python: a dictionary by their names,
         or a list. Others than those of the design are refused.
@@ -108,7 +109,9 @@ def estimate(
     known, folder = open_design(design)
     known = known if judge is None else replace(known, judge=_source(judge))
     pool = read_again(known, folder, outputs=outputs_of(systems, known), judge=judge, scores=scores)
-    answers = read_annotated(known, pool, [annotated, *more])
+    done, answers = read_draws(known, pool, [annotated, *more])
+    out = say_what_is_out(known, done)
+    known = known.first(done)
     survey = Survey(
         known, pool, answers, Draw.of(known.units.stratum, [own.size for own in known.strata])
     )
@@ -142,7 +145,7 @@ def estimate(
         judge=None if known.judge is None else known.judge.name,
         level=options.level,
         match=match_of(answers.matched),
-        notes=(*_notes_of(pool), *answers.notes),
+        notes=(*_notes_of(pool), *answers.notes, *out),
         signature=options.signature(
             "estimate",
             *facts_of_reading(answers.matched, pool.reading),
