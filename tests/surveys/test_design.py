@@ -131,7 +131,7 @@ def test_a_spread_that_is_no_number_is_refused(tmp_path, wrong):
     content = design().to_dict()
     content["strata"][0]["spread"] = wrong
     path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match="the spread of a stratum is .*; expected a number"):
+    with pytest.raises(InputError, match=r"the spread of a stratum is .*; expected a number"):
         pv.read_design(path)
 
 

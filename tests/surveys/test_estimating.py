@@ -167,7 +167,8 @@ def test_files_of_several_draws_in_any_order(drawn, write, tmp_path):
         pv.estimate(design, [str(first), "nowhere.conll"])
 
 
-def test_the_first_draw_is_estimated_while_the_second_is_out(drawn, tmp_path):
+@pytest.mark.usefixtures("drawn")
+def test_the_first_draw_is_estimated_while_the_second_is_out(tmp_path):
     design, first = tmp_path / "sample.design.json", tmp_path / "annotated.conll"
     before = pv.estimate(design, first)
     pv.sample(design, add=30, pilot=first, to=tmp_path / "more.conll")

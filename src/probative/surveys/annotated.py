@@ -116,10 +116,8 @@ def read_annotated(
     return Annotated(counts_of_all, found[0], positives, tuple(dict.fromkeys(notes)))
 
 
-def read_draws(
-    design: Design, pool: Pool, annotated: Sequence[Any]
-) -> tuple[int, Annotated]:
-    """Read the annotations of all draws that are done; return how many these are, and what is right.
+def read_draws(design: Design, pool: Pool, annotated: Sequence[Any]) -> tuple[int, Annotated]:
+    """Read the annotations of all draws that are done; return how many, and what is right.
 
     Units of a draw that somebody labelled first need not be a random part of it: a draw counts
     whole or not at all.
@@ -137,11 +135,9 @@ def say_what_is_out(design: Design, done: int) -> list[str]:
     """Note the draws of a design that are not annotated yet."""
     if done == len(design.batches):
         return []
-    units = sum(map(sum, design.batches[done:]))
-    return [
-        f"{done} of {len(design.batches)} draws are annotated; "
-        f"{counted(units, design.unit)} are still to come"
-    ]
+    draws, units = len(design.batches), sum(map(sum, design.batches[done:]))
+    to_come = counted(units, design.unit)
+    return [f"{done} of {draws} draws are annotated; {to_come} are still to come"]
 
 
 def _one_by_one(given: Any, task: str) -> Sequence[Any]:
