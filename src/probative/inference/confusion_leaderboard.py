@@ -12,8 +12,8 @@ from probative._confusion import score_of_margins, score_of_table
 from probative.inference._pair_exchanges import SharedExchanges, sampled_pair_tests
 from probative.inference.confusion import confusion_difference
 from probative.inference.confusion_test import TableExchange, TableScores
-from probative.inference.leaderboard import LOPSIDED, Evidence
-from probative.inference.ranks import covariance_of_moves, dispute
+from probative.inference.leaderboard import Evidence
+from probative.inference.ranks import covariance_of_moves
 from probative.inference.sampled_evidence import kinds_of, limits_of_pairs, sample_pairs
 from probative.metrics import span
 
@@ -76,7 +76,6 @@ def evidence_of_tables(
     for row, i in enumerate(there):
         of_units = np.bincount(units, systems[i].moves(metric), minlength=len(number))
         moves[row] = of_units / number / left
-    _, skewness = dispute(moves, number)
     sums: Any = _sums_of_units([systems[i] for i in there], units, number) if there else None
 
     def scores(weights: Array) -> Array:
@@ -95,7 +94,6 @@ def evidence_of_tables(
         limits=limits_of_pairs(partial(_limits, metric), systems, there, limited, n_jobs=n_jobs),
         scores=scores,
         number=number,
-        lopsided=int(np.count_nonzero(np.triu(skewness >= LOPSIDED))),
         most=span(metric),
         approximate="score of the whole confusion table",
     )

@@ -148,7 +148,7 @@ class _Target:
         Units that all came out alike do not say that all others would. A unit of many items does
         not go wrong as a whole: the square of what it moves is taken between that of the unit and
         that of one item. Where nothing is to be found in any labelled unit of a stratum, the rule
-        of three bounds how many of the others may hold an item: at 0.95 the interval reaches that far.
+        of three bounds how many of the others may hold an item; the 0.95 interval reaches so far.
         """
         least = np.zeros(len(draw.sizes))
         if self.reach is not None:

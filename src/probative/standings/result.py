@@ -97,11 +97,6 @@ def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> li
             f"of {evidence.unclear:,} of {n_pairs:,} pairs it is not clear what all exchanges "
             f"would decide: the leaderboard goes by those drawn"
         )
-    if evidence.lopsided:
-        said.append(
-            f"{evidence.lopsided:,} of {n_pairs:,} pairs differ on few units, most of them on one "
-            f"side: their limits may be too narrow"
-        )
     upper = np.triu_indices(len(board.order), 1)
     apart = ((board.low > 0) | (board.high < 0))[upper]
     decided = board.decided[upper]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import flag, fraction, open_probability, positive
+from probative.inference.clusters import design_notes
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.strata import Draw
 from probative.metrics import PRF
@@ -128,6 +129,10 @@ def estimate(
     worth = _worth(known.goal, told, gaps, compared[0])
     is_certain = known.size == known.pool.units and not options.population
     say = certain_verdict if is_certain else verdict
+    open_: list[str] = []
+    if not is_certain and not pool.is_single:
+        weights = survey.draw.weights
+        open_ = design_notes(answers.counts, pool.names, pool.unit, weights=weights)
     return Estimate(
         task=pool.task,
         unit=pool.unit,
@@ -145,7 +150,7 @@ def estimate(
         judge=None if known.judge is None else known.judge.name,
         level=options.level,
         match=match_of(answers.matched),
-        notes=(*_notes_of(pool), *answers.notes, *out),
+        notes=(*_notes_of(pool), *answers.notes, *out, *open_),
         signature=options.signature(
             "estimate",
             *facts_of_reading(answers.matched, pool.reading),
