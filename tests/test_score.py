@@ -419,8 +419,9 @@ def test_few_sentences_say_what_they_may_not_show_wherever_they_carry_a_claim():
     for found in (pv.score(gold, old), pv.compare(gold, systems), pv.rank(gold, systems)):
         assert found.notes[-1] == said
     many = {name: 4 * own for name, own in systems.items()}
-    assert not pv.compare(4 * gold, many).notes
+    assert not any("weakness" in note for note in pv.compare(4 * gold, many).notes)
     drawn = pv.sample(None, many, size=30)
     labels = [(4 * gold)[i] for i in drawn.units]
     assert pv.estimate(drawn.design, labels, systems=many).notes[-1].endswith("from this sample")
-    assert not pv.estimate(pv.sample(None, many, size=72).design, 4 * gold, systems=many).notes
+    whole = pv.estimate(pv.sample(None, many, size=72).design, 4 * gold, systems=many)
+    assert not any("weakness" in note for note in whole.notes)
