@@ -287,22 +287,18 @@ def _documents(n, rng, *, harder=False, f1=0.7):
 
 def test_few_units_say_what_they_may_not_show():
     """The rule of three, whatever the scores are: fewer than 60 effective units."""
-    missing = (
-        "a weakness that affects fewer than 1 document in {} may be missing from this test set"
-    )
+    missing = "a weakness that affects fewer than 1 page in {} may be missing from this test set"
     for tp in (4, 2, 0):
         twelve = pv.Counts([tp] * 12, [0] * 12, [4 - tp] * 12)
-        assert design_notes([twelve], ["a"], "document") == [
-            "12 documents: " + missing.format("document", 4)
-        ]
-    assert not design_notes([pv.Counts([2] * 60, [0] * 60, [1] * 60)], ["a"], "document")
+        assert design_notes([twelve], ["a"], "page") == ["12 pages: " + missing.format(4)]
+    assert not design_notes([pv.Counts([2] * 60, [0] * 60, [1] * 60)], ["a"], "page")
     uneven = pv.Counts([1] * 99 + [99], [0] * 100, [0] * 100)
-    (said,) = design_notes([uneven], ["a"], "document")
-    assert said.startswith("100 documents (as good as 4 equal ones): a weakness that affects many")
+    (said,) = design_notes([uneven], ["a"], "page")
+    assert said.startswith("100 pages (as good as 4 equal ones): a weakness that affects many")
     # empty units are not there, and rows may stand for several
     rows = pv.Counts([2, 0], [0, 1], [1, 0])
-    assert design_notes([rows], ["a"], "document", [30, 500]) == [
-        "30 documents that hold items: " + missing.format("document", 10)
+    assert design_notes([rows], ["a"], "page", [30, 500]) == [
+        "30 pages that hold items: " + missing.format(10)
     ]
 
 

@@ -240,10 +240,9 @@ def design_notes(
         )
     found = []
     for counts, name in zip(systems, names, strict=True):
-        right, all_ = counts.tp, counts.nu
-        if counts.tn is not None:
-            right, all_ = counts.tp + counts.tn, counts.nu + counts.tn
-        r = _rank_correlation(size, right[there], all_[there], times)
+        also = 0 if counts.tn is None else counts.tn
+        right, all_ = (np.asarray(cells + also)[there] for cells in (counts.tp, counts.nu))
+        r = _rank_correlation(size, right, all_, times)
         if r is not None:
             found.append(f"−{-r:.2f}" + (f" for {name}" if len(names) > 1 else ""))
     if found:

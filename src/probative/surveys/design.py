@@ -382,7 +382,8 @@ def _wrong_kind(design: Design) -> str | None:
     """Name the first entry that is neither the text nor the number it should be, or None."""
     texts: list[tuple[str, Any]] = [("its task", design.task), ("its unit", design.unit)]
     numbers: list[Any] = []
-    for own in (design.pool, *design.outputs, *([] if design.judge is None else [design.judge])):
+    sources: list[PoolSource | SystemSource] = [design.pool, *design.outputs]
+    for own in sources if design.judge is None else [*sources, design.judge]:
         texts += [("the name of a file", own.name), ("the fingerprint of a file", own.fingerprint)]
         texts += [] if own.path is None else [("the path of a file", own.path)]
     for stratum in design.strata:
