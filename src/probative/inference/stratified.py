@@ -393,7 +393,7 @@ def project_score(counts: Counts, draw: Draw, metric: str = "f1", **how: Any) ->
     >>> counts = pv.Counts(tp=[2, 1, 1, 0, 3, 2], fp=[0, 1, 0, 2, 0, 1], fn=[0, 0, 1, 1, 0, 1])
     >>> found = project_score(counts, Draw.of([0, 0, 0, 1, 1, 1], [40, 10]))
     >>> print(f"{found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]")
-    0.764 [0.246, 0.970]
+    0.764 [0.344, 0.952]
     """
     return PoolScores.of([counts], draw, metric, **how).score()
 

@@ -98,7 +98,7 @@ def estimate(
     >>> labels = [gold[i] for i in drawn.units]
     >>> found = pv.estimate(drawn.design, labels, systems={"old": old, "new": new})
     >>> print(found["old", "f1"])
-    old: f1 0.6667 [0.5131, 0.7915]
+    old: f1 0.6667 [0.5112, 0.7927]
     """
     options = EstimateOptions(
         metric=metric,
