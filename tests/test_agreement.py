@@ -230,3 +230,11 @@ def test_the_signature_tells_that_there_is_a_second_annotation_not_where(tmp_pat
         assert str(tmp_path) not in found.signature
     assert pv.score(gold, one, second_gold=two).ceilings[0].second == "two"
     assert pv.score(GOLD, ONE, second_gold=TWO).ceilings[0].second == "second annotation"
+
+
+def test_full_agreement_has_no_note():
+    """With nothing in dispute the upper limit is 1: it cannot be too low."""
+    a = ["x", "y", "y"] * 20
+    found = pv.agreement(a, list(a))
+    scores = [score for pair in found.pairs for score in pair.scores]
+    assert all(score.high == 1 and score.note is None for score in scores)

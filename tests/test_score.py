@@ -406,3 +406,22 @@ def test_the_metrics_asked_for():
             pv.score(gold, pred, **wrong)
     with pytest.raises(InputError, match="'jaccard' is not defined over all classes at once"):
         pv.score(list("abcab"), list("abbab"), metric="jaccard")
+
+
+def test_few_sentences_say_what_they_may_not_show_wherever_they_carry_a_claim():
+    gold = [["B-PER", "O"], ["O", "B-LOC"]] * 9
+    old, new = [["B-PER", "O"], ["O", "O"]] * 9, [["B-PER", "O"], ["O", "B-LOC"]] * 9
+    said = (
+        "18 sentences: a weakness that affects fewer than 1 sentence in 6 may be missing from "
+        "this test set"
+    )
+    systems = {"old": old, "new": new}
+    for found in (pv.score(gold, old), pv.compare(gold, systems), pv.rank(gold, systems)):
+        assert found.notes[-1] == said
+    many = {name: 4 * own for name, own in systems.items()}
+    assert not any("weakness" in note for note in pv.compare(4 * gold, many).notes)
+    drawn = pv.sample(None, many, size=30)
+    labels = [(4 * gold)[i] for i in drawn.units]
+    assert pv.estimate(drawn.design, labels, systems=many).notes[-1].endswith("from this sample")
+    whole = pv.estimate(pv.sample(None, many, size=72).design, 4 * gold, systems=many)
+    assert not any("weakness" in note for note in whole.notes)

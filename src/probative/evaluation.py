@@ -11,6 +11,7 @@ from probative._confusion import score_of_table
 from probative._validation import flag, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
+from probative.inference.clusters import design_notes
 from probative.inference.intervals import METHODS
 from probative.inference.repeats import score_repeats
 from probative.matching.groups import part_by_group
@@ -219,12 +220,22 @@ def scores_of(
         by=unit,
         scheme=matched.scheme,
         match=match_of(matched),
-        notes=matched.notes,
+        notes=(*matched.notes, *_design_notes(matched, unit)),
         token_accuracy=matched.token_accuracy,
         signature=options.signature(
             *facts_of_reading(matched, options), ",".join(methods), f"by-{unit}"
         ),
     )
+
+
+def _design_notes(matched: Matched, unit: str) -> list[str]:
+    """Say what the number and the sizes of the units leave open; nothing of single items."""
+    if unit == "item":
+        return []
+    items = matched.items
+    by = "document" if unit == "document" else "sentence"
+    systems = [items.counts(i, by=by) for i in range(len(matched.names))]
+    return design_notes(systems, matched.names, unit, items.number)
 
 
 def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]) -> Scores:

@@ -22,6 +22,7 @@ from probative.inference.sequences import (
     reach,
     share_limits,
 )
+from probative.inference.sequential import look_limits
 from probative.metrics import f1
 from probative.studies.clusters import case_shares, draw
 from probative.studies.looks import CONDITIONS, look_study
@@ -118,9 +119,34 @@ def test_few_units_have_no_limits_and_say_so():
     look = pv.sequential().update(pv.PairedCounts([[1, 0, 0, 0, 1, 0, 0]] * 5))
     assert (look.low, look.high) == (-1, 1)
     assert "no limits yet" in look.note
-    alike = pv.sequential().update(pv.Counts(tp=[1] * 50, fp=[0] * 50, fn=[0] * 50))
-    assert (alike.low, alike.high) == (0, 1)
+    alike = pv.sequential().update(pv.PairedCounts([[0, 0, 0, 0, 1, 0, 0]] * 50))
+    assert (alike.low, alike.high) == (-1, 1)
     assert "alike" in alike.note
+
+
+def test_units_without_an_error_leave_room_for_some():
+    right = pv.Counts(tp=[2] * 50, fp=[0] * 50, fn=[0] * 50)
+    look = pv.sequential().update(right)
+    assert look.estimate == look.high == 1
+    assert 0.7 < look.low < share_limits(100, 100)[0]
+    assert "at some look in at most 4 %" in str(look)
+    assert "about" not in str(pv.sequential().update(right.sum()))
+
+
+def test_limits_of_a_good_system_hold_at_every_look():
+    """Sentences of about two items, some of them under a wrong label; a look every 20."""
+    rng, f1, units = np.random.default_rng(0), 0.98, 600
+    ever = 0
+    for _ in range(120):
+        items = 1 + rng.poisson(1.0, units)
+        right = rng.binomial(items, f1)
+        x, y = 2.0 * right, 2.0 * items
+        limits = [
+            look_limits([(x[:end], y[:end])], np.ones(end), (0.0, 1.0), 200)
+            for end in range(30, units + 1, 20)
+        ]
+        ever += not all(low <= f1 <= high for _, low, high, _ in limits)
+    assert ever / 120 <= 0.05
 
 
 def test_batches_of_another_kind_are_refused():

@@ -281,15 +281,83 @@ def test_half_a_unit_more_stands_for_what_few_units_do_not_show():
     assert wide.low < wide.estimate == 1
 
 
-def test_nothing_found_in_few_units_of_a_large_stratum_is_noted():
+def _with_an_empty_stratum(labelled, size=100):
+    """Forty units that are all labelled, and a stratum in which nobody returned anything."""
     rng = np.random.default_rng(3)
-    tp = np.concatenate([rng.integers(0, 3, 40), np.zeros(8, int)])
-    fn = np.concatenate([rng.integers(0, 2, 40), np.zeros(8, int)])
-    stratum = np.repeat([0, 1], [40, 8])
-    found = project_score(pv.Counts(tp, 0 * tp, fn), Draw.of(stratum, [200, 20_000]), "recall")
-    assert any(
-        note.startswith("nothing is to be found in 8 labelled units") for note in found.notes
+    g = rng.integers(1, 4, 40)
+    a, b = (rng.binomial(g, share) for share in (0.6, 0.9))
+    fp = rng.binomial(2, 0.2, 40)
+    more = np.zeros(labelled, int)
+    a, b = (pv.Counts(*(np.concatenate([own, more]) for own in (tp, fp, g - tp))) for tp in (a, b))
+    return a, b, Draw.of(np.repeat([0, 1], [40, labelled]), [40, size])
+
+
+@pytest.mark.parametrize("labelled", [5, 20, 60, 99])
+def test_a_stratum_in_which_nothing_was_found_may_hold_something(labelled):
+    """The rule of three bounds it: no interval has zero width before the pool is labelled whole."""
+    a, b, draw = _with_an_empty_stratum(labelled)
+    for metric in ("recall", "f1"):
+        of_pool = PoolScores.of([a, b], draw, metric)
+        found, gap = of_pool.score(), of_pool.difference()
+        unseen = min(1.0, 3 / labelled) * (100 - labelled)
+        if metric == "recall":
+            reached = a.tp.sum() / (a.positives.sum() + unseen)
+            assert found.low == pytest.approx(reached, abs=0.06)
+        assert found.low < found.estimate < found.high
+        assert not found.notes
+        assert -1 < gap.low < gap.estimate < gap.high < 1
+        assert gap.estimate - gap.low < found.estimate - found.low
+        assert not gap.no_evidence
+    whole = _with_an_empty_stratum(100)
+    assert (found := project_score(whole[0], whole[2])).low == found.high
+
+
+def test_more_labels_never_show_less():
+    """Width of F1 and of the difference, as the labels of an empty stratum come in."""
+    widths = []
+    for labelled in (5, 10, 20, 40, 80, 99, 100):
+        a, b, draw = _with_an_empty_stratum(labelled)
+        of_pool = PoolScores.of([a, b], draw, disputed=np.zeros(len(a)))
+        widths.append([one.high - one.low for one in (of_pool.score(), of_pool.difference())])
+    assert np.all(np.diff(widths, axis=0) < 0)
+
+
+def test_precision_is_known_once_all_that_was_returned_is_labelled():
+    a, b, draw = _with_an_empty_stratum(7)
+    of_pool = PoolScores.of([a, b], draw, "precision")
+    for found in (of_pool.score(), of_pool.difference()):
+        assert found.low == found.estimate == found.high
+        assert not found.no_evidence
+        assert not found.notes
+
+
+def test_a_perfect_score_is_not_certain_while_units_are_out():
+    g = np.concatenate([np.ones(40), np.zeros(10)])
+    found = project_score(
+        pv.Counts(g, 0 * g, 0 * g), Draw.of(np.repeat([0, 1], [40, 10]), [40, 90])
     )
+    assert found.estimate == found.high == 1
+    # up to 3/10 of 80 units may hold an item that is missed: F1 is 2·40/(2·40 + 24) then
+    assert found.low == pytest.approx(80 / 104)
+
+
+@pytest.mark.parametrize("n", [12, 20, 40])
+def test_documents_with_a_high_score_have_no_wider_interval_than_their_clusters(n):
+    """Half a document more that goes wrong as a whole is more than documents do."""
+    rng, widths, covered = np.random.default_rng(n), [], []
+    for _ in range(200):
+        size = np.maximum(1, rng.lognormal(2.7, 0.5, 400)).astype(int)
+        right = rng.binomial(size, rng.beta(17.2, 1.8, 400))
+        extra = rng.binomial(size - right, 0.5)
+        pool = pv.Counts(right, extra, size - right - extra)
+        rows = rng.choice(400, n, replace=False)
+        found = project_score(pool[rows], Draw.of(np.zeros(n, int), [400]))
+        clustered = pv.interval(pool[rows], clustered=True)
+        widths.append([found.high - found.low, clustered.high - clustered.low])
+        covered.append(found.low <= score(pool.sum()) <= found.high)
+    mine, theirs = np.mean(widths, axis=0)
+    assert mine < 1.2 * theirs
+    assert np.mean(covered) >= 0.9
 
 
 def test_an_undefined_score_is_nan_with_all_limits():
@@ -387,6 +455,28 @@ def test_a_judge_is_not_listened_to_where_few_units_are_labelled():
     a, b, judge, stratum = _judged_pool(noise=0.2)
     few = _with_judge(a, b, judge, stratum, np.random.default_rng(1), drawn=(8, 60))
     assert few.difference().judge.strata == 1
+
+
+def test_a_judge_never_widens_an_interval():
+    """One who talks nonsense is not listened to where the interval would be wider."""
+    a, b, judge, stratum = _judged_pool(noise=1.0)
+    for seed in range(40):
+        with_it, without = (
+            _with_judge(a, b, given, stratum, np.random.default_rng(seed))
+            for given in (judge, None)
+        )
+        pairs = [(with_it.score(k), without.score(k)) for k in (0, 1)]
+        pairs.append((with_it.difference(), without.difference()))
+        for found, plain in pairs:
+            assert found.high - found.low <= plain.high - plain.low
+            assert found.judge.width <= 1
+            if found.judge.strata == 0:
+                assert (found.low, found.estimate, found.high) == (
+                    plain.low,
+                    plain.estimate,
+                    plain.high,
+                )
+                assert (found.judge.moved, found.judge.width) == (0, 1)
 
 
 def test_a_judge_who_says_the_same_of_all_changes_nothing():

@@ -90,6 +90,9 @@ def test_a_file_that_was_cut_off(tmp_path, cut):
         ({"strata": 7}, "is a damaged design"),
         ({"pool": {"name": "x"}}, "is a damaged design"),
         ({"order": [["x"], []]}, "is a damaged design"),
+        ({"task": 5}, "its task is 5; expected text"),
+        ({"basis": "fame"}, "its basis is 'fame'; expected one of guess, scores, pilot, judge"),
+        ({"written": {"keep": 7}}, "the columns to keep are no list; expected one"),
     ],
 )
 def test_what_contradicts_itself(tmp_path, change, words):
@@ -99,6 +102,37 @@ def test_what_contradicts_itself(tmp_path, change, words):
         pv.read_design(path)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, True, 1.5, ["a"], {"a": 1}])
+@pytest.mark.parametrize(
+    ("entry", "key", "words"),
+    [
+        ("outputs", "name", "the name of a file is"),
+        ("outputs", "fingerprint", "the fingerprint of a file is"),
+        ("strata", "name", "the name of a stratum is"),
+        ("strata", "key", "the key of a stratum is"),
+    ],
+)
+def test_a_name_that_is_no_text_is_refused(tmp_path, entry, key, words, wrong):
+    path = tmp_path / "s.design.json"
+    content = design().to_dict()
+    content[entry][1][key] = wrong
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError) as caught:
+        pv.read_design(path)
+    assert words in str(caught.value)
+    assert "expected text" in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [None, "x", True, [], {}])
+def test_a_spread_that_is_no_number_is_refused(tmp_path, wrong):
+    path = tmp_path / "s.design.json"
+    content = design().to_dict()
+    content["strata"][0]["spread"] = wrong
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"the spread of a stratum is .*; expected a number"):
+        pv.read_design(path)
 
 
 def test_an_entry_that_is_missing(tmp_path):

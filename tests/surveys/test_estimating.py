@@ -152,8 +152,9 @@ def test_files_of_several_draws_in_any_order(drawn, write, tmp_path):
     more = pv.sample(design, add=30, to=tmp_path / "more.conll")
     later = write(conll(GOLD, more.units), "later.conll")
     first = tmp_path / "annotated.conll"
-    with pytest.raises(InputError, match=r"30 of the 110 sentences drawn missing \(of draw 2\)"):
-        pv.estimate(design, first)
+    part = write(conll(GOLD, [*drawn.units, *more.units[:20]]), "part.conll")
+    with pytest.raises(InputError, match=r"10 of the 110 sentences drawn missing \(of draw 2\)"):
+        pv.estimate(design, part)
     both = pv.estimate(design, first, later)
     assert both.labelled == 110
     together = write(conll(GOLD, [*drawn.units, *more.units]), "both.conll")
@@ -164,6 +165,17 @@ def test_files_of_several_draws_in_any_order(drawn, write, tmp_path):
     assert pv.watch(design, [first, later]).last.units == 110
     with pytest.raises(InputError, match=r"nowhere\.conll: there is no such file"):
         pv.estimate(design, [str(first), "nowhere.conll"])
+
+
+@pytest.mark.usefixtures("drawn")
+def test_the_first_draw_is_estimated_while_the_second_is_out(tmp_path):
+    design, first = tmp_path / "sample.design.json", tmp_path / "annotated.conll"
+    before = pv.estimate(design, first)
+    pv.sample(design, add=30, pilot=first, to=tmp_path / "more.conll")
+    after = pv.estimate(design, first)
+    out = "1 of 2 draws are annotated; 30 sentences are still to come"
+    assert set(after.notes) == {*before.notes, out}
+    assert replace(after, notes=before.notes).to_dict() == before.to_dict()
 
 
 def test_annotations_of_outputs_in_python_are_labels_whatever_lies_on_disk(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.errors import InputError
+from probative.surveys import extending
 from probative.surveys.blanks import unanswered
 
 RNG = np.random.default_rng(5)
@@ -110,6 +112,32 @@ def test_add_writes_only_what_is_new(files, tmp_path, write):
     assert more.design.basis == "pilot"
     assert "more units" not in str(more)
     assert str(more).startswith("20 more sentences, 50 in all, of 120 chosen for the difference")
+
+
+def test_two_that_add_at_once_lose_nothing(files, tmp_path, monkeypatch):
+    """The second one begins after the first has read the design, before it has written it."""
+    pv.sample(files[0], *files, size=30, to=tmp_path / "s.conll")
+    design = tmp_path / "s.design.json"
+    look = extending.expect
+
+    def add(number):
+        pv.sample(design, add=10, to=tmp_path / f"more{number}.conll")
+
+    other = threading.Thread(target=add, args=(2,))
+
+    def look_while_the_other_begins(*args):
+        if other.ident is None:
+            other.start()
+            other.join(1.0)
+        return look(*args)
+
+    monkeypatch.setattr(extending, "expect", look_while_the_other_begins)
+    add(1)
+    other.join()
+    assert [sum(batch) for batch in pv.read_design(design).batches] == [30, 10, 10]
+    rows = [set((tmp_path / f"more{k}.conll").read_text().split()) for k in (1, 2)]
+    assert rows[0] & rows[1] == {"_", "."}
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_what_a_pilot_showed_is_kept(files, tmp_path, write):

@@ -147,7 +147,7 @@ def doubt(disputed: NDArray[np.bool_], units: NDArray[np.int64] | None = None) -
         The unit of every item, or None.
     """
     number = int(disputed.sum()) if units is None else len(np.unique(units[disputed]))
-    if number >= _FEW or disputed.mean() > _SELDOM:
+    if not 0 < number < _FEW or disputed.mean() > _SELDOM:
         return None
     word = "item" if units is None else "unit"
     return f"{number} {word}{'s' * (number != 1)} in dispute: the upper limit may be too low"

@@ -19,8 +19,11 @@ from scipy import special
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.metrics import contributions as contributions_of
+from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
@@ -31,26 +34,19 @@ __all__ = [
     "correlation",
     "dependence_of_difference",
     "dependence_of_score",
-    "is_lopsided",
-    "is_too_skewed",
+    "design_notes",
     "jackknife_error",
     "student_quantile",
     "variance_of_difference",
 ]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
-# From so much skewness on an interval may cover less than it says: as much as if twenty-five
-# independent items or fewer had decided, all on one side. With few degrees of freedom Student's
-# quantile makes up for more, this much divided by them. Units of one item hide nothing.
-_LOPSIDED, _MADE_UP_FOR, LARGE = 0.2, 2.0, 1.5
-_FEW_WRONG, _FEW_RIGHT, FEW_DISPUTED = (
-    f"{what} are worth few independent ones: the interval may be too short"
-    for what in (
-        "the mistakes of these units",
-        "the hits of these units",
-        "the items in dispute, most of them on one side,",
-    )
-)
+# Fewer effective units than this leave room for a weakness that a test set does not show: what
+# none of n units shows affects up to 3 in n of all (the rule of three).
+_ENOUGH, _RULE_OF_THREE = 60, 3
+# From so many units on, and at this level, sizes that go with errors are spoken of.
+_CORRELATED_UNITS, _CORRELATED_LEVEL, _MORE_ERRORS = 10, 0.01, 0.05
+_ROUNDING = 1e-9
 _LARGEST_QUANTILE = 1e50  # far outside of anything: Student's quantiles grow without bounds
 
 
@@ -142,10 +138,7 @@ def dependence_of_score(
     there = (y > 0) & (times > 0)
     table = np.array(list(total.to_dict().values()), dtype=np.float64)
     item_x, item_y = contributions_of(Counts(*np.eye(len(table))), metric, at=total, beta=beta)
-    right, wrong = table[item_x > 0].sum(), table[(item_y > 0) & (item_x == 0)].sum()
-    rows = [(x[there], y[there])]
-    few = _FEW_WRONG if wrong < right else _FEW_RIGHT
-    return _dependence(rows, times[there], [(item_x, item_y)], table, few)
+    return _dependence([(x[there], y[there])], times[there], [(item_x, item_y)], table)
 
 
 def dependence_of_difference(
@@ -179,12 +172,116 @@ def dependence_of_difference(
     kinds = [_contributions(total, s, metric, beta) for s in "ab"]
     rows, number = contributions(paired, metric, beta=beta)
     table = total.cases
-    dependence = _dependence(rows, number, kinds, table, FEW_DISPUTED)
+    dependence = _dependence(rows, number, kinds, table)
     if dependence.no_evidence:
         return dependence
     items = table[kinds[0][1] + kinds[1][1] > 0].sum()
     freedom = _variance_freedom(rows, number, items, dependence.divisor)
     return replace(dependence, variance_freedom=freedom)
+
+
+def design_notes(
+    systems: Sequence[Counts],
+    names: Sequence[str],
+    unit: str,
+    number: Array | None = None,
+    *,
+    weights: Array | None = None,
+) -> list[str]:
+    """Say what the number and the sizes of units leave open, whatever the scores are.
+
+    Notes that depend on how scores came out mislead: where the one hard document is in the test
+    set, the interval is wide and holds; where it is missing, nothing shows it. These two lines
+    depend on the design alone, or can be tested.
+
+    Parameters
+    ----------
+    systems, names
+        The counts of every system, one row per unit, and what they are called.
+    unit
+        What a unit is called: sentence, document.
+    number
+        How many units each row stands for; by default one.
+    weights
+        Of a sample of a pool: how many units of the pool each row stands for.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.clusters import design_notes
+    >>> counts = pv.Counts(tp=[3] * 12, fp=[0] * 12, fn=[1] * 12)
+    >>> design_notes([counts], ["new"], "document")[0][:68]
+    '12 documents: a weakness that affects fewer than 1 document in 4 may'
+    """
+    first = systems[0]
+    items = first.positives if first.tn is None else first.nu + first.tn
+    size = np.asarray(items, dtype=np.float64)
+    times = np.ones(len(size)) if number is None else np.asarray(number, dtype=np.float64)
+    all_units = round(float(times.sum()))
+    there = (size > 0) & (times > 0)
+    size, times = size[there], times[there]
+    units, told = round(float(times.sum())), []
+    if not units:
+        return []
+    effective = float((times @ size) ** 2 / (times @ size**2))
+    if weights is not None:
+        own = np.asarray(weights, dtype=np.float64)[there]
+        effective = float((own @ size) ** 2 / ((own * size) @ (own * size)))
+        times = own * own.sum() / (own @ own)  # in all as many as units of equal weight would be
+    if effective < _ENOUGH:
+        share = int(effective / _RULE_OF_THREE + _ROUNDING)
+        affected = f"fewer than 1 {unit} in {share}" if share > 1 else f"many {unit}s"
+        which = " that hold items" if units < all_units else ""
+        worth = f" (as good as {effective:.0f} equal ones)" if effective < 0.9 * units else ""
+        where = "test set" if weights is None else "sample"
+        told.append(
+            f"{counted(units, unit)}{which}{worth}: a weakness that affects {affected} may be "
+            f"missing from this {where}"
+        )
+    found = []
+    for counts, name in zip(systems, names, strict=True):
+        also = 0 if counts.tn is None else counts.tn
+        right, all_ = (np.asarray(cells + also)[there] for cells in (counts.tp, counts.nu))
+        r = _rank_correlation(size, right, all_, times)
+        if r is not None:
+            found.append(f"−{-r:.2f}" + (f" for {name}" if len(names) > 1 else ""))
+    if found:
+        told.append(
+            f"longer {unit}s score lower (rank correlation {', '.join(found)}): intervals may be "
+            f"too optimistic"
+        )
+    return told
+
+
+def _rank_correlation(size: Array, right: Array, all_: Array, times: Array) -> float | None:
+    """Return Spearman's correlation of size and score where longer units score lower, else None.
+
+    Small units of a good system are all right by chance, which alone makes ranks go with sizes. So
+    the errors of long units must also be more than their items would have at the rate of all.
+    """
+    n = float(times.sum())
+    if n < _CORRELATED_UNITS:
+        return None
+    a, b = (_centred_ranks(values, times) for values in (size, right / np.maximum(all_, 1)))
+    bottom = math.sqrt(float(times @ a**2) * float(times @ b**2))
+    r = float(times @ (a * b)) / bottom if bottom > 0 else 0.0
+    if r >= 0:
+        return None
+    t = r * math.sqrt((n - 2) / max(1 - r**2, 1e-300))
+    if 2 * float(special.stdtr(n - 2, t)) >= _CORRELATED_LEVEL:
+        return None
+    fewer = right - all_ * (times @ right) / (times @ all_)
+    moves = (a - (times @ (a * all_)) / (times @ all_)) * fewer
+    error = math.sqrt(float(times @ moves**2))
+    return r if float(special.stdtr(n - 2, times @ moves / error)) < _MORE_ERRORS else None
+
+
+def _centred_ranks(values: Array, times: Array) -> Array:
+    """Return the ranks of values that are there so many times, less their mean."""
+    _, place = np.unique(values, return_inverse=True)
+    weight = np.bincount(place, times)
+    rank = (np.cumsum(weight) - weight / 2)[place]  # the mean rank of equal ones
+    return np.asarray(rank - times @ rank / times.sum())
 
 
 def variance_of_difference(
@@ -222,62 +319,16 @@ def variance_of_difference(
     return _jackknife_variance(rows, totals, number), freedom
 
 
-def is_lopsided(
-    table: PairedCounts,
-    metric: str = "f1",
-    *,
-    beta: float = 1.0,
-    degrees_of_freedom: float = math.inf,
-) -> bool:
-    """Whether a difference rests on few items, most of them on one side.
-
-    Its distribution is skewed then, which the limits by MOVER do not allow for.
-
-    Parameters
-    ----------
-    table
-        One table of independent items, or of what units are worth.
-    metric, beta
-        The score.
-    degrees_of_freedom
-        Of Student's quantile, where there are units.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.clusters import is_lopsided
-    >>> is_lopsided(pv.PairedCounts([9, 0, 0, 0, 500, 0, 491]), "recall")
-    True
-    >>> is_lopsided(pv.PairedCounts([9, 0, 8, 0, 500, 0, 483]), "recall")
-    False
-    """
-    kinds = [_contributions(table, s, metric, beta) for s in "ab"]
-    totals = [(table.cases @ x, table.cases @ y) for x, y in kinds]
-    skewness = _skewness(table.cases, _difference(_influences(kinds, totals)))
-    return bool(is_too_skewed(skewness, degrees_of_freedom))
-
-
-def is_too_skewed(skewness: Any, degrees_of_freedom: Any) -> Any:
-    """Whether a distribution is more skewed than an interval of Student's kind makes up for.
-
-    Where no item tells anything, the skewness is unknown (NaN): that of one unit is taken for it.
-    """
-    skewness = np.where(np.isfinite(degrees_of_freedom) & np.isnan(skewness), 1.0, skewness)
-    return skewness >= np.maximum(_LOPSIDED, _MADE_UP_FOR / np.asarray(degrees_of_freedom))
-
-
 def _dependence(
     rows: list[tuple[Array, Array]],
     number: Array,
     kinds: list[tuple[Array, Array]],
     table: Array,
-    few: str,
 ) -> Dependence:
     """Of the last score minus the first of two, or of the only one.
 
     `rows` has the contributions x and y of each kind of unit to each score, `kinds` those of an
-    item of each kind, of which `table` has so many. Where few items tell what there is to know,
-    the note `few` says so.
+    item of each kind, of which `table` has so many.
     """
     size = np.sum([y for _, y in rows], axis=0)
     units = int(number.sum())
@@ -293,15 +344,7 @@ def _dependence(
     if independent > 0:
         effect = _jackknife_variance(rows, totals, number) / independent
     divisor = float(max(1.0, items if np.isnan(effect) else effect))
-    skewness = _skewness(table / divisor, divisor * by_item)
-    hidden = items >= LARGE and is_too_skewed(skewness, freedom)
-    return Dependence(effect, divisor, freedom, units, few if hidden else None)
-
-
-def _skewness(table: Array, moves: Array) -> float:
-    """How lopsided the distribution of the sum of these moves is; NaN where nothing moves."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return float(np.abs(table @ moves**3) / (table @ moves**2) ** 1.5)
+    return Dependence(effect, divisor, freedom, units)
 
 
 def _variance_freedom(

@@ -13,8 +13,8 @@ from probative.inference._pair_exchanges import SharedExchanges, sampled_pair_te
 from probative.inference.confusion import confusion_difference
 from probative.inference.confusion_test import TableExchange, TableScores
 from probative.inference.decisions import student_pvalue
-from probative.inference.leaderboard import LOPSIDED, Evidence
-from probative.inference.ranks import covariance_of_moves, dispute, pair_errors
+from probative.inference.leaderboard import Evidence
+from probative.inference.ranks import covariance_of_moves, pair_errors
 from probative.inference.sampled_evidence import kinds_of, limits_of_pairs, sample_pairs
 from probative.metrics import span
 
@@ -77,7 +77,6 @@ def evidence_of_tables(
     for row, i in enumerate(there):
         of_units = np.bincount(units, systems[i].moves(metric), minlength=len(number))
         moves[row] = of_units / number / left
-    _, skewness = dispute(moves, number)
     covariance = covariance_of_moves(moves, number)
     gaps = np.subtract.outer(estimates[there], estimates[there])
     freedom = float(number @ size) ** 2 / max(1.0, float(number @ size**2)) - 1
@@ -100,7 +99,6 @@ def evidence_of_tables(
         limits=limits_of_pairs(partial(_limits, metric), systems, there, limited, n_jobs=n_jobs),
         scores=scores,
         number=number,
-        lopsided=int(np.count_nonzero(np.triu(skewness >= LOPSIDED))),
         most=span(metric),
         approximate="score of the whole confusion table",
     )

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "difference", "one_sided_low"]
 
 METHODS = ("mover", "bayes")
-MOST_OF_A_LIMIT = 0.75
 _OUTSIDE = "the estimate lies outside the limits: the prior weighs more than these counts"
 
 
@@ -106,9 +105,6 @@ def difference(
             _single(one, dependence, metric, level, beta) for one in (table.a, table.b)
         )
         low, high = mover(single_a, single_b, r)
-        freedom = dependence.degrees_of_freedom if dependence else math.inf
-        lopsided = clusters.is_lopsided(worth, metric, beta=beta, degrees_of_freedom=freedom)
-        note = clusters.FEW_DISPUTED if lopsided and arms_cancel(single_a, single_b, r) else None
     return Difference(
         metric, method, level, b - a, low, high, a, b, r, effect, note, signature=signature
     )
@@ -160,18 +156,6 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
     low, high = estimate - _combine(below_b, above_a, r), estimate + _combine(above_b, below_a, r)
     most = span(a.metric)
     return max(-most, low), min(most, high)
-
-
-def arms_cancel(a: Interval, b: Interval, r: float) -> bool:
-    """Whether the limits of a difference owe little to the lopsidedness of Wilson's arms.
-
-    Then they are as close as those of a normal distribution would be. Scores near 0 and 1 have one
-    long arm and one short one; limits of their difference that are little more than the difference
-    of these arms are far enough apart for skewness, too.
-    """
-    (below_a, above_a), (below_b, above_b) = _arms(a), _arms(b)
-    meeting = (below_b, above_a), (above_b, below_a)
-    return all(abs(x - y) < MOST_OF_A_LIMIT * _combine(x, y, r) for x, y in meeting)
 
 
 def _arms(one: Interval) -> tuple[float, float]:

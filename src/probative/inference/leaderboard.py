@@ -49,13 +49,10 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Limits = tuple[Array, Array]
 
-__all__ = ["ADJUSTMENTS", "LOPSIDED", "Evidence", "Leaderboard", "evidence_of_units", "leaderboard"]
+__all__ = ["ADJUSTMENTS", "Evidence", "Leaderboard", "evidence_of_units", "leaderboard"]
 
 ADJUSTMENTS = ("holm", "shaffer")
 _NO_SPREAD = 1e-12  # standard errors that rounding makes of none
-# The skewness from which on the limits of a difference may be too narrow: that of four units in
-# dispute, all on one side. What a fifth one would have been worth is not to be seen.
-LOPSIDED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +90,6 @@ class Evidence:
         Turns weights of the kinds of units into scores of the judged systems: one row per draw.
     number
         How many units there are of each kind.
-    lopsided
-        Of how many pairs the units in dispute are few and most of them on one side.
     most
         By how much two scores can differ.
     approximate
@@ -110,7 +105,6 @@ class Evidence:
     limits: Callable[[float], Limits]
     scores: Callable[[Array], Array]
     number: NDArray[np.int64]
-    lopsided: int = 0
     unclear: int = 0
     draws: tuple[int, int] = (0, 0)
     most: float = 1.0
@@ -293,7 +287,7 @@ def evidence_of_units(
     x, y = x[known], y[known]
     covariance = jackknife_covariance(x, y, number)
     errors, freedom = pair_errors(covariance), kish_freedom(y, number)
-    disputed, skewness = dispute(jackknife_moves(x, y, number), number)
+    disputed = dispute(jackknife_moves(x, y, number), number)
     gaps = np.subtract.outer(estimates[known], estimates[known])
     p_unit = student_pvalue(gaps, errors, freedom)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -333,7 +327,6 @@ def evidence_of_units(
         limits=limits,
         scores=scores,
         number=number,
-        lopsided=int(np.count_nonzero(np.triu(skewness >= LOPSIDED))),
         most=span(metric),
         unit_pvalues=p_unit,
         overstated=int(np.count_nonzero(overstated)),

@@ -31,6 +31,10 @@ __all__ = ["FEWEST", "SequentialTest", "look_limits", "sequential"]
 # fewer, a score that happens to be all right or all wrong would have none.
 FEWEST = 30
 _TOO_FEW = f"fewer than {FEWEST} units in which anything counts: no limits yet"
+# A good system shows no error, so no variance, in its first units. Its score varies as if so many
+# more errors had been seen, each as large as an item that is returned under a wrong label in
+# sentences of two items (the square of its weight is that of a mean unit).
+_ERRORS_UNSEEN = 4
 # A score of both classes rests on the rarer one, however many units there are.
 FEWEST_OF_A_CLASS = 10
 _TOO_FEW_OF_A_CLASS = f"fewer than {FEWEST_OF_A_CLASS} items of a class: no limits yet"
@@ -274,6 +278,8 @@ def look_limits(
     if units < FEWEST or any(number[y > 0].sum() < 2 for _, y in rows):
         return estimate, lowest, highest, _TOO_FEW
     error = jackknife_error([(x[there], y[there]) for x, y in rows], number[there])
+    if len(rows) == 1:
+        error = math.hypot(error, math.sqrt(_ERRORS_UNSEEN / units / float(number @ size)))
     if not error > 0:
         return estimate, lowest, highest, "all units alike so far: no limits yet"
     freedom = max(float((number @ size) ** 2 / (number @ size**2)) - 1, 1.0)

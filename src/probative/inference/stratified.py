@@ -22,6 +22,7 @@ import numpy as np
 from probative._validation import flag, one_of, open_probability
 from probative.counts import Counts, counts_of
 from probative.errors import InputError
+from probative.inference.clusters import student_quantile
 from probative.inference.projections import JudgeEffect, Projection
 from probative.inference.strata import Draw, Spread, spread_of
 from probative.inference.stratified_limits import (
@@ -33,13 +34,14 @@ from probative.inference.stratified_limits import (
 from probative.metrics import METRICS, bounds, contributions, span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from probative.inference.judges import Judge, Judged
 
     Array = NDArray[np.float64]
+    _Limits = Callable[[float, Spread], tuple[float, float]]
 
 __all__ = [
     "Draw",
@@ -49,6 +51,7 @@ __all__ = [
     "project_score",
 ]
 
+_MOST_UNSEEN = 3  # what none of n units shows is so many times 1/n of all, at most (at 0.95)
 _LEANING = 0.25  # of the variance that labels have not shown, from which on a note says so
 
 
@@ -90,10 +93,12 @@ class _Target:
         The estimate, and what every labelled unit moves it by.
     reach
         How far every labelled unit could have moved it at most; None where that is not known.
+    item
+        How far a single item could have moved it at most.
     empty
         In which labelled units nothing counts.
-    miss
-        What an item moves it by that nobody has returned.
+    miss, missed
+        What an item moves it by that nobody has returned, and its share of the denominator.
     judged
         What a judge leaves of the moves; None without one.
     """
@@ -101,8 +106,10 @@ class _Target:
     value: float
     moves: Array
     reach: Array | None
+    item: float
     empty: NDArray[np.bool_]
     miss: float
+    missed: float
     judged: Judged | None = None
 
     @property
@@ -112,9 +119,17 @@ class _Target:
 
     def spread(self, draw: Draw, *, finite: bool) -> Spread:
         """How far the estimate is known."""
-        return spread_of(
-            self.moves, draw, finite=finite, judged=self.judged, least=self._least(draw)
-        )
+        least = self._least(draw)
+        return spread_of(self.moves, draw, finite=finite, judged=self.judged, least=least)
+
+    def is_known(self, draw: Draw) -> bool:
+        """Whether nothing that is not labelled can move it.
+
+        Of each stratum all is labelled, or nothing counts in what is, and a missed item is nothing.
+        """
+        if not np.any(draw.rest > 0):
+            return True
+        return not self.miss and not np.any(draw.rest[draw.stratum[~self.empty]] > 0)
 
     def leans_on_the_least(self, spread: Spread, draw: Draw, *, finite: bool) -> bool:
         """Whether a judge leaves so little that a good part of the spread is the least there is.
@@ -130,12 +145,26 @@ class _Target:
     def _least(self, draw: Draw) -> Array | None:
         """The least variance of the units of every stratum: as if half a unit more had gone wrong.
 
-        Units that all came out alike do not say that all others would.
+        Units that all came out alike do not say that all others would. A unit of many items does
+        not go wrong as a whole: the square of what it moves is taken between that of the unit and
+        that of one item. Where nothing is to be found in any labelled unit of a stratum, the rule
+        of three bounds how many of the others may hold an item; the 0.95 interval reaches so far.
         """
-        if self.reach is None:
-            return None
-        share = 0.5 / (draw.drawn + 1)
-        return draw.means(self.reach**2) * share * (1 - share)
+        least = np.zeros(len(draw.sizes))
+        if self.reach is not None:
+            share = 0.5 / (draw.drawn + 1)
+            squares = self.reach * np.minimum(self.reach, self.item)
+            least = draw.means(squares) * share * (1 - share)
+        full = np.bincount(draw.stratum[~self.empty], minlength=len(draw.sizes)) > 0
+        unseen = ~full & (draw.rest > 0)
+        if self.miss and unseen.any():
+            n = draw.drawn[unseen]
+            rest, size = draw.rest[unseen], draw.sizes[unseen]
+            most = np.minimum(1.0, _MOST_UNSEEN / n) * rest * size
+            far = self.miss * most / (1 + self.missed * most)
+            t = student_quantile(0.95, np.maximum(n - 1, 1))
+            least[unseen] = (far / t / size) ** 2 * n / rest
+        return least
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,18 +251,39 @@ class PoolScores:
     def score(self, system: int = 0) -> Projection:
         """The score of a system."""
         target, between = self._targets[system], bounds(self.metric)
-        spread = target.spread(self.draw, finite=self.finite)
-        value = float(np.clip(target.shifted, *between))
-        limits = score_limits(value, spread, self._even_units(target), self.level, between=between)
-        return self._projection(target, value, limits, spread)
+
+        def limits(value: float, spread: Spread) -> tuple[float, float]:
+            even_units = self._even_units(target)
+            return score_limits(value, spread, even_units, self.level, between=between)
+
+        return self._narrower(target, between, limits)
 
     def difference(self, a: int = 0, b: int = 1) -> Projection:
         """The score of system `b` minus that of system `a`."""
         target, most = self._difference(a, b), span(self.metric)
-        spread = target.spread(self.draw, finite=self.finite)
-        value = float(np.clip(target.shifted, -most, most))
-        limits = difference_limits(value, spread, self.draw, self.level, most)
-        return self._projection(target, value, limits, spread)
+        known = target.is_known(self.draw)
+
+        def limits(value: float, spread: Spread) -> tuple[float, float]:
+            return difference_limits(value, spread, self.level, most, known=known)
+
+        return self._narrower(target, (-most, most), limits)
+
+    def _narrower(
+        self, target: _Target, between: tuple[float, float], limits: _Limits
+    ) -> Projection:
+        """Project with the judge, if there is one and the interval is no wider for it."""
+        alone = self._project(replace(target, judged=None), between, limits)
+        if target.judged is None:
+            return alone
+        found = self._project(target, between, limits)
+        if not found.high - found.low <= alone.high - alone.low:
+            return replace(alone, judge=JudgeEffect(0.0, 1.0, 0))
+        old, new = alone.standard_error, found.standard_error
+        strata = int(np.count_nonzero(target.judged.lost))
+        effect = JudgeEffect(
+            found.estimate - target.value, new / old if old > 0 else math.nan, strata
+        )
+        return replace(found, judge=effect)
 
     def _difference(self, a: int, b: int) -> _Target:
         first, second = self._targets[a], self._targets[b]
@@ -245,8 +295,10 @@ class PoolScores:
             second.value - first.value,
             second.moves - first.moves,
             None if self.disputed is None else swing * self.disputed,
+            swing,
             first.empty & second.empty,
             second.miss - first.miss,
+            min(first.missed, second.missed),
             judged,
         )
 
@@ -261,25 +313,14 @@ class PoolScores:
         open_ = float(left @ weight**2)
         return float(weight.sum()) ** 2 / open_ if open_ > 0 else math.inf
 
-    def _projection(
-        self, target: _Target, value: float, limits: tuple[float, float], spread: Spread
+    def _project(
+        self, target: _Target, between: tuple[float, float], limits: _Limits
     ) -> Projection:
         draw, finite = self.draw, self.finite
-        low, high = limits
-        effect = None
-        if target.judged is not None:
-            plain = replace(target, judged=None).spread(draw, finite=finite)
-            width = math.sqrt(spread.variance / plain.variance) if plain.variance > 0 else math.nan
-            strata = int(np.count_nonzero(target.judged.lost))
-            effect = JudgeEffect(value - target.value, width, strata)
-        reach = max(value - low, high - value)
-        told = np.zeros(draw.labelled) if target.reach is None else target.reach
-        parts = [draw.sizes * draw.means(told)]
-        left = target.moves
-        if target.judged is not None:  # a good judge leaves what the fewest labels tell
-            left = target.judged.residuals
-            parts.append(spread.by_stratum)
-        doubts = [*find_doubts(left, parts, target.empty, target.miss, spread, draw, reach)]
+        spread = target.spread(draw, finite=finite)
+        value = float(np.clip(target.shifted, *between))
+        low, high = limits(value, spread)
+        doubts = [*find_doubts(spread, draw)] if low < high else []
         if target.leans_on_the_least(spread, draw, finite=finite):
             doubts.append(SELDOM_WRONG)
         return Projection(
@@ -291,7 +332,7 @@ class PoolScores:
             spread.design_effect(draw, finite=finite),
             spread.worth(draw, finite=finite),
             spread.by_stratum,
-            effect,
+            None,
             () if math.isnan(value) else tuple(doubts),
         )
 
@@ -304,9 +345,11 @@ def _target(
     bottom, empty = draw.total(y), np.asarray(y == 0)
     if not bottom > 0:
         nothing = np.zeros(draw.labelled)
-        return _Target(math.nan, nothing, nothing, empty, 0.0)
+        return _Target(math.nan, nothing, nothing, 0.0, empty, 0.0, 0.0)
     value = draw.total(x) / bottom
-    return _Target(value, np.asarray((x - value * y) / bottom), np.asarray(y / bottom), empty, miss)
+    moves, reach = np.asarray((x - value * y) / bottom), np.asarray(y / bottom)
+    _, sizes = _items(total, metric, beta) / bottom
+    return _Target(value, moves, reach, float(sizes.max()), empty, miss, float(sizes[2]))
 
 
 def _swing(of_a: Array, of_b: Array) -> float:
@@ -317,11 +360,16 @@ def _swing(of_a: Array, of_b: Array) -> float:
 
 def _item_moves(total: Counts, metric: str, beta: float) -> Array:
     """What one item moves a score by: a true positive, a false one, a missed one, none."""
-    kinds = np.eye(4)
-    rows = Counts(kinds[0], kinds[1], kinds[2], None if total.tn is None else kinds[3])
-    x, y = contributions(rows, metric, at=total, beta=beta)
+    x, y = _items(total, metric, beta)
     top, bottom = contributions(total, metric, at=total, beta=beta)
     return np.asarray((x - top / bottom * y) / bottom) if bottom > 0 else np.zeros(4)
+
+
+def _items(total: Counts, metric: str, beta: float) -> Array:
+    """What one item adds to numerator and denominator: a true positive, a false one, and so on."""
+    kinds = np.eye(4)
+    rows = Counts(kinds[0], kinds[1], kinds[2], None if total.tn is None else kinds[3])
+    return np.array(contributions(rows, metric, at=total, beta=beta), dtype=np.float64)
 
 
 def project_score(counts: Counts, draw: Draw, metric: str = "f1", **how: Any) -> Projection:
@@ -345,7 +393,7 @@ def project_score(counts: Counts, draw: Draw, metric: str = "f1", **how: Any) ->
     >>> counts = pv.Counts(tp=[2, 1, 1, 0, 3, 2], fp=[0, 1, 0, 2, 0, 1], fn=[0, 0, 1, 1, 0, 1])
     >>> found = project_score(counts, Draw.of([0, 0, 0, 1, 1, 1], [40, 10]))
     >>> print(f"{found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]")
-    0.764 [0.246, 0.970]
+    0.764 [0.344, 0.952]
     """
     return PoolScores.of([counts], draw, metric, **how).score()
 

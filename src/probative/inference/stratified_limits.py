@@ -1,4 +1,4 @@
-"""Limits of what a stratified sample tells of a pool, and when they may be too narrow."""
+"""Intervals of what a stratified sample shows of a pool, and what they rest on."""
 
 from __future__ import annotations
 
@@ -7,32 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative.inference.clusters import is_too_skewed, student_quantile
+from probative.inference.clusters import student_quantile
 from probative.inference.proportions import wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterator
 
     from probative.inference.strata import Draw, Spread
 
-    Array = NDArray[np.float64]
-
-__all__ = ["difference_limits", "find_doubts", "is_rough", "score_limits"]
+__all__ = ["difference_limits", "find_doubts", "score_limits"]
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
 ALIKE = (
     "all labelled units are alike: no evidence of how others would differ, so the limits are all "
     "there is"
 )
-FEW = 10  # labelled units of a stratum that tell how far its units vary only roughly
-_GOOD_PART = 0.1
 SELDOM_WRONG = (
     "the judge is hardly ever wrong in labelled units, which says little of how far it is in "
     "others: the interval may be too short"
 )
-_MOST_UNSEEN = 3  # what none of n units shows is so many times 1/n of all, at most (at 0.95)
 
 
 def score_limits(
@@ -59,7 +52,7 @@ def score_limits(
     low, high = between
     if math.isnan(value):
         return low, high
-    if math.isinf(even_units):
+    if math.isinf(even_units) and not spread.variance > 0:
         return value, value
     share = (value - low) / (high - low)
     items, freedom = even_units, even_units - 1
@@ -69,12 +62,18 @@ def score_limits(
             items = share * (1 - share) * (high - low) ** 2 / spread.variance
     if not freedom > 0:
         return low, high
-    least, most = wilson(share * items, items, float(student_quantile(level, freedom)))
+    t = float(student_quantile(level, freedom))
+    if share in (0, 1) and spread.variance > 0:  # Wilson's limits reach t²/(items + t²) then
+        far = t * math.sqrt(spread.variance) / (high - low)
+        items = min(items, t**2 * (1 / far - 1)) if far < 1 else 0.0
+    if not items > 0:
+        return low, high
+    least, most = wilson(share * items, items, t)
     return low + (high - low) * float(least), low + (high - low) * float(most)
 
 
 def difference_limits(
-    value: float, spread: Spread, draw: Draw, level: float, most: float = 1.0
+    value: float, spread: Spread, level: float, most: float = 1.0, *, known: bool = False
 ) -> tuple[float, float]:
     """Student's limits of a difference; all that it can be where nothing tells how far it varies.
 
@@ -82,16 +81,16 @@ def difference_limits(
     ----------
     value, spread
         The difference, and how far it is known.
-    draw
-        The strata of the labelled units.
     level
         The nominal coverage.
     most
         By how much two scores can differ.
+    known
+        Whether nothing that is not labelled can change it.
     """
     if math.isnan(value):
         return -most, most
-    if not spread.variance > 0 and not np.any(draw.rest > 0):
+    if not spread.variance > 0 and known:
         return value, value
     if not spread.degrees_of_freedom > 0:
         return -most, most
@@ -99,31 +98,13 @@ def difference_limits(
     return max(-most, value - reach), min(most, value + reach)
 
 
-def find_doubts(
-    moves: Array,
-    parts: Sequence[Array],
-    empty: NDArray[np.bool_],
-    miss: float,
-    spread: Spread,
-    draw: Draw,
-    reach: float,
-) -> Iterator[str]:
-    """Why limits may be too narrow, in words.
+def find_doubts(spread: Spread, draw: Draw) -> Iterator[str]:
+    """Say what the interval rests on, where the design leaves units without evidence.
 
     Parameters
     ----------
-    moves
-        What every labelled unit moves the score, or the difference, by.
-    parts
-        How much of the score, or of what is not known of it, lies in each stratum; each for itself.
-    empty
-        In which of them nothing counts.
-    miss
-        What an item moves it by that nobody has returned.
     spread, draw
-        How far it is known, and from which units.
-    reach
-        How far the limits are from the estimate.
+        How far something is known, and from which units.
     """
     if not spread.degrees_of_freedom > 0:
         if np.any(draw.rest > 0):
@@ -136,42 +117,3 @@ def find_doubts(
             f"{strata} one labelled unit of several: its others are taken to vary as all "
             f"labelled units do"
         )
-    if any(is_rough(own, draw) for own in parts) or is_too_skewed(
-        _skewness(moves, draw, spread), spread.degrees_of_freedom
-    ):
-        yield "few labelled units tell a good part of it: the interval may be too short"
-    full = np.bincount(draw.stratum[~empty], minlength=len(draw.sizes)) > 0
-    for h in np.flatnonzero(~full & (draw.rest > 0)):
-        unseen = min(1.0, _MOST_UNSEEN / draw.drawn[h]) * draw.rest[h] * draw.sizes[h]
-        if abs(miss) * unseen > reach / 2:
-            yield (
-                f"nothing is to be found in {draw.drawn[h]:g} labelled units that stand for "
-                f"{draw.sizes[h]:,.0f}: up to {unseen:,.0f} of these may hold items that the "
-                f"interval does not know of"
-            )
-
-
-def is_rough(parts: Array, draw: Draw) -> bool:
-    """Whether a few labelled units tell a good part of the score.
-
-    Parameters
-    ----------
-    parts
-        How much of it lies in each stratum.
-    draw
-        The strata of the labelled units.
-    """
-    few = (draw.drawn < FEW) & (draw.rest > 0)
-    return bool(parts[few].sum() > _GOOD_PART * parts.sum())
-
-
-def _skewness(moves: Array, draw: Draw, spread: Spread) -> float:
-    """How lopsided the distribution of a total is; 0 where nothing moves it."""
-    apart = moves - draw.means(moves)[draw.stratum]
-    n = np.maximum(draw.drawn, 1)
-    third = draw.means(apart**3)
-    variance = float(spread.by_stratum.sum())
-    if not variance > 0:
-        return 0.0
-    moment = float((draw.sizes**3 * draw.rest * third / n**2).sum())
-    return float(abs(moment) / variance**1.5)

@@ -136,11 +136,6 @@ def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> li
             f"{n_pairs:,} pairs the exchange test alone would overstate the evidence, so they are "
             f"decided by Student's p by unit"
         )
-    if evidence.lopsided:
-        said.append(
-            f"{evidence.lopsided:,} of {n_pairs:,} pairs differ on few units, most of them on one "
-            f"side: their limits may be too narrow"
-        )
     upper = np.triu_indices(len(board.order), 1)
     apart = ((board.low > 0) | (board.high < 0))[upper]
     decided = board.decided[upper]

@@ -26,8 +26,7 @@ from scipy import optimize
 from probative._renamed import renamed
 from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
-from probative.inference.clusters import LARGE, is_too_skewed, student_quantile
-from probative.inference.differences import MOST_OF_A_LIMIT
+from probative.inference.clusters import student_quantile
 from probative.inference.proportions import normal_quantile, wilson
 from probative.metrics import f1_from_jaccard, ratio, score
 from probative.results import Result
@@ -338,7 +337,7 @@ def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
     worth = _Worth.of(sets, kinds, [0], first=first)
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = kinds.wilson(table / worth.divisor[:, None], 0, worth.quantile(level))
-    return worth.limits(low, high, 0.0, worth.lopsided & (worth.items >= LARGE) & (not first))
+    return worth.limits(low, high, 0.0)
 
 
 def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
@@ -350,13 +349,11 @@ def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Lim
         a, b = (table @ kinds.x[k] / (table @ kinds.y[k]) for k in (0, 1))
         (low_a, high_a), (low_b, high_b) = (kinds.wilson(divided, k, t) for k in (0, 1))
         r = _correlation(divided if first else divided + 0.5, kinds)
-        noted = worth.lopsided & (not first)
         sides = []
         for x, y in ((b - low_b, high_a - a), (high_b - b, a - low_a)):
             sides.append(_third_side(x, y, r))
-            noted &= np.abs(x - y) < MOST_OF_A_LIMIT * sides[-1]
         low, high = b - a - sides[0], b - a + sides[1]
-    return worth.limits(np.maximum(low, -1), np.minimum(high, 1), -1.0, noted)
+    return worth.limits(np.maximum(low, -1), np.minimum(high, 1), -1.0)
 
 
 @dataclass(frozen=True)
@@ -365,8 +362,6 @@ class _Worth:
 
     divisor: Array
     freedom: Array
-    lopsided: NDArray[np.bool_]  # whether few items tell what there is to know
-    items: Array  # of a unit, on average
 
     @classmethod
     def of(cls, sets: Array, kinds: _Kinds, systems: list[int], *, first: bool) -> _Worth:
@@ -401,11 +396,7 @@ class _Worth:
         divisor = np.maximum(1, np.where(independent > 0, effect, unknown))
         divisor = np.where(np.isfinite(divisor) & (not single), divisor, 1.0)
         freedom = np.full(n_sets, np.inf) if single else freedom
-        with np.errstate(invalid="ignore", divide="ignore"):
-            third = np.abs((table * by_item**3).sum(axis=1))
-            skewness = np.sqrt(divisor) * third / independent**1.5
-            lopsided = is_too_skewed(skewness, freedom)
-        return cls(divisor, freedom, lopsided, items)
+        return cls(divisor, freedom)
 
     def quantile(self, level: float) -> Array:
         return np.where(
@@ -414,11 +405,11 @@ class _Worth:
             student_quantile(level, np.where(np.isinf(self.freedom), 1, self.freedom)),
         )
 
-    def limits(self, low: Array, high: Array, least: float, noted: NDArray[np.bool_]) -> Limits:
+    def limits(self, low: Array, high: Array, least: float) -> Limits:
         """The limits, or all there is."""
         nothing = ~(self.freedom > 0)
         low, high = np.where(nothing, least, low), np.where(nothing, 1.0, high)
-        return Limits(low, high, nothing | noted)
+        return Limits(low, high, nothing)
 
 
 def _correlation(table: Array, kinds: _Kinds) -> Array:

@@ -6,6 +6,7 @@ little, are high. Somebody gives every item a probability, rightly or wrongly.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from scipy import optimize, special
 
 from probative.counts import Counts
 from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
-from probative.inference.stratified import Draw, PoolScores
+from probative.inference.strata import spread_of
+from probative.inference.stratified import Draw, PoolScores, influences
 from probative.metrics import score
 from probative.options import ReadingOptions
 from probative.surveys.expectations import expect
@@ -215,8 +217,12 @@ class ItemQuestion:
         """Whether the normal interval of the same labels holds."""
         layers = np.bincount(self.layer, weights=self.sizes)
         draw = Draw.of(np.repeat(self.layer, drawn), layers)
-        told = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
-        return sample_of(told, self.truth, paired=self.paired).normal
+        told = [influences(own, draw) for own in _rows(self.returned, drawn, found)]
+        (value, moves), *others = told if self.paired else told[:1]
+        for other, more in others:
+            value, moves = other - value, more - moves
+        far = -special.ndtri((1 - level) / 2) * math.sqrt(spread_of(moves, draw).variance)
+        return bool(abs(value - self.truth) <= far)
 
 
 def _placed(

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.intp]
 
-__all__ = ["Annotated", "read_annotated"]
+__all__ = ["Annotated", "read_annotated", "read_draws", "say_what_is_out"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +114,30 @@ def read_annotated(
     )
     positives = sum(float(matched.items.positives) for matched in found)
     return Annotated(counts_of_all, found[0], positives, tuple(dict.fromkeys(notes)))
+
+
+def read_draws(design: Design, pool: Pool, annotated: Sequence[Any]) -> tuple[int, Annotated]:
+    """Read the annotations of all draws that are done; return how many, and what is right.
+
+    Units of a draw that somebody labelled first need not be a random part of it: a draw counts
+    whole or not at all.
+    """
+    wrong: InputError | None = None
+    for done in range(len(design.batches), 0, -1):
+        try:
+            return done, read_annotated(design, pool, annotated, batches=done)
+        except InputError as error:
+            wrong = wrong or error  # what is wrong with all draws, unless there are fewer
+    raise wrong if wrong is not None else InputError("design: no draw; expected at least one")
+
+
+def say_what_is_out(design: Design, done: int) -> list[str]:
+    """Note the draws of a design that are not annotated yet."""
+    if done == len(design.batches):
+        return []
+    draws, units = len(design.batches), sum(map(sum, design.batches[done:]))
+    to_come = counted(units, design.unit)
+    return [f"{done} of {draws} draws are annotated; {to_come} are still to come"]
 
 
 def _one_by_one(given: Any, design: Design) -> Sequence[Any]:

@@ -41,6 +41,7 @@ __all__ = [
 
 GOALS = ("score", "difference")
 FORMAT = 1
+_BASES = ("guess", "scores", "pilot", "judge")
 
 
 @dataclass(frozen=True)
@@ -240,6 +241,14 @@ class Design:
         )
         return replace(self, strata=drawn, batches=(*self.batches, tuple(map(int, more))))
 
+    def first(self, draws: int) -> Design:
+        """Return the design as it was after so many draws."""
+        drawn = np.sum(self.batches[:draws], axis=0)
+        strata = tuple(
+            replace(own, drawn=int(k)) for own, k in zip(self.strata, drawn, strict=True)
+        )
+        return replace(self, strata=strata, batches=self.batches[:draws])
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as the file of the design holds it."""
         content = {entry.name: getattr(self, entry.name) for entry in fields(self)}
@@ -357,9 +366,9 @@ def _from_dict(content: Any, path: Path | str) -> Design:
             strata=tuple(Stratum(**stratum) for stratum in content["strata"]),
             order=tuple(np.array(units, dtype=np.int64) for units in content["order"]),
             batches=tuple(tuple(map(int, batch)) for batch in content["batches"]),
-            basis=str(content["basis"]),
+            basis=content["basis"],
         )
-        problem = _inconsistency(design)
+        problem = _wrong_kind(design) or _inconsistency(design)
     except KeyError as error:
         raise InputError(f"is a design without {error}; expected it whole", path) from None
     except (TypeError, ValueError, OverflowError, AttributeError):
@@ -367,6 +376,30 @@ def _from_dict(content: Any, path: Path | str) -> Design:
     if problem is not None:
         raise InputError(f"is a damaged design: {problem}", path)
     return design
+
+
+def _wrong_kind(design: Design) -> str | None:
+    """Name the first entry that is neither the text nor the number it should be, or None."""
+    texts: list[tuple[str, Any]] = [("its task", design.task), ("its unit", design.unit)]
+    numbers: list[Any] = []
+    sources: list[PoolSource | SystemSource] = [design.pool, *design.outputs]
+    for own in sources if design.judge is None else [*sources, design.judge]:
+        texts += [("the name of a file", own.name), ("the fingerprint of a file", own.fingerprint)]
+        texts += [] if own.path is None else [("the path of a file", own.path)]
+    for stratum in design.strata:
+        texts += [("the name of a stratum", stratum.name), ("the key of a stratum", stratum.key)]
+        numbers += [stratum.spread, stratum.beside]
+    for what, value in texts:
+        if not isinstance(value, str):
+            return f"{what} is {shown(value)}; expected text"
+    for value in numbers:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return f"the spread of a stratum is {shown(value)}; expected a number"
+    if design.basis not in _BASES:
+        return f"its basis is {shown(design.basis)}; expected one of {', '.join(_BASES)}"
+    if not isinstance(design.written.get("keep", []), list):
+        return "the columns to keep are no list; expected one"
+    return None
 
 
 def _inconsistency(design: Design) -> str | None:

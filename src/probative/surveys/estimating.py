@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import flag, fraction, open_probability, positive
+from probative.inference.clusters import design_notes
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.strata import Draw
 from probative.metrics import PRF
@@ -15,7 +16,7 @@ from probative.options import EstimateOptions
 from probative.reading.inputs import is_path
 from probative.results import Estimate, EstimatedStratum
 from probative.scoring.basis import compared_metrics, facts_of_reading, match_of, scored_as
-from probative.surveys.annotated import read_annotated
+from probative.surveys.annotated import read_draws, say_what_is_out
 from probative.surveys.design import SystemSource, open_design
 from probative.surveys.fingerprints import fingerprint
 from probative.surveys.pool import outputs_of, read_again
@@ -63,7 +64,8 @@ def estimate(
         The annotated sample: one or more files that hold each drawn unit once, in the order in
         which they were written, or in any order if tokens, texts or ids tell which they are; also
         as a list of paths.
-        Lists, arrays and the like are in the order of the draws.
+        Lists, arrays and the like are in the order of the draws. Of a design that was extended,
+        draws that are not annotated yet may be left out, each of them whole.
     systems
         The outputs, where they are elsewhere now or came from Python: a dictionary by their names,
         or a list. Others than those of the design are refused.
@@ -96,7 +98,7 @@ def estimate(
     >>> labels = [gold[i] for i in drawn.units]
     >>> found = pv.estimate(drawn.design, labels, systems={"old": old, "new": new})
     >>> print(found["old", "f1"])
-    old: f1 0.6667 [0.5131, 0.7915]
+    old: f1 0.6667 [0.5112, 0.7927]
     """
     options = EstimateOptions(
         metric=metric,
@@ -108,7 +110,9 @@ def estimate(
     known, folder = open_design(design)
     known = known if judge is None else replace(known, judge=_source(judge))
     pool = read_again(known, folder, outputs=outputs_of(systems, known), judge=judge, scores=scores)
-    answers = read_annotated(known, pool, [annotated, *more])
+    done, answers = read_draws(known, pool, [annotated, *more])
+    out = say_what_is_out(known, done)
+    known = known.first(done)
     survey = Survey(
         known, pool, answers, Draw.of(known.units.stratum, [own.size for own in known.strata])
     )
@@ -125,6 +129,10 @@ def estimate(
     worth = _worth(known.goal, told, gaps, compared[0])
     is_certain = known.size == known.pool.units and not options.population
     say = certain_verdict if is_certain else verdict
+    open_: list[str] = []
+    if not is_certain and not pool.is_single:
+        weights = survey.draw.weights
+        open_ = design_notes(answers.counts, pool.names, pool.unit, weights=weights)
     return Estimate(
         task=pool.task,
         unit=pool.unit,
@@ -142,7 +150,7 @@ def estimate(
         judge=None if known.judge is None else known.judge.name,
         level=options.level,
         match=match_of(answers.matched),
-        notes=(*_notes_of(pool), *answers.notes),
+        notes=(*_notes_of(pool), *answers.notes, *out, *open_),
         signature=options.signature(
             "estimate",
             *facts_of_reading(answers.matched, pool.reading),

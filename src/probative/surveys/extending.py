@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
+from probative.ledger_files import open_locked
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
 from probative.surveys.blanks import encoded, open_blanks
@@ -21,7 +24,7 @@ from probative.surveys.strata import draw_numbers
 from probative.surveys.telling import reason_of, targets_of, tell, write_both
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from probative.results import Sampled
     from probative.surveys.blanks import Blanks
@@ -58,13 +61,54 @@ def extend(
         The file for the new units.
     """
     _refuse_with_add(options, names)
-    add = int(options.add or 0)
     if not (isinstance(given, Design) or is_path(given)):
         raise InputError(f"add: {shown(given)} is no design; expected the file of one")
-    path = None if isinstance(given, Design) else Path(given)
-    old = given if isinstance(given, Design) else read_design(given)
-    if path is not None and to is None:
+    if isinstance(given, Design):
+        return _extend(given, None, outputs, options, third, to)
+    if to is None:
+        read_design(given)
         raise InputError("to: missing; expected a file for the new units")
+    with _alone(Path(given)):
+        return _extend(read_design(given), Path(given), outputs, options, third, to)
+
+
+@contextmanager
+def _alone(design: Path) -> Iterator[None]:
+    """Wait until nobody else extends this design, and keep others waiting.
+
+    What is locked lies beside the design, which is replaced as a whole.
+    """
+    read_design(design)  # says itself what is wrong with it
+    real = Path(os.path.realpath(design))
+    place = real.with_name(f".{real.name}.lock")
+    while True:
+        with open_locked(place) as file:
+            if _is_still(place, file):  # whoever had it before has removed it
+                try:
+                    yield
+                finally:
+                    with suppress(PermissionError):  # Windows removes no open file
+                        place.unlink(missing_ok=True)  # before anybody else can have it
+                return
+
+
+def _is_still(place: Path, file: IO[bytes]) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), place.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _extend(
+    old: Design,
+    path: Path | None,
+    outputs: list[Any],
+    options: SampleOptions,
+    third: Opinions,
+    to: Path | str | None,
+) -> Sampled:
+    """Draw more units into a design that nobody else is extending."""
+    add = int(options.add or 0)
     folder = Path.cwd() if path is None else path.parent
     left = old.pool.units - old.size
     if add > left:

@@ -13,7 +13,6 @@ import numpy as np
 from probative.inference.allocation import allocate, sampling_variance
 from probative.inference.clusters import student_quantile
 from probative.inference.strata import Draw
-from probative.inference.stratified_limits import is_rough
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ _ROOM = 2  # how many times that the sample must have, per stratum: fewer strata
 _CUTS = 4  # strata of one pattern by confidence, or by the number of its items
 _FINE = 10  # parts of equal spread, between which long units may be cut
 _NEARLY = 1.05  # what mirror images may cost in variance
+_FEW = 10  # labelled units of a stratum that show its spread only roughly
+_GOOD_PART = 0.1  # of the score: what such strata may hold of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +197,9 @@ def _foretold(layers: list[Layer], expected: Expected, size: int) -> NDArray[np.
     drawn, _ = draw_numbers([own.key for own in layers], sizes.tolist(), placing, size)
     draw = Draw.of(np.repeat(np.arange(len(layers)), drawn), sizes)
     reach = [expected.reach[own.units] for own in layers]
-    if is_rough(sizes * [own.mean() for own in reach], draw):
+    parts = sizes * [own.mean() for own in reach]
+    few = (draw.drawn < _FEW) & (draw.rest > 0)
+    if parts[few].sum() > _GOOD_PART * parts.sum():
         return np.full(2, math.inf)
     share = 0.5 / (drawn + 1)
     least = np.array([np.mean(own**2) for own in reach]) * share * (1 - share)

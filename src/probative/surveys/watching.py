@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +17,9 @@ from probative.inference.stratified_sequential import (
 from probative.options import WatchOptions
 from probative.results import Look, Looks
 from probative.scoring.basis import compared_metrics, scored_as
-from probative.surveys.annotated import read_annotated
+from probative.surveys.annotated import read_draws, say_what_is_out
 from probative.surveys.design import open_design
 from probative.surveys.pool import outputs_of, read_again
-from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._types import Input
-    from probative.surveys.annotated import Annotated
     from probative.surveys.design import Design
-    from probative.surveys.pool import Pool
 
     Ints = NDArray[np.int64]
 
@@ -101,7 +98,7 @@ def watch(
             f"design: {len(own.outputs)} systems; expected one, or two that are compared"
         )
     pool = read_again(own, folder, outputs=outputs_of(systems, own))
-    done, found = _draws_that_are_done(own, pool, annotated)
+    done, found = read_draws(own, pool, annotated)
     name, *others = compared_metrics(found.matched, metric, "micro")
     if others:
         raise InputError(f"metric: {1 + len(others)} scores; expected one, which decides")
@@ -143,26 +140,9 @@ def watch(
         tuple(replace(look, metric=name, signature=signature) for look in looked),
         a=own.systems[0],
         b=own.systems[1] if len(own.outputs) == 2 else None,
-        notes=(*found.notes, *_notes(own, done)),
+        notes=(*found.notes, *say_what_is_out(own, done), *_notes_of_judge(own)),
         signature=signature,
     )
-
-
-def _draws_that_are_done(
-    design: Design, pool: Pool, annotated: Sequence[Any]
-) -> tuple[int, Annotated]:
-    """How many draws of the design are annotated, and what is right in them.
-
-    Units of a draw that somebody labelled first need not be a random part of it: a draw counts
-    whole or not at all.
-    """
-    wrong: InputError | None = None
-    for done in range(len(design.batches), 0, -1):
-        try:
-            return done, read_annotated(design, pool, annotated, batches=done)
-        except InputError as error:
-            wrong = wrong or error  # what is wrong with all draws, unless there are fewer
-    raise wrong if wrong is not None else InputError("design: no draw; expected at least one")
 
 
 def _in_order(design: Design, rows: Ints, step: int) -> tuple[Ints, list[int]]:
@@ -204,14 +184,7 @@ def _mirrors(design: Design) -> Ints:
     return mirror
 
 
-def _notes(design: Design, done: int) -> list[str]:
-    notes = []
-    if done < len(design.batches):
-        units = sum(map(sum, design.batches[done:]))
-        notes.append(
-            f"{done} of {len(design.batches)} draws are annotated; "
-            f"{counted(units, design.unit)} are still to come"
-        )
-    if design.judge is not None:
-        notes.append("what the judge says is not used here: it sharpens the estimate at the end")
-    return notes
+def _notes_of_judge(design: Design) -> list[str]:
+    if design.judge is None:
+        return []
+    return ["what the judge says is not used here: it sharpens the estimate at the end"]
