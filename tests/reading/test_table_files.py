@@ -612,8 +612,9 @@ class TestColumnsThatFoldersTell:
         place = self.parted(tmp_path, kind, TWO_CASES)
         choice = {"gold_column": "y", "columns": ["pred"]}
         assert pv.score(place, **choice)[0].counts.tp == 8  # nobody asks for it
-        with pytest.raises(pv.InputError, match="'lang' is told by folders and stands in the file"):
-            pv.score(place, **choice, group="lang")
+        for asked in ({"group": "lang"}, {"unit_column": "lang"}):
+            with pytest.raises(pv.InputError, match="'lang' is told by folders and stands in the"):
+                pv.score(place, **choice, **asked)
 
     def test_a_name_in_another_case_is_another_column(self, tmp_path, kind):
         place = self.parted(tmp_path, kind, TWO_CASES.drop("Lang"), "Lang")

@@ -245,7 +245,7 @@ def choose(
     unit = _named(files, options.unit, options)
     predicted = options.predicted and len(wanted) == 1
     chosen, unit, _ = choose_columns(
-        Wanted(names, unit, predicted=predicted), list(files.columns), files.error
+        Wanted(names, unit, predicted=predicted), list(dict.fromkeys(files.columns)), files.error
     )
     return chosen, unit
 
