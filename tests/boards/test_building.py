@@ -86,8 +86,8 @@ def test_the_ranking_is_that_of_rank(place):
     files = sorted((place / "in").iterdir())
     expected = pv.rank(place / "secret" / "gold.conll", *files, n_jobs=1).to_dict()
     own = found.ranking.to_dict()
-    assert own.pop("notes") == []  # what was noticed in files is not told
-    del expected["notes"]
+    # what was noticed in files is not told; what few sentences cannot show is
+    assert own.pop("notes") == [note for note in expected.pop("notes") if "a weakness" in note]
     assert own == expected
     assert found.scored == ("ann", "bob", "cat")
     assert (found.pairs_tested, found.pairs_reused) == (3, 0)

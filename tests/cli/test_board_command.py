@@ -39,7 +39,7 @@ def test_json_contract(call):
     assert answer["version"] == pv.__version__
     assert answer["signature"] == (
         f"probative:{pv.__version__}|board|entities|iob2|conlleval|f1|exact-by-sentence|holm|"
-        f"bayesian-bootstrap|level:0.95|seed:0"
+        f"paired-posterior|level:0.95|seed:0"
     )
     assert answer["submissions"] == [
         {"name": "new", "file": "new.conll", "status": "scored"},
@@ -55,7 +55,7 @@ def test_json_contract(call):
     assert [system["name"] for system in answer["ranking"]] == ["new", "old"]
     (pair,) = answer["pairs"]
     assert (pair["a"], pair["b"], pair["decided"]) == ("old", "new", True)
-    assert answer["summary"] == "new leads (F1 93.33) and is better than old (adjusted p = 0.001)."
+    assert answer["summary"] == "new leads (F1 93.33) and is better than old (adjusted p = 0.003)."
     assert (answer["pairs_tested"], answer["pairs_reused"]) == (1, 0)
     again = json.loads(call("-f", "json").out)
     assert [one["status"] for one in again["submissions"]] == ["reused", "refused", "reused"]

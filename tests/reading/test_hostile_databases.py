@@ -166,7 +166,9 @@ def test_endless_views_end(tmp_path, make, statements, table, monkeypatch):
     assert pv.score(place, **choice)[0].counts.tp == 3  # nobody asks for them
     monkeypatch.setattr(attached, "_SECONDS", 2)
     began = time.monotonic()
-    with pytest.raises(pv.InputError, match=f"{table!r} takes more than . s; expected"):
+    # some versions of SQLite refuse the doubling view before it runs
+    ended = f"{table!r} (takes more than . s; expected|cannot be computed: .*too many references)"
+    with pytest.raises(pv.InputError, match=ended):
         pv.score(place, **choice, table=table)
     assert time.monotonic() - began < 20
 
