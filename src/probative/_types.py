@@ -19,7 +19,9 @@ __all__ = [
     "Frame",
     "Input",
     "Instances",
+    "Ints",
     "Labels",
+    "Mask",
     "Model",
     "Number",
     "Rows",
@@ -29,6 +31,8 @@ __all__ = [
 ]
 
 Array: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
 # One number for one table, an array for an array of tables. Callers know which of the two they
 # have; `float | Array` would make them prove it at every use, so the second stays open.
 Number: TypeAlias = float | Any

@@ -33,12 +33,9 @@ from probative.inference._discordant_share import GaussShare, SteppedShare
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from probative._types import Array
     from probative.inference._discordant_share import Points
     from probative.inference._tail_table import TailTable
-
-    Array = NDArray[np.float64]
 
 __all__ = ["Coefficients", "Discordance"]
 

@@ -18,9 +18,7 @@ from probative.inference import _log_odds
 from probative.inference._paired_nodes import gauss_jacobi
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["GaussShare", "Points", "SteppedShare"]
 

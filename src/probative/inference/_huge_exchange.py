@@ -22,9 +22,8 @@ from probative.inference._score_difference import AffineDifference
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.inference._score_difference import Exact, ScoreDifference
-
-    Array = NDArray[np.float64]
 
 __all__ = ["HugeExchange"]
 

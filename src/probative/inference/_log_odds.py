@@ -13,9 +13,7 @@ import numpy as np
 from scipy import special
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = [
     "DROP",

@@ -13,7 +13,7 @@ from probative.inference import _log_odds
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["Mixture"]
 

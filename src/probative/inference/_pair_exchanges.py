@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.inference.sequential_pvalue import SampledPvalue
 
-    Array = NDArray[np.float64]
     Pair = tuple[int, int]
 
 __all__ = ["PairExchange", "SharedExchanges", "sampled_pair_tests"]

@@ -24,9 +24,8 @@ from probative.inference import _log_odds
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from probative._types import Array
 
-    Array = NDArray[np.float64]
     Rule = tuple[Array, Array, Array]
     Averages = Callable[[Sequence["Nodes"]], Array]
     Shapes = Sequence[tuple[float, float]]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["TERMS", "Pieces", "chebyshev", "integral_to_end"]
 

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from probative._types import Array
+
     Complex = NDArray[np.complex128]
 
 __all__ = ["PrecisionLaw"]

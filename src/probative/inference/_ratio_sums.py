@@ -16,9 +16,9 @@ from scipy import special
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.inference._shared_ratio import RatioAbove, Waves
 
-    Array = NDArray[np.float64]
     Complex = NDArray[np.complex128]
 
 __all__ = ["Alike", "Apart"]

@@ -12,9 +12,7 @@ from scipy import special
 from probative.inference import _log_odds
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["ShareLaw"]
 

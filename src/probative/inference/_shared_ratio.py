@@ -28,9 +28,7 @@ from probative.inference._piecewise import TERMS, Pieces, integral_to_end
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["RatioAbove", "Waves", "edges_between", "mean_and_variance", "places_to_look"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["UnitFlips"]
 

@@ -26,7 +26,7 @@ from probative.results import Interval
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["MISSING", "Ratings", "alpha_interval", "doubt", "krippendorff_alpha"]
 

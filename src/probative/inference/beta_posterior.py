@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._types import RNG, Number
-
-    Array = NDArray[np.float64]
+    from probative._types import RNG, Array, Number
 
 __all__ = ["KINDS", "Mirrored", "Posterior", "plain"]
 

@@ -24,13 +24,11 @@ from probative.inference.composite_paired import paired_posterior
 from probative.metrics import span
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from probative._types import Number
+    from probative._types import Array, Number
     from probative.inference.composite_paired import CompositePairedPosterior
     from probative.inference.paired_posterior import PairedPosterior
-
-    Array = NDArray[np.float64]
 
 __all__ = ["ClusteredPosterior", "posterior_of_difference"]
 

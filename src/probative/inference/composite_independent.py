@@ -21,11 +21,9 @@ from probative.inference.composite_posterior import CompositePosterior, Single, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from probative._types import Number
-
-    Array = NDArray[np.float64]
+    from probative._types import Array, Number
 
 __all__ = ["CompositeIndependentPosterior"]
 

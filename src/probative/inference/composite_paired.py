@@ -30,12 +30,10 @@ from probative.metrics import METRICS, TABLE, Composite
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from probative._types import Number
+    from probative._types import Array, Number
     from probative.counts import PairedCounts
-
-    Array = NDArray[np.float64]
 
 __all__ = ["CompositePairedPosterior", "paired_posterior"]
 

@@ -26,11 +26,9 @@ from probative.metrics import TABLE, Composite
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from probative._types import RNG, Number
-
-    Array = NDArray[np.float64]
+    from probative._types import RNG, Array, Number
 
 __all__ = ["CompositePosterior", "Single", "invert"]
 

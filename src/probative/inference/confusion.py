@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from probative._types import Array
+
     Codes = NDArray[np.intp]
 
 __all__ = [

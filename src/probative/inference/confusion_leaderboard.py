@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.inference.confusion import ConfusedItems
     from probative.inference.pair_tests import KnownTests
     from probative.inference.sampled_evidence import KnownLimits
     from probative.inference.sequential_pvalue import SampledPvalue
 
-    Array = NDArray[np.float64]
     Pair = tuple[int, int]
 
 __all__ = ["confusion_pair_tests", "evidence_of_tables"]

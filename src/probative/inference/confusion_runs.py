@@ -33,11 +33,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import RNG
+    from probative._types import RNG, Array
     from probative.inference.confusion import ConfusedItems
     from probative.inference.sequential_pvalue import SampledPvalue
-
-    Array = NDArray[np.float64]
 
 __all__ = ["compare_table_runs"]
 

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import RNG
+    from probative._types import RNG, Array
     from probative.inference.confusion import ConfusedItems
-
-    Array = NDArray[np.float64]
 
 __all__ = ["TableExchange", "TableScores", "confusion_test", "confusion_tests"]
 

@@ -24,9 +24,8 @@ from probative.wording.verdict import why_by_unit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.counts import PairedCounts
-
-    Array = NDArray[np.float64]
 
 __all__ = [
     "UnitTest",

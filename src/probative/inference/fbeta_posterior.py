@@ -14,11 +14,9 @@ from probative.inference._mixtures import Mixture
 from probative.inference.beta_posterior import Posterior, plain
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from probative._types import RNG, Number
-
-    Array = NDArray[np.float64]
+    from probative._types import RNG, Array, Number
 
 __all__ = ["FBetaPosterior"]
 

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._types import Number
+    from probative._types import Array, Number
     from probative.inference.beta_posterior import Mirrored, Posterior
 
-    Array = NDArray[np.float64]
     Functions = Callable[["Pair", "Positions", NDArray[np.intp]], tuple[Array, ...]]
 
 __all__ = ["IndependentPosterior", "Pair", "Positions", "quantile_search"]

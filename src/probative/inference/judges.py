@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.counts import Counts
     from probative.inference.strata import Draw
-
-    Array = NDArray[np.float64]
 
 __all__ = ["Judge", "Judged"]
 

@@ -17,11 +17,8 @@ from probative.metrics import TABLE, ratio, score
 from probative.results import Interval
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from probative._types import Array
     from probative.label_counts import LabelCounts
-
-    Array = NDArray[np.float64]
 
 __all__ = [
     "LabelDependence",

@@ -42,11 +42,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import Array, Mask
     from probative.inference.pair_tests import KnownTests
     from probative.inference.unit_table import UnitTable
 
-    Array = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
     Limits = tuple[Array, Array]
 
 __all__ = ["ADJUSTMENTS", "Evidence", "Leaderboard", "evidence_of_units", "leaderboard"]

@@ -35,9 +35,8 @@ from probative.results import Interval
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.counts import Counts
-
-    Array = NDArray[np.float64]
 
 __all__ = [
     "MacroEvidence",

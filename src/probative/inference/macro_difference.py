@@ -32,15 +32,12 @@ from probative.metrics import ratio
 from probative.results import Difference
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from probative._types import Number
+    from probative._types import Array, Mask, Number
     from probative.counts import Counts
     from probative.inference.macro_posterior import MacroPosterior
     from probative.label_counts import LabelCounts
-
-    Array = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 __all__ = ["MacroDifferencePosterior", "macro_difference"]
 

@@ -26,13 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import Array, Mask
     from probative.inference.macro import MacroEvidence
     from probative.inference.pair_tests import KnownTests
     from probative.inference.sampled_evidence import KnownLimits
     from probative.label_counts import LabelCounts
 
-    Array = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
     System = tuple[LabelCounts, Mask, MacroEvidence]
 
 __all__ = ["evidence_of_labels"]

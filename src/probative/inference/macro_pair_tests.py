@@ -18,13 +18,10 @@ from probative.inference.sequential_pvalue import MOST
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from probative._types import Array, Mask
     from probative.inference.sequential_pvalue import SampledPvalue
     from probative.label_counts import LabelCounts
 
-    Array = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
     Pair = tuple[int, int]
 
 __all__ = ["macro_pair_tests"]

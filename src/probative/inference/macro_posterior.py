@@ -19,11 +19,9 @@ from probative.inference.shared_prior import LabelPosteriors, label_posteriors
 from probative.metrics import f1_from_jaccard
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from probative._types import Number
-
-    Array = NDArray[np.float64]
+    from probative._types import Array, Number
 
 __all__ = ["MacroPosterior", "macro_posterior"]
 

@@ -26,12 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import RNG
+    from probative._types import RNG, Array, Mask
     from probative.counts import Counts
     from probative.label_counts import LabelCounts
-
-    Array = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 __all__ = ["TIE", "MacroExchange", "contributions", "macro_test", "macro_tests"]
 

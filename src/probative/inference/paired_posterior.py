@@ -38,12 +38,11 @@ from probative.metrics import METRICS, TABLE, Metric
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from probative._types import Number
+    from probative._types import Array, Number
     from probative.counts import PairedCounts
 
-    Array = NDArray[np.float64]
     Share = GaussShare | SteppedShare
 
 __all__ = ["PairedPosterior"]

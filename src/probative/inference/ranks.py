@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
+    from probative._types import Array, Mask
 
 __all__ = [
     "average_ranks",

@@ -24,7 +24,7 @@ from probative.results.runs import RepeatedScore
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["pass_rate", "score_repeats"]
 

@@ -18,11 +18,9 @@ from probative.errors import InputError
 from probative.results.runs import RunScoreTests
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from probative._types import RNG
-
-    Array = NDArray[np.float64]
+    from probative._types import RNG, Array
 
 __all__ = ["almost_stochastic_order", "compare_run_scores", "permutation_pvalue"]
 

@@ -37,11 +37,7 @@ from probative.results.runs import ModelsAnswer, ProceduresAnswer, RunsDifferenc
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
-    from probative._types import RNG
-
-    Array = NDArray[np.float64]
+    from probative._types import RNG, Array
 
 __all__ = [
     "Runs",

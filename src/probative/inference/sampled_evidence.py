@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.inference.pair_tests import KnownTests
 
-    Array = NDArray[np.float64]
     KnownLimits = MutableMapping[tuple[int, int], tuple[float, float, float]]
 
 __all__ = ["kinds_of", "limits_of_pairs", "most_exchanges", "sample_pairs"]

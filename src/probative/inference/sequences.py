@@ -17,9 +17,7 @@ from scipy import special
 from probative._validation import open_probability
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["GRID", "Wealth", "log_e_value", "log_growth", "planned_grid", "reach", "share_limits"]
 

@@ -19,9 +19,8 @@ from probative.options.base import sign
 from probative.results.sequences import Look, Looks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from probative._types import Array
 
-    Array = NDArray[np.float64]
     # what each kind of unit adds to numerator and denominator of one score or two
     Rows = list[tuple[Array, Array]]
 

@@ -37,10 +37,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._types import RNG
+    from probative._types import RNG, Array, Mask
 
-    Array = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
     Numbers = NDArray[np.int64]
     Known = tuple[float, int]
     Draw = Callable[[np.random.Generator, int], int]

@@ -19,9 +19,8 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import Array
     from probative.inference.judges import Judged
-
-    Array = NDArray[np.float64]
 
 __all__ = ["Draw", "Spread", "spread_of", "unit_variance"]
 

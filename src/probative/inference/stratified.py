@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import Array
     from probative.inference.judges import Judge, Judged
 
-    Array = NDArray[np.float64]
     _Limits = Callable[[float, Spread], tuple[float, float]]
 
 __all__ = [

@@ -34,11 +34,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from probative._types import Array, Ints
     from probative.counts import Counts
     from probative.inference.projections import Projection
-
-    Array = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 __all__ = ["LabelledUnits", "mirrored_chances", "order_of_drawing", "stratified_looks"]
 

@@ -26,12 +26,9 @@ from probative.metrics import COMPOSITES, TABLE, Composite, ratio, score
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from probative._types import Array
     from probative.inference.effective import Weight
     from probative.results import BayesTest
-
-    Array = NDArray[np.float64]
 
 __all__ = [
     "fold_dependence",

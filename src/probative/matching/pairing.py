@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import Ints
     from probative.matching.match_rules import MatchRule
 
-    Ints = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
 __all__ = ["Pairs", "Side", "credits_of", "pair_off", "possible_pairs"]

@@ -12,11 +12,8 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from probative._types import Ints
     from probative.reading.annotations import Spans, Text
-
-    Ints = NDArray[np.int64]
 
 __all__ = ["covered_places", "pieces_of"]
 

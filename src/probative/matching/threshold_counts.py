@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import Ints
     from probative.reading.annotations import Segmented
     from probative.reading.probabilities import Probabilities
 
-    Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
 __all__ = ["Cuts", "all_cuts", "flat_probabilities"]

@@ -13,11 +13,8 @@ from probative.reading.rows import IGNORED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from probative._types import Mask
     from probative.reading.annotations import Spans, Tagged, Text
-
-    Mask = NDArray[np.bool_]
 
 __all__ = ["without_ignored_tokens", "without_left_out_texts"]
 

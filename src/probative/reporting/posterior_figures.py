@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.results import BayesTest, ScorePosteriors
-
-    Array = NDArray[np.float64]
 
 __all__ = ["density_figure", "difference_figure"]
 

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.inference.effective import Weight
-
-    Array = NDArray[np.float64]
 
 __all__ = [
     "TASKS",

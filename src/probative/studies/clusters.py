@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["SIZES", "Condition", "Coverage", "case_shares", "cluster_study", "conditions"]
 

@@ -22,7 +22,8 @@ from probative.label_counts import LabelCounts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from probative._types import Array
+
     Codes = NDArray[np.intp]
 
 __all__ = ["CONDITIONS", "METRICS", "Confused", "cells_of_items", "methods_of"]

@@ -28,9 +28,7 @@ from probative.studies.clusters import Condition, case_shares, draw, true_differ
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["DatasetClaim", "dataset_study"]
 

@@ -26,9 +26,7 @@ from probative.surveys.strata import draw_numbers, layers_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from probative._types import Array
-
-    Ints = NDArray[np.int64]
+    from probative._types import Array, Ints
 
 __all__ = ["CONFIDENCES", "ItemPool", "ItemQuestion", "Sample", "make_items", "sample_of"]
 

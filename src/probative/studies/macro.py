@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import RNG
-
-    Array = NDArray[np.float64]
+    from probative._types import RNG, Array
 
 __all__ = ["CONDITIONS", "MacroCoverage", "macro_coverage"]
 

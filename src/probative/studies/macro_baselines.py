@@ -16,11 +16,8 @@ from probative.inference.macro_posterior import macro_posterior
 from probative.metrics import ratio, score
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from probative._types import Array
     from probative.label_counts import LabelCounts
-
-    Array = NDArray[np.float64]
 
 __all__ = [
     "delta_difference",

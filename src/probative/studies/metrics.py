@@ -30,9 +30,7 @@ from probative.studies.coverage import all_tables, chances_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from probative._types import Array
 
 __all__ = ["QUESTIONS", "MetricCoverage", "least_coverage", "metric_study", "paired_shares"]
 

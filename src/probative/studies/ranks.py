@@ -26,12 +26,9 @@ from probative.results import Result
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from probative._types import Array
     from probative.inference.leaderboard import Evidence
     from probative.inference.pair_tests import KnownTests
-
-    Array = NDArray[np.float64]
 
 __all__ = ["TRUTHS", "UNITS", "RankCoverage", "rank_study"]
 

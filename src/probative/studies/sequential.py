@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
+    from probative._types import Array, Mask
+
     Numbers = NDArray[np.int64]
 
 __all__ = ["SHARES", "Stopping", "size_of_estimate", "stopping", "stopping_study"]

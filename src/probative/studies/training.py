@@ -35,9 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import RNG
+    from probative._types import RNG, Array
 
-    Array = NDArray[np.float64]
     Labels = NDArray[np.bool_]
     Learner = Callable[[Array, Labels, Array], Labels]
 

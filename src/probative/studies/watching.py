@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from probative._types import Array, Ints
 
 __all__ = ["CONDITIONS", "watching_study"]
 

@@ -19,12 +19,9 @@ from probative.surveys.expectations import Evidence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from probative._types import Ints
     from probative.matching.matched import Matched
     from probative.surveys.pool import Pool
-
-    Ints = NDArray[np.int64]
 
 __all__ = ["evidence_of_judge", "evidence_of_pilot"]
 

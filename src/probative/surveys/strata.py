@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._types import Ints
     from probative.surveys.expectations import Expected
     from probative.surveys.pool import Pool
-
-    Ints = NDArray[np.int64]
 
 __all__ = ["LEAST", "Layer", "draw_numbers", "layers_of"]
 

@@ -25,12 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from probative._types import Input
+    from probative._types import Input, Ints
     from probative.surveys.design import Design
-
-    Ints = NDArray[np.int64]
 
 __all__ = ["watch"]
 

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     import narwhals as nw
     from numpy.typing import NDArray
 
+    from probative._types import Array
     from probative.tables.engines import Frame
-
-    Array = NDArray[np.float64]
 
 __all__ = ["merge_alike", "units_alike"]
 
