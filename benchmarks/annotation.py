@@ -25,8 +25,9 @@ from scipy import special
 from probative.counts import Counts
 from probative.inference.judges import Judge
 from probative.inference.rare_positives import rare_score
-from probative.inference.stratified import Draw, PoolScores
-from probative.studies.item_pools import ItemQuestion, make_items
+from probative.inference.strata import Draw
+from probative.inference.stratified import PoolScores
+from probative_studies.annotation import ItemQuestion, make_items
 
 HERE = Path(__file__).resolve().parent
 LEVEL, LABELS, ITEMS, POOL = 0.95, (200, 400), 100_000, 10_000

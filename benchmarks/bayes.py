@@ -6,7 +6,7 @@ import numpy as np
 from timing import Line, seconds, show
 
 import probative as pv
-from probative.studies.bayes import published_folds
+from probative_studies.bayes import published_folds
 
 DRAWS = 1_000_000
 TESTS = 10_000

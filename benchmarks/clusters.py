@@ -13,8 +13,8 @@ import numpy as np
 import probative as pv
 from probative.demonstration import shared_task
 from probative.inference.clusters import contributions
-from probative.studies.clusters import Condition, Coverage, cluster_study
-from probative.studies.planning import power_check
+from probative_studies.clusters import Condition, Coverage, cluster_study
+from probative_studies.planning import power_check
 
 REPLICATES, SEED = 1000, 0
 NEAR = 0.03

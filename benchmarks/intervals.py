@@ -8,7 +8,7 @@ from timing import Line, seconds, show
 
 import probative as pv
 from probative.inference.proportions import normal_quantile
-from probative.studies.coverage import METHODS, coverage_study
+from probative_studies.coverage import METHODS, coverage_study
 
 TABLES = 1_000_000
 LOOPED = 10_000  # tables for the loop of numpy.roots, scaled up

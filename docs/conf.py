@@ -1,6 +1,6 @@
 """How the documentation is built: no network, warnings are errors."""
 
-from probative import __version__
+from probative._version import __version__
 
 project = "probative"
 author = "The probative developers"

@@ -25,8 +25,8 @@ import pytest  # noqa: E402
 
 import probative as pv  # noqa: E402
 from probative.inference.macro import macro_interval  # noqa: E402
-from probative.studies.coverage import coverage_study  # noqa: E402
-from probative.wording import metric_name  # noqa: E402
+from probative.wording.numbers import metric_name  # noqa: E402
+from probative_studies.coverage import coverage_study  # noqa: E402
 
 TABLE = [30, 20, 80, 10, 400, 60, 70, 3000]
 ROWS = [[3, 2, 8, 1, 40, 6, 7, 30], [1, 0, 2, 1, 9, 2, 1, 20], [0, 1, 1, 2, 5, 1, 0, 9]]

@@ -20,7 +20,7 @@ from probative.inference.mean_difference import MeanPosterior, mean_limits
 from probative.inference.partial_conjunction import count_of_conjunctions, partial_conjunction
 from probative.inference.student_posterior import StudentPosterior
 from probative.reporting.render import render
-from probative.studies.datasets import dataset_study
+from probative_studies.datasets import dataset_study
 
 P = st.floats(1e-6, 1)
 

@@ -17,8 +17,8 @@ from probative.metrics import score
 from probative.options import SweepOptions
 from probative.reading.annotations import Segmented
 from probative.reading.inputs import annotations_of
+from probative.reading.opening import Options
 from probative.reading.probabilities import Probabilities, probabilities_of
-from probative.reading.recognise import Options
 from probative.reading.source import refuse_repeats
 from probative.results import BestCut, Interval, SegmentationSweep
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import probative as pv
-from probative.studies.bayes import published_folds
+from probative_studies.bayes import published_folds
 
 A = "tp,fp,fn\n2088,154,1058\n2109,189,1066\n"
 B = "tp\tfp\tfn\n2075\t151\t1071\n2114\t175\t1061\n"

@@ -10,7 +10,7 @@ import probative as pv
 from probative.crossval.corpus import read_corpora, read_corpus
 from probative.crossval.fold_files import read_manifest, write_folds
 from probative.crossval.predictions import judge_predictions
-from probative.matching.schemes import encode
+from probative.matching.tag_rules import encode
 
 
 @pytest.fixture

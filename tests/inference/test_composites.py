@@ -30,7 +30,7 @@ from probative.inference.confusion_test import confusion_test
 from probative.inference.intervals import methods_for
 from probative.inference.planning import plan
 from probative.metrics import COMPOSITES, RATIOS, TABLE, bounds, score
-from probative.studies.metrics import least_coverage
+from probative_studies.metrics import least_coverage
 from tests.conftest import GOLDEN
 
 golden = json.loads((GOLDEN / "composites.json").read_text())

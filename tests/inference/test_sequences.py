@@ -24,8 +24,8 @@ from probative.inference.sequences import (
 )
 from probative.inference.sequential import look_limits
 from probative.metrics import f1
-from probative.studies.clusters import case_shares, draw
-from probative.studies.looks import CONDITIONS, look_study
+from probative_studies.clusters import case_shares, draw
+from probative_studies.looks import CONDITIONS, look_study
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "sequences.json").read_text())
 

@@ -15,7 +15,8 @@ from scipy import special
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.sequences import Wealth, reach
-from probative.inference.stratified import Draw, PoolScores
+from probative.inference.strata import Draw
+from probative.inference.stratified import PoolScores
 from probative.inference.stratified_sequential import (
     LabelledUnits,
     mirrored_chances,

@@ -275,7 +275,7 @@ def test_it_is_compared_like_any_chunker():
 
 
 def test_a_study_with_the_network(tmp_path):
-    from probative.studies.segmentation import segmentation_study
+    from probative_studies.segmentation import segmentation_study
 
     def studied():
         return segmentation_study(

@@ -426,7 +426,7 @@ WORDS = ["study " + name for name in STUDIES]
 
 def function_of(words):
     *_, name = words.split()
-    package = "probative.cli.studies" if words.startswith("study ") else "probative.cli"
+    package = "probative_studies" if words.startswith("study ") else "probative.cli"
     return name, getattr(import_module(f"{package}.{name}"), name)
 
 
@@ -584,7 +584,7 @@ def test_commands_and_functions_of_studies_have_the_same_defaults(words, study):
 
     module, name = study.split(".")
     parameters = inspect.signature(
-        getattr(import_module(f"probative.studies.{module}"), name)
+        getattr(import_module(f"probative_studies.{module}"), name)
     ).parameters
     base = declared(words)[0]()
     for entry in fields(base):

@@ -15,7 +15,7 @@ import pytest
 from probative.errors import InputError
 from probative.reading import Labels, Options, Segmented, Spans, Tagged, read, read_pair
 from probative.reading.inputs import annotations_of
-from probative.reading.recognise import format_of
+from probative.reading.opening import format_of
 from probative.reading.source import Source
 
 

@@ -16,7 +16,7 @@ from probative.reporting.crossval_report import (
 )
 from probative.reporting.render import as_text
 from probative.results.crossval import FoldCounts
-from probative.wording import probability
+from probative.wording.numbers import probability
 
 FOLDS = "tp,fp,fn\n" + "60,10,12\n58,12,14\n62,9,10\n" * 2
 BETTER = "tp,fp,fn\n" + "70,10,12\n68,12,14\n72,9,10\n" * 2

@@ -10,7 +10,7 @@ import pytest
 from probative.cli import main
 from probative.inference.alpha import doubt
 from probative.metrics import score
-from probative.studies import agreement, overlap
+from probative_studies import agreement, overlap
 
 
 def test_intervals_of_agreement_cover():

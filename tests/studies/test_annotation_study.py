@@ -11,10 +11,14 @@ from probative.cli import main
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.metrics import f1
-from probative.studies.annotated_pools import read_units
-from probative.studies.annotation import KINDS, annotation_study
-from probative.studies.item_pools import ItemQuestion, make_items
 from probative.surveys.sampling import sample
+from probative_studies.annotation import (
+    KINDS,
+    ItemQuestion,
+    annotation_study,
+    make_items,
+    read_units,
+)
 
 GOLD = """Ann B-PER\nLee I-PER\nsaw O\nYork B-LOC\n\nthe O\nLee B-ORG\n\n"""
 KNOWN_A = """Ann B-PER\nLee I-PER\n\nYork B-PER\n\nYork B-LOC\n\nYork B-LOC\n\n"""

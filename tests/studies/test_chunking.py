@@ -6,8 +6,8 @@ import pytest
 
 import probative as pv
 from probative.data import load
-from probative.matching.schemes import encode
-from probative.studies.chunking import TAG_SETS, chunking_study
+from probative.matching.tag_rules import encode
+from probative_studies.chunking import TAG_SETS, chunking_study
 
 pytest.importorskip("pycrfsuite", reason="python-crfsuite is not installed")
 FAST = {"max_iterations": 8, "window": 1, "ngrams": (1,)}
@@ -65,7 +65,7 @@ def test_iob1_and_iob2_are_the_same_corpus(tmp_path):
 
 
 def test_the_part_of_speech_of_conll_2003_is_seen(tmp_path, monkeypatch):
-    import probative.studies.chunking as study
+    import probative_studies.chunking as study
 
     seen = []
     monkeypatch.setattr(study, "compare_models", lambda a, b, X, y, **how: seen.append(X[0]))

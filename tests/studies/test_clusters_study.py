@@ -10,7 +10,7 @@ import pytest
 
 import probative as pv
 from probative.inference.clusters import dependence_of_score
-from probative.studies.clusters import (
+from probative_studies.clusters import (
     Condition,
     _Kinds,
     case_shares,
@@ -21,7 +21,7 @@ from probative.studies.clusters import (
     scores,
     true_difference,
 )
-from probative.studies.planning import planning_study, power_check
+from probative_studies.planning import planning_study, power_check
 
 
 @pytest.mark.parametrize("f1", [0.5, 0.75, 0.95, 0.97])

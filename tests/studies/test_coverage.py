@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.data import load
-from probative.studies import coverage as study
+from probative_studies import coverage as study
 
 published = load("f1_intervals")
 QUANTITIES = ("coverage", "length", "overshoot", "degeneracy")

@@ -10,15 +10,20 @@ import pytest
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from probative.cli import main
-from probative.studies.curve_calibration import PROBABILITIES, calibration_study
-from probative.studies.curve_pairs import PAIRS, _truths, draw_pair, pair_study
-from probative.studies.curve_questions import QUESTIONS, curve_study
-from probative.studies.curves import (
+from probative_studies.curves import (
     KINDS,
+    PAIRS,
+    PROBABILITIES,
+    QUESTIONS,
     Truth,
+    _truths,
+    calibration_study,
+    curve_study,
+    draw_pair,
     draw_scores,
     draw_units,
     order_study,
+    pair_study,
     threshold_study,
 )
 

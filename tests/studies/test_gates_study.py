@@ -12,8 +12,8 @@ import probative as pv
 from probative.errors import InputError
 from probative.gates import GATES
 from probative.inference.clustered_posterior import posterior_of_difference
-from probative.studies.clusters import Condition, case_shares, draw
-from probative.studies.gates import GateErrors, gate_study, probability_above
+from probative_studies.clusters import Condition, case_shares, draw
+from probative_studies.gates import GateErrors, gate_study, probability_above
 
 
 def test_draws_say_what_the_posterior_says():
@@ -36,7 +36,7 @@ def test_gates_err_as_rarely_as_they_promise():
 
 def test_gates_that_ignore_documents_err_too_often(monkeypatch):
     from probative.inference.clusters import Dependence
-    from probative.studies import gates
+    from probative_studies import gates
 
     items = Dependence(1.0, 1.0, 1e9, 20)
     monkeypatch.setattr(gates, "dependence_of_difference", lambda paired, metric: items)

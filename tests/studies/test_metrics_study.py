@@ -11,9 +11,15 @@ import probative as pv
 from probative.inference.confusion import ConfusedItems
 from probative.inference.intervals import units_hold
 from probative.metrics import score
-from probative.studies.confused import CONDITIONS, Confused, cells_of_items
-from probative.studies.coverage import operating_characteristics
-from probative.studies.metrics import least_coverage, metric_study, paired_shares
+from probative_studies.coverage import operating_characteristics
+from probative_studies.metrics import (
+    CONDITIONS,
+    Confused,
+    cells_of_items,
+    least_coverage,
+    metric_study,
+    paired_shares,
+)
 
 
 def test_the_least_coverage_is_that_of_its_condition():

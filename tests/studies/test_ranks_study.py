@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative.studies.ranks import RankCoverage, _mended, _skills, draw, rank_study, true_scores
+from probative_studies.ranks import RankCoverage, _mended, _skills, draw, rank_study, true_scores
 
 
 @pytest.mark.parametrize("units", ["300 sentences", "20 documents"])

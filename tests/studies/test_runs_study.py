@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probative.inference.runs import Spread
-from probative.studies.runs import Population, _answers, draw, repeats_study, runs_study
+from probative_studies.runs import Population, _answers, draw, repeats_study, runs_study
 
 
 @pytest.mark.parametrize("seeds", ["alike", "paired", "one", "failing"])

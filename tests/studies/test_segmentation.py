@@ -9,8 +9,8 @@ import pytest
 
 import probative as pv
 from probative import resume
-from probative.studies import segmenter_runs
-from probative.studies.segmentation import segmentation_study
+from probative_studies import segmentation as segmenter_runs
+from probative_studies.segmentation import segmentation_study
 
 pytest.importorskip("pycrfsuite")
 
@@ -87,7 +87,7 @@ def test_a_reversal_is_found_and_tested(monkeypatch):
                 outputs[i] = words[:1] + list("".join(words[1:]))
         return pv.results.SegmenterRun(system, size, 0.0, "nowhere", words=outputs)
 
-    monkeypatch.setattr("probative.studies.segmentation.run_of", run_of)
+    monkeypatch.setattr("probative_studies.segmentation.run_of", run_of)
     study = segmentation_study(TRAIN, DEV, TEST, systems=["maxmatch"], sizes=[10])
     (reversal,) = study.reversals
     assert (reversal.smaller, reversal.larger) == (10, 60)
@@ -185,7 +185,7 @@ def test_an_unusable_folder_is_told_before_training(tmp_path, monkeypatch, folde
 def test_systems_that_are_not_installed_are_named(monkeypatch, run, files):
     monkeypatch.setattr(segmenter_runs, "available", lambda system: system == "maxmatch")
     monkeypatch.setattr(
-        "probative.studies.segmentation.available", lambda system: system == "maxmatch"
+        "probative_studies.segmentation.available", lambda system: system == "maxmatch"
     )
     train, dev, test = files
     shown = run("study", "segmentation", "--train", train, "--dev", dev, "--test", test)

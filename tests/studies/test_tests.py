@@ -10,7 +10,7 @@ import pytest
 
 import probative as pv
 from probative.inference.clusters import dependence_of_difference
-from probative.studies.tests import (
+from probative_studies.tests import (
     METHODS,
     _TestSet,
     case_probabilities,

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.tree import DecisionTreeClassifier
 
 import probative as pv
-from probative.studies import training as study
+from probative_studies import training as study
 
 
 @pytest.fixture(scope="module")

@@ -238,7 +238,7 @@ def test_tables_are_written_as_tables(write, tmp_path, ending):
     path = write(content.replace(blank, full), f"full{ending}")
     assert unanswered(path, drawn.design.written) == 0
     from probative.reading.inputs import annotations_of
-    from probative.reading.recognise import Options
+    from probative.reading.opening import Options
 
     side = annotations_of(path, "", Options(task="labels", column="label"))
     assert [side.aligned.names[c] for c in side.aligned.codes] == [f"r{i}" for i in drawn.units]

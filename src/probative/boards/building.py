@@ -40,7 +40,7 @@ from probative.reading.source import TooLargeError
 from probative.reporting.board_pages import board_pages
 from probative.results import Board, Ranking, Submission
 from probative.scoring.basis import AVERAGES
-from probative.wording import counted
+from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,7 @@ import click
 from probative._version import __version__
 from probative.cli.completion import OPTIONS, complete
 from probative.cli.parameters import as_command
+from probative.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,32 +38,6 @@ COMMANDS = (
     "demo",
     "study",
 )
-STUDIES = (
-    "coverage",
-    "bayes",
-    "pairing",
-    "tests",
-    "chunking",
-    "segmentation",
-    "planning",
-    "sequential",
-    "clusters",
-    "metrics",
-    "macro",
-    "gates",
-    "training",
-    "ranks",
-    "runs",
-    "repeats",
-    "looks",
-    "watching",
-    "ledger",
-    "datasets",
-    "curves",
-    "annotation",
-    "agreement",
-    "overlap",
-)
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -80,11 +56,9 @@ def call(arguments: Sequence[str]) -> int:
 
 
 class _Commands(click.Group):
-    """Commands that stand each in the module of its name."""
+    """Load the module of a command when the command is called."""
 
-    def __init__(self, name: str, names: Sequence[str], package: str, words: str):
-        super().__init__(name, help=words, no_args_is_help=True)
-        self.names, self.package = names, package
+    names = COMMANDS
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # Click's signature
         return list(self.names)
@@ -93,23 +67,36 @@ class _Commands(click.Group):
         if name not in self.names:
             return None
         if name == "study":
-            return _studies()
-        module = import_module(f"{self.package}.{name}")
+            return _Studies()
+        module = import_module(f"probative.cli.{name}")
         return as_command(name, getattr(module, name))
+
+
+class _Studies(click.Group):
+    """Find the studies, which are a package of their own, by the entry point that installs them."""
+
+    def __init__(self) -> None:
+        words = "Repeat the experiments of the source papers; measure how well intervals hold."
+        super().__init__("study", help=words, no_args_is_help=True)
+        found = entry_points(group="probative.commands", name="study")
+        if not found:
+            raise InputError("study: the package probative_studies is not installed")
+        self.studies = next(iter(found)).load()
+        self.names = tuple(self.studies)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # Click's signature
+        return list(self.names)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        return as_command(name, self.studies[name]) if name in self.studies else None
 
 
 def build_app() -> click.Group:
     """Return the program."""
     app = _Commands(
         "probative",
-        COMMANDS,
-        "probative.cli",
-        "How good is this NLP system, and is that one really better?",
+        help="How good is this NLP system, and is that one really better?",
+        no_args_is_help=True,
     )
     app.params += OPTIONS
     return click.version_option(__version__, message="probative %(version)s")(app)
-
-
-def _studies() -> click.Group:
-    words = "The experiments of the source papers, and others that tell what to expect."
-    return _Commands("study", STUDIES, "probative.cli.studies", words)

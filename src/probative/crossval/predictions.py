@@ -15,7 +15,8 @@ from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs
 from probative.metrics import PRF
 from probative.reading.annotations import Labels, Segmented
-from probative.reading.recognise import Options, read, read_pair
+from probative.reading.opening import Options
+from probative.reading.recognise import read, read_pair
 from probative.results.crossval import FoldCounts, ModelComparison
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from probative._renamed import renamed
 from probative._validation import one_of, open_probability, shown
 from probative._validation import positive as positive_number
 from probative.crossval.blocks import splits
-from probative.crossval.fits import MODELS, Fits, check_jobs, check_model, outcomes
+from probative.crossval.fits import MODELS, Fits, check_model, outcomes
 from probative.crossval.splitter import BlockRegularizedCV
 from probative.crossval.tasks import LabelTask, task_for
 from probative.errors import InputError
@@ -19,6 +19,7 @@ from probative.metrics import METRICS
 from probative.options import CrossvalOptions
 from probative.results.crossval import FoldCounts, ModelComparison
 from probative.resume import ResumableFolder
+from probative.workers import check_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

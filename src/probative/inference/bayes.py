@@ -15,16 +15,12 @@ from probative.inference._outcomes import computed
 from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.composite_independent import CompositeIndependentPosterior
 from probative.inference.composite_paired import paired_posterior
+from probative.inference.composite_posterior import CompositePosterior
 from probative.inference.effective import effective_counts, fold_weight
 from probative.inference.independent import IndependentPosterior
 from probative.inference.intervals import interval
 from probative.inference.paired_posterior import LEAST_PRIOR
-from probative.inference.posteriors import (
-    CompositePosterior,
-    posterior,
-    prior_weight,
-    recall_weight,
-)
+from probative.inference.posteriors import posterior, prior_weight, recall_weight
 from probative.inference.training_variance import fold_design_effect, with_training_variance
 from probative.metrics import METRICS, TABLE, score
 from probative.options import BayesOptions

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative.inference._pair_exchanges import SharedExchanges, sampled_pair_tests
-from probative.inference.macro_test import TIE, MacroExchange, contributions
+from probative.inference._pair_exchanges import TIE, SharedExchanges, sampled_pair_tests
+from probative.inference.macro_test import MacroExchange, contributions
 from probative.inference.sequential_pvalue import MOST
 
 if TYPE_CHECKING:

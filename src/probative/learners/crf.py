@@ -10,7 +10,8 @@ from probative._validation import one_of, positive
 from probative.errors import InputError
 from probative.files import write_whole
 from probative.learners.features import columns_of, window_features
-from probative.matching.schemes import SCHEMES, decode_tags, encode
+from probative.matching.schemes import decode_tags
+from probative.matching.tag_rules import SCHEMES, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

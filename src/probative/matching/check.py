@@ -10,13 +10,8 @@ import numpy as np
 
 from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
-from probative.matching.schemes import (
-    SCHEMES,
-    decode,
-    misplaced,
-    prefix_of,
-    recognise,
-)
+from probative.matching.schemes import decode, misplaced, prefix_of, recognise
+from probative.matching.tag_rules import SCHEMES
 from probative.options import CheckOptions
 from probative.reading.annotations import LabelSets, Spans, Tagged
 from probative.reading.columns import layout, ragged_line, read_tags

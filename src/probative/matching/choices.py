@@ -13,7 +13,8 @@ from probative.matching.relabel import (
     check_names,
     written_alike,
 )
-from probative.matching.schemes import REPAIRS, SCHEMES
+from probative.matching.schemes import REPAIRS
+from probative.matching.tag_rules import SCHEMES
 from probative.options import ReadingOptions
 from probative.reading.alignment import ALIGNMENTS
 from probative.reading.annotations import (
@@ -25,7 +26,7 @@ from probative.reading.annotations import (
 from probative.reading.database import check_memory_limit
 from probative.reading.inputs import task_of
 from probative.reading.keys import ON_MISSING
-from probative.reading.recognise import Options
+from probative.reading.opening import Options
 from probative.reading.rows import BY_ROW, check_label_names
 
 if TYPE_CHECKING:

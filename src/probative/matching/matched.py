@@ -30,9 +30,10 @@ from probative.matching.relabel import (
     refuse_other_labels,
     relabel,
 )
-from probative.matching.schemes import SCHEMES, decode, prefix_of, recognise
+from probative.matching.schemes import decode, prefix_of, recognise
 from probative.matching.segmentation import match_words
 from probative.matching.spans import match_spans
+from probative.matching.tag_rules import SCHEMES
 from probative.options import ReadingKeywords, ReadingOptions
 from probative.reading.alignment import align, align_rows
 from probative.reading.annotations import (
@@ -50,7 +51,8 @@ from probative.reading.keys import NOTHING
 from probative.reading.large_tables import Engine, read_large_pair
 from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
 from probative.reading.logs import Samples
-from probative.reading.recognise import Options, open_input, read
+from probative.reading.opening import Options, open_input
+from probative.reading.recognise import read
 from probative.reading.rows import name_numbers
 from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again

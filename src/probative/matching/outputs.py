@@ -16,7 +16,8 @@ from probative.reading.annotations import (
 from probative.reading.inputs import annotations_of, is_path, settled, task_of
 from probative.reading.joined import read_large_joined
 from probative.reading.large_tables import Engine
-from probative.reading.recognise import Options, open_input, read
+from probative.reading.opening import Options, open_input
+from probative.reading.recognise import read
 from probative.reading.run_tables import read_run_table
 from probative.reading.runs import (
     Runs,

@@ -8,7 +8,8 @@ from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
     from probative.reading.annotations import Labels, Segmented, Spans, Tagged, Text
-    from probative.reading.opening import FORMATS, TASKS, Input, Options, open_input
+    from probative.reading.formats import FORMATS
+    from probative.reading.opening import TASKS, Input, Options, open_input
     from probative.reading.recognise import read, read_pair
     from probative.reading.source import refuse_repeats
 

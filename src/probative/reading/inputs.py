@@ -17,7 +17,7 @@ from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, T
 from probative.reading.columns import ODD_TAG, TAG
 from probative.reading.docs import are_docs, are_examples, sides_of_examples, spans_from_docs
 from probative.reading.logs import Samples
-from probative.reading.recognise import Options, read, read_pair
+from probative.reading.recognise import read, read_pair
 from probative.reading.rows import (
     Rows,
     are_rows,
@@ -43,6 +43,7 @@ from probative.reading.tool_sides import pair_of_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative.reading.opening import Options
     from probative.reading.recognise import Annotations
 
 __all__ = [

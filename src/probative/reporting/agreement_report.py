@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Document, Table, Tracks, number, payload
-from probative.wording import counted, metric_words, task_words
+from probative.reporting.document import Document, Table, Tracks, payload
 from probative.wording.ceiling import CAVEAT
+from probative.wording.numbers import counted, metric_words, number, task_words
 
 if TYPE_CHECKING:
     from probative.results import Agreement, Ceiling, Interval
@@ -79,8 +79,7 @@ def _three(score: Interval) -> tuple[str, str, str]:
 
 def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
     """Systems beside the second annotation, all scored against the answer."""
-    from probative.reporting.document import points
-    from probative.wording import metric_name, pvalue
+    from probative.wording.numbers import metric_name, points, pvalue
 
     first = ceilings[0]
     level = f"{100 * first.level:g} %"

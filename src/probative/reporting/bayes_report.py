@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Table, number, payload, points
+from probative.reporting.document import Document, Table, payload
 from probative.wording.bayes_verdict import (
     HYPOTHESES,
     outcome_sentence,
     outcome_words,
     training_sentence,
 )
+from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

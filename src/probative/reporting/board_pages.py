@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from probative.reporting.board_report import board_payload, refused_table
 from probative.reporting.compare_page import EXAMPLE_WORDS, shown_example
-from probative.reporting.document import Document, Strong, Table, Tracks, payload, points
+from probative.reporting.document import Document, Strong, Table, Tracks, payload
 from probative.reporting.rank_report import rank_document
 from probative.reporting.render import as_csv, as_html, as_json
 from probative.reporting.score_report import label_table
-from probative.wording import counted, equals, metric_name, metric_words, probability, pvalue
+from probative.wording.numbers import (
+    counted,
+    equals,
+    metric_name,
+    metric_words,
+    points,
+    probability,
+    pvalue,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

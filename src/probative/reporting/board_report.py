@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Document, Table, payload
 from probative.reporting.rank_report import leaderboard_table, rank_document
-from probative.wording import counted
+from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
     from probative.results import Board

@@ -9,7 +9,7 @@ import numpy as np
 
 from probative.reporting.curves import density_curve
 from probative.reporting.figures import BASELINE, CHALLENGER, new_figure, safe_name
-from probative.wording import equals, metric_name
+from probative.wording.numbers import equals, metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

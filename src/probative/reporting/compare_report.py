@@ -8,13 +8,7 @@ from probative._validation import whole_number
 from probative.errors import InputError
 from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
-from probative.reporting.document import (
-    Document,
-    Strong,
-    Table,
-    payload,
-    points,
-)
+from probative.reporting.document import Document, Strong, Table, payload
 from probative.reporting.groups_report import group_notes, group_tables
 from probative.reporting.render import as_part
 from probative.reporting.runs_report import (
@@ -28,9 +22,10 @@ from probative.reporting.runs_report import (
 )
 from probative.reporting.score_report import label_table, oddities
 from probative.results import Scores
-from probative.wording import (
+from probative.wording.numbers import (
     counted,
     metric_words,
+    points,
     probability,
     pvalue,
     signed_points,

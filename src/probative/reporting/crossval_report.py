@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from probative.metrics import TABLE, score
 from probative.reporting.bayes_report import tests_table
-from probative.reporting.document import Document, Table, number, payload, points
+from probative.reporting.document import Document, Table, payload
 from probative.wording.bayes_verdict import model_remarks, model_verdicts
+from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

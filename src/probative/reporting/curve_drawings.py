@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative.reporting.document import points
 from probative.reporting.svg import Series, lines
-from probative.wording import metric_name
+from probative.wording.numbers import metric_name, points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

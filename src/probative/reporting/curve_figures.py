@@ -8,7 +8,7 @@ import numpy as np
 
 from probative.reporting.curve_drawings import fbeta_along, steps_shown
 from probative.reporting.figures import BASELINE, CHALLENGER, COLOURS, new_figure, safe_name
-from probative.wording import metric_name
+from probative.wording.numbers import metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.curve_drawings import curve_drawings
-from probative.reporting.document import Document, Table, number, payload, points
-from probative.wording import metric_name, probability, pvalue, signed_points
+from probative.reporting.document import Document, Table, payload
+from probative.wording.numbers import (
+    metric_name,
+    number,
+    points,
+    probability,
+    pvalue,
+    signed_points,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from probative.reporting.document import Document, Table, payload
 from probative.reporting.forests import ForestRow, forest_drawing, forest_figure, forest_table
-from probative.wording import metric_name, pvalue
+from probative.wording.numbers import metric_name, pvalue
 from probative.wording.verdict import no_verdict
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probative.reporting.compare_report import compare_document
-from probative.reporting.document import Document, Table, number, payload, points
+from probative.reporting.document import Document, Table, payload
 from probative.reporting.score_report import scores_document
+from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

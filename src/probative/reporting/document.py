@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from probative._version import __version__
-from probative.wording import number, points
+from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -5,17 +5,18 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Document, Strong, Table, Tracks, payload, points
-from probative.wording import (
+from probative.reporting.document import Document, Strong, Table, Tracks, payload
+from probative.wording.estimated import estimate_summary, judge_sentence, merged_notes
+from probative.wording.numbers import (
     counted,
     metric_name,
     metric_words,
+    points,
     probability,
     pvalue,
     signed_points,
     task_words,
 )
-from probative.wording.estimated import estimate_summary, judge_sentence, merged_notes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

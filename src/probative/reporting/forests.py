@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Strong, Table, Tracks, points
+from probative.reporting.document import Strong, Table, Tracks
 from probative.reporting.figures import BASELINE, CHALLENGER, new_figure, safe_name
 from probative.reporting.svg import Bar, forest
-from probative.wording import metric_name, pvalue, signed_points
+from probative.wording.numbers import metric_name, points, pvalue, signed_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

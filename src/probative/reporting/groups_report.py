@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Table, points
+from probative.reporting.document import Table
 from probative.reporting.forests import (
     ON_A_PAGE,
     ForestRow,
@@ -12,7 +12,7 @@ from probative.reporting.forests import (
     forest_figure,
     forest_table,
 )
-from probative.wording import counted, metric_name, metric_words, signed_points
+from probative.wording.numbers import counted, metric_name, metric_words, points, signed_points
 from probative.wording.verdict import no_verdict, pvalue_of, tested_pvalue
 
 if TYPE_CHECKING:

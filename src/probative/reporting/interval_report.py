@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Table, Tracks, number, payload, points
+from probative.reporting.document import Document, Table, Tracks, payload
+from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Document, Table, payload
-from probative.wording import metric_name, region
-from probative.wording.numbers import counted
+from probative.wording.numbers import counted, metric_name, region
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.reporting.curves import density_curve
-from probative.reporting.document import points
 from probative.reporting.svg import Curve, densities, density
-from probative.wording import metric_name, probability, region
+from probative.wording.numbers import metric_name, points, probability, region
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from probative.reporting.escape import plain
 from probative.reporting.figures import COLOURS, new_figure
-from probative.wording import metric_name
+from probative.wording.numbers import metric_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from probative.reporting.compare_page import methods_of
 from probative.reporting.compare_report import comparison_part
-from probative.reporting.document import Table, Tracks, points
+from probative.reporting.document import Table, Tracks
 from probative.reporting.escape import plain
 from probative.reporting.runs_report import has_runs
-from probative.wording import counted, metric_name, pvalue, signed_points
+from probative.wording.numbers import counted, metric_name, points, pvalue, signed_points
 from probative.workers import in_processes
 
 if TYPE_CHECKING:

@@ -5,11 +5,20 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Strong, Table, number, payload, points
+from probative.reporting.document import Document, Strong, Table, payload
 from probative.reporting.rank_page import ranking_content
 from probative.reporting.runs_report import has_runs, spread_table
 from probative.reporting.score_report import oddities
-from probative.wording import counted, match_words, metric_words, probability, pvalue, task_words
+from probative.wording.numbers import (
+    counted,
+    match_words,
+    metric_words,
+    number,
+    points,
+    probability,
+    pvalue,
+    task_words,
+)
 from probative.wording.ranking import short_letters
 
 if TYPE_CHECKING:

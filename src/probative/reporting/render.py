@@ -15,8 +15,9 @@ from probative._validation import one_of
 from probative.errors import InputError
 from probative.metrics import TABLE
 from probative.reporting import escape
-from probative.reporting.document import Strong, points
+from probative.reporting.document import Strong
 from probative.reporting.text_tracks import draw_tracks
+from probative.wording.numbers import points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ import numpy as np
 
 from probative.errors import InputError
 from probative.reporting.figures import COLOURS, new_figure
-from probative.wording import metric_name
+from probative.wording.numbers import metric_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from probative.options import sign
-from probative.reporting.document import Document, Strong, Table, number, payload, points
+from probative.reporting.document import Document, Strong, Table, payload
+from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
     from probative.results.runs import RunsPlan

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Strong, Table, number, points
+from probative.reporting.document import Strong, Table
 from probative.reporting.svg import Part, shares
-from probative.wording import counted, metric_name, metric_words, pvalue
+from probative.wording.numbers import counted, metric_name, metric_words, number, points, pvalue
 from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:

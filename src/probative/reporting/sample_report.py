@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probative.reporting.document import Document, Table, payload
-from probative.wording import counted
+from probative.wording.numbers import counted
 from probative.wording.sampled import WHY, sample_summary
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.reporting.agreement_report import ceiling_table
-from probative.reporting.document import Document, Table, Tracks, number, payload, points
+from probative.reporting.document import Document, Table, Tracks, payload
 from probative.reporting.escape import plain
 from probative.reporting.groups_report import group_score_table
 from probative.reporting.runs_report import (
@@ -16,7 +16,7 @@ from probative.reporting.runs_report import (
     repeats_table,
     run_table,
 )
-from probative.wording import amount, counted, metric_words, task_words
+from probative.wording.numbers import amount, counted, metric_words, number, points, task_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,13 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from probative.options import sign
-from probative.reporting.document import (
-    Document,
-    Table,
-    number,
-    payload,
-    points,
-)
+from probative.reporting.document import Document, Table, payload
 from probative.reporting.figures import figure_bytes, new_figure
 from probative.reporting.render import as_json, as_markdown
 from probative.reporting.svg import Series, lines
@@ -25,6 +19,7 @@ from probative.reporting.sweep_report import (
     sweep_figure,
     sweep_table,
 )
+from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,8 +12,9 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Drawing, number, points
+from probative.reporting.document import Drawing
 from probative.reporting.escape import plain
+from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,15 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.reporting.document import (
-    Document,
-    Table,
-    number,
-    payload,
-    points,
-)
+from probative.reporting.document import Document, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
 from probative.reporting.svg import Series, lines
+from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

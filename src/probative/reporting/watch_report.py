@@ -6,11 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from probative.errors import InputError
-from probative.reporting.document import Document, Table, Tracks, payload, points
+from probative.reporting.document import Document, Table, Tracks, payload
 from probative.reporting.figures import CHALLENGER, new_figure
 from probative.reporting.svg import Series, lines
-from probative.wording import metric_name
-from probative.wording.numbers import pvalue
+from probative.wording.numbers import metric_name, points, pvalue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

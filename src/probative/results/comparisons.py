@@ -10,7 +10,7 @@ import numpy as np
 
 from probative.results.base import DifferenceResult, Result
 from probative.results.scores import Scores
-from probative.wording import number
+from probative.wording.numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

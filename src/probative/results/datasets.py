@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from probative.results.base import DifferenceResult, Result
-from probative.wording import counted, number
+from probative.wording.numbers import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from typing import Any
 
 from probative.results.base import Result
 from probative.results.ledger import GateUse  # noqa: TC001  # results tell the types of what they hold
-from probative.wording import metric_name, region, signed_points
+from probative.wording.numbers import metric_name, region, signed_points
 
 __all__ = ["GateVerdict"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.results.base import DifferenceResult, Result
 from probative.results.scores import Scores
-from probative.wording import probability
+from probative.wording.numbers import probability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from probative.results.base import Result
-from probative.wording import metric_name
-from probative.wording.numbers import counted, points, pvalue
+from probative.wording.numbers import counted, metric_name, points, pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

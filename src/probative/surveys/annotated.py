@@ -24,7 +24,7 @@ from probative.reading.annotations import RowIds, Spans, Tagged, Text
 from probative.reading.inputs import annotations_of, is_path, task_of
 from probative.reading.parts import part_of
 from probative.surveys.blanks import unanswered
-from probative.wording import counted
+from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

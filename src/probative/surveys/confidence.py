@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.matching.matched import Matched
+    from probative.reading.opening import Options as HowToRead
     from probative.reading.recognise import Annotations
-    from probative.reading.recognise import Options as HowToRead
     from probative.surveys.pool import Pool
 
     Floats = NDArray[np.float64]

@@ -18,8 +18,9 @@ from probative.reading.inputs import is_path
 from probative.surveys.blanks import encoded, open_blanks
 from probative.surveys.design import Design, read_design
 from probative.surveys.expectations import expect
+from probative.surveys.fingerprints import fingerprint
 from probative.surveys.pilot import evidence_of_judge, evidence_of_pilot
-from probative.surveys.pool import fingerprint, read_again
+from probative.surveys.pool import read_again
 from probative.surveys.strata import draw_numbers
 from probative.surveys.telling import reason_of, targets_of, tell, write_both
 

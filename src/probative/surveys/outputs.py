@@ -18,8 +18,8 @@ from probative.wording.numbers import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative.reading.opening import Options as HowToRead
     from probative.reading.recognise import Annotations
-    from probative.reading.recognise import Options as HowToRead
 
 __all__ = ["check_choices", "options_of", "positive_of", "read_sides", "usual_name"]
 

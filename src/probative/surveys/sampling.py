@@ -23,8 +23,9 @@ from probative.surveys.blanks import encoded, open_blanks
 from probative.surveys.design import GOALS, Design, PoolSource, Stratum, SystemSource
 from probative.surveys.expectations import expect
 from probative.surveys.extending import extend
+from probative.surveys.fingerprints import fingerprint
 from probative.surveys.pilot import evidence_of_judge, evidence_of_pilot
-from probative.surveys.pool import fingerprint, read_pool, reading_keywords
+from probative.surveys.pool import read_pool, reading_keywords
 from probative.surveys.strata import draw_numbers, layers_of
 from probative.surveys.telling import Opinions, reason_of, targets_of, tell, write_both
 from probative.wording.numbers import counted

@@ -16,7 +16,7 @@ import numpy as np
 from probative._validation import flag, names_of, one_of, shown
 from probative.errors import InputError
 from probative.matching.matched import match_inputs
-from probative.matching.schemes import SCHEMES
+from probative.matching.tag_rules import SCHEMES
 from probative.tables.columns import group_keys, sort_groups
 from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import NUMBER, merge_units, statistics_of, sum_units

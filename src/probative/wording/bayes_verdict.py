@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from probative.wording import equals, metric_name, number, points, region
+from probative.wording.numbers import equals, metric_name, number, points, region
 from probative.wording.verdict import LIKELY, UNDECIDED, better_looking, limit, named_strength
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from probative.wording import equals, metric_name, points, region
+from probative.wording.numbers import equals, metric_name, points, region
 from probative.wording.verdict import LIKELY, limit, no_verdict, strength, tested, verdict
 
 if TYPE_CHECKING:

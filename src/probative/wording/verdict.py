@@ -12,7 +12,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from probative.metrics import NEEDS_TN
-from probative.wording import (
+from probative.wording.numbers import (
     equals,
     is_of_ranking,
     metric_name,

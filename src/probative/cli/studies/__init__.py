@@ -1,1 +1,0 @@
-"""The commands of ``probative study``, each in the module of its name."""

@@ -1,0 +1,168 @@
+"""How often do the intervals of alpha and kappa cover? By simulation.
+
+Items are hard in different degrees, those of a unit alike; who finds one hard guesses. The true
+value is that of a very large corpus of the same kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative._validation import open_probability, random_generator, whole_number
+from probative.inference.alpha import Ratings, alpha_interval, doubt, krippendorff_alpha
+from probative.inference.confusion import ConfusedItems, confusion_interval
+from probative.results import Result
+from probative_studies.curves import monte_carlo_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from probative._types import RNG
+    from probative.results import Interval
+
+
+# -----------------------------------------------------------------------------
+# Items are hard in different degrees, those of a unit alike; who finds one hard guesses. The true
+# value is that of a very large corpus of the same kind.
+# -----------------------------------------------------------------------------
+
+_LARGE = 400_000
+_SHARES = np.array([0.7, 0.2, 0.1])  # how frequent the labels are
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A corpus: items, annotators, labels, how often they guess, items per unit, missing labels."""
+
+    items: int
+    annotators: int
+    labels: int
+    guesses: float
+    per_unit: int = 1
+    missing: float = 0.0
+
+    def draw(self, rng: np.random.Generator, items: int) -> Ratings:
+        """One corpus of this kind."""
+        shares = _SHARES[: self.labels] / _SHARES[: self.labels].sum()
+        truth = rng.choice(self.labels, items, p=shares)
+        units = np.arange(items) // self.per_unit
+        hard = rng.beta(0.5, 0.5 * (1 - self.guesses) / self.guesses, int(units[-1]) + 1)[units]
+        size = (self.annotators, items)
+        codes = np.where(rng.random(size) < hard, rng.integers(0, self.labels, size), truth)
+        codes[rng.random(size) < self.missing] = -1
+        return Ratings(codes, self.labels, units if self.per_unit > 1 else None)
+
+
+CONDITIONS = (
+    Condition(30, 2, 2, 0.2),
+    Condition(100, 2, 2, 0.01),
+    Condition(100, 2, 3, 0.1),
+    Condition(100, 3, 3, 0.3, missing=0.2),
+    Condition(200, 2, 3, 0.2, per_unit=10),
+    Condition(500, 3, 2, 0.05, per_unit=10, missing=0.1),
+    Condition(500, 5, 3, 0.5, missing=0.5),
+    Condition(1000, 2, 3, 0.05),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreementCoverage(Result):
+    """How often the interval of a coefficient of agreement covers the true one.
+
+    Attributes
+    ----------
+    items, annotators, labels, guesses, per_unit, missing
+        The condition: how many items, annotators and labels there are, how often annotators guess,
+        how many items a unit has, and what share of the labels is missing.
+    coefficient, value
+        "alpha" or "kappa" (of two annotators, nothing missing), and the true value.
+    covered, length, noted
+        How often the interval holds it, its mean length, and how often a note stands beside it.
+    standard_error
+        The Monte-Carlo error of a coverage of 0.95.
+    """
+
+    items: int
+    annotators: int
+    labels: int
+    guesses: float
+    per_unit: int
+    missing: float
+    coefficient: str
+    value: float
+    covered: float
+    length: float
+    noted: float
+    standard_error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.coefficient} {self.value:.3f}, {self.items} items: covered {self.covered:.3f}"
+        )
+
+
+def agreement_study(
+    conditions: Sequence[Condition] = CONDITIONS,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> list[AgreementCoverage]:
+    """Draw corpora that annotators know well or badly, and see how often intervals cover.
+
+    Parameters
+    ----------
+    conditions
+        What is drawn.
+    level
+        The level of the intervals.
+    replicates
+        Corpora per condition.
+    rng
+        A seed or generator.
+    report
+        Is told how many conditions are done, and how many there are.
+    """
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    generator = random_generator(rng)
+    results = []
+    for done, c in enumerate(conditions, start=1):
+        large = c.draw(generator, _LARGE)
+        corpora = [c.draw(generator, c.items) for _ in range(replicates)]
+        told = {"alpha": (krippendorff_alpha(large), [_alpha(own, level) for own in corpora])}
+        if c.annotators == 2 and not c.missing:
+            true = float(_kappa(large, level).estimate)
+            told["kappa"] = (true, [_kappa(own, level) for own in corpora])
+        results += [_covered(c, name, *values) for name, values in told.items()]
+        if report is not None:
+            report(done, len(conditions))
+    return results
+
+
+def _alpha(ratings: Ratings, level: float) -> Interval:
+    return alpha_interval(ratings, level=level)
+
+
+def _kappa(ratings: Ratings, level: float) -> Interval:
+    a, b = ratings.codes
+    items = ConfusedItems(a, b, ratings.n_labels, ratings.units)
+    found = confusion_interval(items, "kappa", level=level)
+    return replace(found, note=found.note or doubt(a != b, ratings.units))
+
+
+def _covered(
+    c: Condition, name: str, true: float, intervals: Sequence[Interval]
+) -> AgreementCoverage:
+    held = [bool(one.low <= true <= one.high) for one in intervals]
+    return AgreementCoverage(
+        *(c.items, c.annotators, c.labels, c.guesses, c.per_unit, c.missing, name, true),
+        covered=float(np.mean(held)),
+        length=float(np.mean([one.high - one.low for one in intervals])),
+        noted=float(np.mean([one.note is not None for one in intervals])),
+        standard_error=monte_carlo_error(len(held)),
+    )

@@ -1,0 +1,696 @@
+"""Do the scores of a pool hold that few labels tell, and what is placing these labels worth?
+
+A pool of which everything is known is annotated in part, time and again: at random, or where it
+matters, with and without a judge. Counted is how often the interval holds the score of the whole
+pool, how wide it is, how often a note warns, and how many random labels it is worth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import optimize, special
+
+from probative._validation import one_of, open_probability, whole_number
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.inference.judges import Judge
+from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
+from probative.inference.strata import Draw, spread_of
+from probative.inference.stratified import PoolScores, influences
+from probative.matching.matched import match_inputs, read_side
+from probative.matching.schemes import decode
+from probative.metrics import score
+from probative.options import ReadingOptions
+from probative.reading.annotations import Spans, Tagged
+from probative.results import Result
+from probative.surveys.expectations import expect
+from probative.surveys.pool import read_pool
+from probative.surveys.strata import draw_numbers, layers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._types import Array, Ints
+    from probative.surveys.pool import Pool
+
+
+# -----------------------------------------------------------------------------
+# Pools of sentences of which everything is known, to be annotated in part time and again.
+#
+# They come from annotated files with the outputs of two systems; where there are none, two taggers
+# know the names of other annotated files.
+# -----------------------------------------------------------------------------
+
+GOOD = 0.8  # of the units, in which a good judge is right
+
+
+@dataclass(frozen=True, eq=False)
+class UnitPool:
+    """Sentences with the outputs of two systems and the answer.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    pool
+        What is known before anything is annotated.
+    counts
+        The counts of either system, one row per sentence.
+    judges
+        The same as each judge sees them: a good one, and one that talks nonsense.
+    """
+
+    name: str
+    pool: Pool
+    counts: tuple[Counts, Counts]
+    judges: dict[str, tuple[Counts, ...]]
+
+
+def read_units(
+    gold: Path | str,
+    systems: Sequence[Path | str] = (),
+    names: Sequence[Path | str] = (),
+    *,
+    rng: int = 0,
+) -> UnitPool:
+    """Read a pool of sentences.
+
+    Parameters
+    ----------
+    gold
+        The annotated pool.
+    systems
+        The outputs of systems A and B, and of a third one, on which the judges are built.
+    names
+        Instead, two annotated files, whose names taggers A and B know; a third tagger knows both.
+    rng
+        The seed of what the judges get right.
+    """
+    if len(systems) not in (0, 3) or len(names) not in (0, 2) or bool(systems) == bool(names):
+        raise InputError(
+            f"systems: {len(systems)}, and {len(names)} files of names; expected three systems, or "
+            f"two files of names"
+        )
+    answer: Any = gold
+    outputs: list[Any] = list(systems)
+    if names:
+        sentences = _read(gold)
+        known = [_names(_read(path)) for path in names]
+        answer = [tags for _, tags in sentences]
+        labels = [_usual_labels(own) for own in (*known, known[0] + known[1])]
+        outputs = [[_tag(words, own) for words, _ in sentences] for own in labels]
+    *rivals, third = outputs
+    own, opinion = (_counts(truth, rivals) for truth in (answer, third))
+    pool = read_pool(rivals, reading=ReadingOptions(), names=("A", "B"))
+    generator = np.random.default_rng(rng)
+    right = generator.random(pool.n_units) < GOOD
+    shuffled = generator.permutation(len(right))
+    judges = {
+        "good": tuple(_where(right, a, b) for a, b in zip(own, opinion, strict=True)),
+        "nonsense": tuple(a[shuffled] for a in own),
+    }
+    return UnitPool(Path(gold).stem, pool, (own[0], own[1]), judges)
+
+
+def _counts(answer: Any, systems: Sequence[Any]) -> tuple[Counts, ...]:
+    items = match_inputs(answer, systems, names=("A", "B")).items
+    return tuple(items.counts(number, by="sentence") for number in range(len(systems)))
+
+
+def _where(first: NDArray[np.bool_], a: Counts, b: Counts) -> Counts:
+    return Counts(
+        *(np.where(first, getattr(a, cell), getattr(b, cell)) for cell in ("tp", "fp", "fn"))
+    )
+
+
+Sentence = tuple[tuple[str, ...], list[str]]
+
+
+def _read(path: Path | str) -> list[Sentence]:
+    """The words of every sentence, and their tags."""
+    side = read_side(path, ReadingOptions(task="entities"))
+    if not isinstance(side, (Tagged, Spans)):
+        raise InputError("expected entities", path)
+    spans = decode(side) if isinstance(side, Tagged) else side
+    words = [tuple(spans.text.words(number)) for number in range(spans.text.n_sentences)]
+    tags = [["O"] * len(own) for own in words]
+    for sentence, start, end, label in zip(
+        spans.sentence, spans.start, spans.end, spans.label, strict=True
+    ):
+        tags[sentence][start:end] = _iob2(spans.labels[label], int(end - start))
+    return list(zip(words, tags, strict=True))
+
+
+def _iob2(label: str, length: int) -> list[str]:
+    return [f"B-{label}", *[f"I-{label}"] * (length - 1)]
+
+
+def _names(sentences: Sequence[Sentence]) -> Counter[tuple[tuple[str, ...], str]]:
+    """How often every name has every label."""
+    found: Counter[tuple[tuple[str, ...], str]] = Counter()
+    for words, tags in sentences:
+        starts = [i for i, tag in enumerate(tags) if tag.startswith("B-")]
+        for start in starts:
+            end = start + 1
+            while end < len(tags) and tags[end].startswith("I-"):
+                end += 1
+            found[words[start:end], tags[start][2:]] += 1
+    return found
+
+
+def _usual_labels(names: Counter[tuple[tuple[str, ...], str]]) -> dict[tuple[str, ...], str]:
+    """The label that every name has most often."""
+    ranked = sorted(names.items(), key=lambda entry: (entry[1], entry[0]))
+    return {name: label for (name, label), _ in ranked}
+
+
+def _tag(words: tuple[str, ...], labels: dict[tuple[str, ...], str]) -> list[str]:
+    """From left to right, the longest known name."""
+    longest = max(map(len, labels), default=0)
+    tags = ["O"] * len(words)
+    at = 0
+    while at < len(words):
+        lengths = range(min(longest, len(words) - at), 0, -1)
+        length = next((n for n in lengths if words[at : at + n] in labels), 0)
+        if length:
+            tags[at : at + length] = _iob2(labels[words[at : at + length]], length)
+        at += max(length, 1)
+    return tags
+
+
+# -----------------------------------------------------------------------------
+# Pools of single items of which everything is known, to be annotated in part time and again.
+#
+# The log odds of being positive are normal, and systems return the items whose log odds, blurred a
+# little, are high. Somebody gives every item a probability, rightly or wrongly.
+# -----------------------------------------------------------------------------
+
+_DRAWS = 2000
+_VALUES = 320  # confidences that stand for those of a stratum
+# what confidences make of the true log odds: the factor and the shift
+CONFIDENCES = {
+    "calibrated": (1.0, 0.0),
+    "timid": (0.5, 0.0),
+    "bold": (2.0, 0.0),
+    "shifted": (1.0, 1.5),
+}
+_BLUR = (1.0, 0.5)  # of the log odds that system A and system B see
+_THRESHOLD = 0.3  # probability from which an item is returned
+_BLIND = 0.2  # of the positive items that nobody has an inkling of
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one sample said.
+
+    Attributes
+    ----------
+    held, width, noted
+        Whether the interval held the truth, its width, and whether a note warned.
+    normal
+        Whether the normal interval of the same sample held the truth.
+    """
+
+    held: bool
+    width: float
+    noted: bool
+    normal: bool
+
+
+def sample_of(found: PoolScores, truth: float, *, paired: bool) -> Sample:
+    """What a stratified sample says of a score, or of a difference, beside the truth.
+
+    Parameters
+    ----------
+    found
+        What the sample tells of the pool.
+    truth
+        What is true of it.
+    paired
+        Whether a difference was asked for.
+    """
+    told = found.difference() if paired else found.score()
+    reach = float(-special.ndtri((1 - found.level) / 2)) * told.standard_error
+    return Sample(
+        told.low <= truth <= told.high,
+        told.high - told.low,
+        bool(told.notes),
+        bool(abs(told.estimate - truth) <= reach),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ItemPool:
+    """Single items, with what two systems return.
+
+    Attributes
+    ----------
+    positive
+        Whether every item is.
+    returned
+        Whether a system returns it: one row per system.
+    confidence
+        The log odds that somebody gives every item.
+    """
+
+    positive: NDArray[np.bool_]
+    returned: NDArray[np.bool_]
+    confidence: Array
+
+
+def make_items(
+    rng: np.random.Generator,
+    prevalence: float,
+    spread: float,
+    confidences: str,
+    size: int = 100_000,
+) -> ItemPool:
+    """Draw a pool of items.
+
+    Parameters
+    ----------
+    rng
+        Where the draws come from.
+    prevalence, spread
+        The share of positive items, and the standard deviation of the log odds: the larger, the
+        better can positive items be told, and the higher is F1.
+    confidences
+        What is said of the items: calibrated, timid, bold, shifted; nonsense, which has nothing to
+        do with them; blind, which knows nothing of every fifth positive item.
+    size
+        How many items there are.
+    """
+    quantiles = special.ndtri((np.arange(2000) + 0.5) / 2000) * spread
+    centre = optimize.brentq(
+        lambda middle: float(special.expit(middle + quantiles).mean()) - prevalence, -80, 20
+    )
+    odds = centre + spread * rng.standard_normal(size)
+    chance = special.expit(odds)
+    if confidences == "blind":
+        chance = (1 - _BLIND) * chance + _BLIND * prevalence
+    positive = rng.random(size) < chance
+    returned = np.stack(
+        [odds + blur * rng.standard_normal(size) > special.logit(_THRESHOLD) for blur in _BLUR]
+    )
+    factor, shift = CONFIDENCES.get(confidences, (1.0, 0.0))
+    said = factor * odds + shift
+    if confidences == "nonsense":
+        said = rng.permutation(said)
+    return ItemPool(positive, returned, said)
+
+
+class ItemQuestion:
+    """One question about a pool of items, and how `sample` places so many labels for it.
+
+    Strata are those of `sample`, parted where the systems say different things of their items: all
+    items of a part have the same answers, as `estimate` wants it.
+    """
+
+    def __init__(self, pool: ItemPool, question: str, n: int, *, by_confidence: bool, random: bool):
+        self.paired = question == "difference"
+        self.random, self.n = random, n
+        answers = pool.returned if self.paired else pool.returned[:1]
+        chance = special.expit(pool.confidence)
+        layers, self.drawn = _placed(answers, question, n, chance if by_confidence else None)
+        layer = np.empty(len(pool.positive), np.intp)
+        for number, units in enumerate(layers):
+            layer[units] = number
+        code = 2 ** len(answers) * layer + np.dot(2 ** np.arange(len(answers)), answers)
+        _, first, self.part = np.unique(code, return_index=True, return_inverse=True)
+        self.layer, self.returned = layer[first], answers[:, first].T
+        self.sizes = np.bincount(self.part)
+        self.positive = np.bincount(self.part, weights=pool.positive).astype(np.int64)
+        self.confidence = None
+        if by_confidence:
+            own = [chance[self.part == number] for number in range(len(self.sizes))]
+            self.confidence = [_some(values) for values in own]
+        self.truth = float(self._value(self.positive))
+
+    def _value(self, totals: Any) -> Array:
+        values = []
+        for column in self.returned.T:
+            tp, fn = totals @ column, totals @ ~column
+            values.append(score(Counts(tp, self.sizes @ column - tp, fn), "f1"))
+        return np.asarray(values[1] - values[0] if self.paired else values[0])
+
+    def label(self, rng: np.random.Generator, *, draws: int = _DRAWS) -> ItemStrata:
+        """Label some items, placed where they tell most."""
+        labelled = np.zeros_like(self.sizes)
+        for number, drawn in enumerate(self.drawn.tolist()):
+            own = np.flatnonzero(self.layer == number)
+            labelled[own] = rng.multivariate_hypergeometric(self.sizes[own], drawn)
+        found = rng.hypergeometric(self.positive, self.sizes - self.positive, labelled)
+        return ItemStrata.of(
+            self.sizes, labelled, found, self.returned, self.confidence, draws=draws
+        )
+
+    def annotate(self, level: float, rng: np.random.Generator) -> Sample:
+        """Label some items and ask for the interval."""
+        if self.random:
+            return self._at_random(level, rng)
+        items = self.label(rng)
+        told = (rare_difference if self.paired else rare_score)(items, "f1", level=level)
+        drawn, found = items.labelled.astype(np.int64), items.positive.astype(np.int64)
+        return Sample(
+            told.low <= self.truth <= told.high,
+            told.high - told.low,
+            bool(told.notes),
+            self._normal(drawn, found, level),
+        )
+
+    def _at_random(self, level: float, rng: np.random.Generator) -> Sample:
+        """Simply random items, analysed as such."""
+        drawn = rng.multivariate_hypergeometric(self.sizes, self.n)
+        found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
+        draw = Draw.of(np.zeros(self.n, np.intp), [int(self.sizes.sum())])
+        told = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
+        return sample_of(told, self.truth, paired=self.paired)
+
+    def _normal(self, drawn: Ints, found: Ints, level: float) -> bool:
+        """Whether the normal interval of the same labels holds."""
+        layers = np.bincount(self.layer, weights=self.sizes)
+        draw = Draw.of(np.repeat(self.layer, drawn), layers)
+        told = [influences(own, draw) for own in _rows(self.returned, drawn, found)]
+        (value, moves), *others = told if self.paired else told[:1]
+        for other, more in others:
+            value, moves = other - value, more - moves
+        far = -special.ndtri((1 - level) / 2) * math.sqrt(spread_of(moves, draw).variance)
+        return bool(abs(value - self.truth) <= far)
+
+
+def _placed(
+    answers: NDArray[np.bool_], question: str, n: int, chance: Array | None
+) -> tuple[list[NDArray[np.intp]], Ints]:
+    """The items of every stratum, and how many of them are drawn, as `sample` has it."""
+    if not answers.any():  # nobody says yes: there is nothing to part the items by
+        return [np.arange(answers.shape[1])], np.array([n])
+    outputs = [own.astype(np.int64) for own in answers]
+    pool = read_pool(outputs, reading=ReadingOptions(positive="1"), scores=chance)
+    expected = expect(pool, question)
+    layers = layers_of(pool, expected, n)
+    placing = [expected.placing(own.units) for own in layers]
+    sizes = [len(own.units) for own in layers]
+    drawn, _ = draw_numbers([own.key for own in layers], sizes, placing, n)
+    return [own.units for own in layers], drawn
+
+
+def _some(values: Array) -> Array:
+    """Values that stand for all: sorting them all for each sample would take long."""
+    if len(values) <= _VALUES:
+        return values
+    return np.asarray(np.quantile(values, (np.arange(_VALUES) + 0.5) / _VALUES))
+
+
+def _rows(returned: NDArray[np.bool_], drawn: Ints, found: Ints) -> list[Counts]:
+    """One row per item and system, items in the same order: by stratum, positive ones first."""
+    stratum = np.repeat(np.arange(len(drawn)), drawn)
+    within = np.arange(len(stratum)) - np.repeat(np.cumsum(drawn) - drawn, drawn)
+    positive = within < found[stratum]
+    return [
+        Counts(
+            *(
+                np.asarray(cell, dtype=np.float64)
+                for cell in (own & positive, own & ~positive, ~own & positive)
+            )
+        )
+        for own in (column[stratum] for column in returned.T)
+    ]
+
+
+# -----------------------------------------------------------------------------
+# Do the scores of a pool hold that few labels tell, and what is placing these labels worth?
+#
+# A pool of which everything is known is annotated in part, time and again: at random, or where it
+# matters, with and without a judge. Counted is how often the interval holds the score of the whole
+# pool, how wide it is, how often a note warns, and how many random labels it is worth.
+# -----------------------------------------------------------------------------
+
+QUESTIONS = ("score", "difference")
+KINDS = ("calibrated", "timid", "bold", "shifted", "none", "nonsense", "blind")
+SPREADS = (2.5, 6.0)  # of the log odds of items: a low F1 and a high one
+_POOLS = 10  # that are made per condition of single items
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnnotationCoverage(Result):
+    """How intervals from few labels did on one pool.
+
+    Attributes
+    ----------
+    pool, question, placement, help
+        The pool, what was asked (the F1 of A, or of B minus A), how labels were placed (random,
+        disputed or by confidence), and what helped: a judge, or confidences.
+    labels
+        How many units (items) were labelled.
+    truth
+        The score, or the difference, of the whole pool (of single items, the mean of the pools).
+    coverage, standard_error
+        How often the interval held the truth, and the simulation error of it.
+    width
+        The mean width of the interval.
+    worth
+        How many labels at random would have given the same width; of random ones, their number.
+    normal
+        How often the normal interval of the same sample held the truth.
+    noted, unnoted
+        How often a note warned, and the coverage where none did (None where it always did).
+    replicates
+        How many samples were drawn.
+    """
+
+    pool: str
+    question: str
+    placement: str
+    help: str
+    labels: int
+    truth: float
+    coverage: float
+    standard_error: float
+    width: float
+    worth: float
+    normal: float
+    noted: float
+    unnoted: float | None
+    replicates: int
+
+    def to_dict(self) -> dict[str, object]:
+        """All fields; what does not apply is null."""
+        return {"unnoted": None, **super().to_dict()}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.pool}, {self.question}, {self.labels} labels ({self.placement}, {self.help}): "
+            f"{self.coverage:.3f}"
+        )
+
+
+def annotation_study(
+    gold: str | None = None,
+    systems: Sequence[str] = (),
+    names: Sequence[str] = (),
+    *,
+    sizes: Sequence[int] = (100, 200, 400),
+    prevalences: Sequence[float] = (0.05, 0.01, 0.005, 0.002),
+    kinds: Sequence[str] = KINDS,
+    items: int = 100_000,
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[AnnotationCoverage]:
+    """Annotate a pool in part, time and again.
+
+    Parameters
+    ----------
+    gold, systems, names
+        A pool of sentences, as for `annotated_pools.read_units`; without, single items are made.
+    sizes
+        How many units to label.
+    prevalences, kinds, items
+        Of single items: the shares of positive ones, what is said of them, and their number.
+    level
+        The nominal coverage.
+    replicates
+        How many samples to draw in each condition.
+    rng
+        The seed.
+    report
+        Called with the number of conditions done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.annotation import annotation_study
+    >>> few = dict(sizes=(50,), prevalences=(0.1,), kinds=("none",), items=2000, replicates=20)
+    >>> [found.placement for found in annotation_study(**few)]
+    ['random', 'by pattern', 'random', 'by pattern', 'random', 'by pattern', 'random', 'by pattern']
+    """
+    level, rng = open_probability("level", level), whole_number("rng", rng, least=0)
+    replicates = whole_number("replicates", replicates, least=1)
+    items = whole_number("items", items, least=100)
+    sizes = [whole_number("sizes", n, least=40) for n in sizes]
+    prevalences = [open_probability("prevalences", share) for share in prevalences]
+    kinds = [one_of("kinds", kind, KINDS) for kind in kinds]
+    if gold is None and (systems or names):
+        raise InputError("gold: missing; expected the annotated pool of these systems")
+    if gold is not None:
+        pool = read_units(gold, systems, names, rng=rng)
+        _refuse_whole(sizes, pool.pool.n_units)
+        cases: list[Any] = [(pool, question, n) for question in QUESTIONS for n in sizes]
+        simulate: Callable[..., Iterator[AnnotationCoverage]] = _units
+    else:
+        _refuse_whole(sizes, items)
+        cases = [
+            (kind, prevalence, spread, question, n, items)
+            for n in sizes
+            for kind in kinds
+            for prevalence in prevalences
+            for spread in SPREADS
+            for question in QUESTIONS
+        ]
+        simulate = _items
+    results: list[AnnotationCoverage] = []
+    for place, case in enumerate(cases):
+        report(place, len(cases))
+        generator = np.random.default_rng([rng, place])
+        results += simulate(*case, level, replicates, generator)
+    return results
+
+
+def _refuse_whole(sizes: Sequence[int], units: int) -> None:
+    if max(sizes, default=0) >= units:
+        raise InputError(
+            f"sizes: {max(sizes):,} labels; expected less than the {units:,} there are"
+        )
+
+
+def _units(
+    pool: UnitPool,
+    question: str,
+    n: int,
+    level: float,
+    replicates: int,
+    rng: np.random.Generator,
+) -> Iterator[AnnotationCoverage]:
+    """Sentences at random and placed by dispute, without a judge and with each."""
+    scores = [float(score(own.sum(), "f1")) for own in pool.counts]
+    truth = scores[0] if question == "score" else scores[1] - scores[0]
+    size = pool.pool.n_units
+    placed = layers_of(pool.pool, expected := expect(pool.pool, question), n)
+    placing = [expected.placing(layer.units) for layer in placed]
+    sizes = [len(layer.units) for layer in placed]
+    drawn, _ = draw_numbers([layer.key for layer in placed], sizes, placing, n)
+    everything = [np.arange(size)]
+    random: float | None = None
+    for placement, layers, numbers in (
+        ("random", everything, [n]),
+        ("disputed", [layer.units for layer in placed], drawn.tolist()),
+    ):
+        for judge in ("no judge", *pool.judges):
+            samples = [
+                _annotate(pool, layers, numbers, question, judge, truth, level, rng)
+                for _ in range(replicates)
+            ]
+            width = float(np.mean([one.width for one in samples]))
+            random = width if random is None else random
+            worth = _worth(n, size, width / random) if random > 0 else math.nan
+            yield _result((pool.name, question, placement, judge, n, truth), samples, worth)
+
+
+def _annotate(
+    pool: UnitPool,
+    layers: Sequence[NDArray[np.intp]],
+    numbers: Sequence[int],
+    question: str,
+    judge: str,
+    truth: float,
+    level: float,
+    rng: np.random.Generator,
+) -> Sample:
+    """Draw units, look up their counts, and ask for the score of the pool."""
+    parts = [rng.choice(own, n, replace=False) for own, n in zip(layers, numbers, strict=True)]
+    units = np.concatenate(parts)
+    draw = Draw.of(np.repeat(np.arange(len(parts)), numbers), [len(own) for own in layers])
+    helper = None
+    if judge in pool.judges:
+        stratum = np.empty(pool.pool.n_units, np.intp)
+        for number, own in enumerate(layers):
+            stratum[own] = number
+        helper = Judge.of(pool.judges[judge], stratum, units, draw)
+    found = PoolScores.of(
+        [own[units] for own in pool.counts],
+        draw,
+        "f1",
+        level=level,
+        judge=helper,
+        disputed=pool.pool.disputed[units],
+    )
+    return sample_of(found, truth, paired=question == "difference")
+
+
+def _items(
+    kind: str,
+    prevalence: float,
+    spread: float,
+    question: str,
+    n: int,
+    size: int,
+    level: float,
+    replicates: int,
+    rng: np.random.Generator,
+) -> Iterator[AnnotationCoverage]:
+    """Single items at random, and placed by what systems return and how sure they are."""
+    number = min(_POOLS, replicates)
+    by_confidence = kind != "none"
+    samples: dict[str, list[Sample]] = {"random": [], _placement(kind): []}
+    truths = []
+    for place in range(number):
+        pool = make_items(rng, prevalence, spread, kind, size)
+        own = replicates // number + (place < replicates % number)
+        for placement, found in samples.items():
+            random = placement == "random"
+            case = ItemQuestion(pool, question, n, by_confidence=by_confidence, random=random)
+            truths.append(case.truth)
+            found += [case.annotate(level, rng) for _ in range(own)]
+    name = f"items, F1 {'low' if spread == min(SPREADS) else 'high'}, prevalence {prevalence:g}"
+    usual = float(np.mean([one.width for one in samples["random"]]))
+    for placement, found in samples.items():
+        width = float(np.mean([one.width for one in found]))
+        worth = _worth(n, size, width / usual)
+        about = (name, question, placement, kind, n, float(np.mean(truths)))
+        yield _result(about, found, worth)
+
+
+def _placement(kind: str) -> str:
+    return "by pattern" if kind == "none" else "by confidence"
+
+
+def _worth(n: int, size: int, ratio: float) -> float:
+    """How many random units of a pool make an interval `ratio` times as wide as `n` do."""
+    return 1 / (ratio**2 * (1 / n - 1 / size) + 1 / size)
+
+
+def _result(
+    about: tuple[str, str, str, str, int, float], samples: Sequence[Sample], worth: float
+) -> AnnotationCoverage:
+    held = np.array([one.held for one in samples])
+    noted = np.array([one.noted for one in samples])
+    share, number = float(held.mean()), len(samples)
+    return AnnotationCoverage(
+        *about,
+        coverage=share,
+        standard_error=math.sqrt(max(share * (1 - share), 1 / number) / number),
+        width=float(np.mean([one.width for one in samples])),
+        worth=worth,
+        normal=float(np.mean([one.normal for one in samples])),
+        noted=float(noted.mean()),
+        unnoted=float(held[~noted].mean()) if not noted.all() else None,
+        replicates=number,
+    )

@@ -1,0 +1,262 @@
+"""Does a finer tag set make a better chunker? The three experiments of Wang and Li.
+
+Word segmentation with the tags B M E S against B B2 B3 M E S; entities of any type, and entities of
+one type, with I O B against I O B E S. All models are conditional random fields over uni-, bi- and
+trigrams in a window of two tokens to either side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from probative._renamed import renamed
+from probative.crossval.corpus import read_corpora
+from probative.crossval.runner import compare_models
+from probative.errors import InputError
+from probative.learners.crf import CRFChunker
+from probative.reading.opening import Options, open_input
+from probative.reporting.document import Document, Table, payload
+from probative.results.base import Result
+from probative.wording.numbers import number, points
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from probative.crossval.corpus import Corpus
+    from probative.reading.opening import Input
+    from probative.results import ModelComparison
+
+
+# -----------------------------------------------------------------------------
+# Does a finer tag set make a better chunker? The three experiments of Wang and Li.
+#
+# Word segmentation with the tags B M E S against B B2 B3 M E S; entities of any type, and entities
+# of one type, with I O B against I O B E S. All models are conditional random fields over uni-,
+# bi- and trigrams in a window of two tokens to either side.
+# -----------------------------------------------------------------------------
+
+TAG_SETS = {"cws": ("bmes", "bb2b3mes"), "ner": ("iob2", "iobes"), "org": ("iob2", "iobes")}
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkingResult(Result):
+    """One of the three experiments.
+
+    Attributes
+    ----------
+    task
+        ``cws``, ``ner`` or ``org``.
+    corpus, sentences, tokens, chunks
+        The files, and how much there is in them; for segmentation the tokens are characters.
+    label
+        The one type of the org task.
+    comparison
+        The two models on the folds.
+    """
+
+    task: str
+    corpus: str
+    sentences: int
+    tokens: int
+    chunks: int
+    label: str | None
+    comparison: ModelComparison = field(repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.task} on {self.corpus}: {self.comparison}"
+
+
+@renamed(random_state="rng")
+def chunking_study(
+    *,
+    cws: Sequence[Path | str] = (),
+    ner: Sequence[Path | str] = (),
+    label: str = "ORG",
+    features: Sequence[int] | None = None,
+    encoding: str | None = None,
+    m: int = 3,
+    rng: int | None = None,
+    n_jobs: int | None = None,
+    folder: Path | str | None = None,
+    report: Callable[[int, int], None] = lambda done, total: None,
+    **crf: Any,
+) -> list[ChunkingResult]:
+    """Run the three experiments on corpora of one's own.
+
+    Parameters
+    ----------
+    cws
+        Files of segmented text (or column files, whose words are taken), for word segmentation.
+    ner
+        Files with entities, for the tasks ner (all entities, without their types) and org.
+    label
+        The type of the org task.
+    features
+        Columns (from 1) beside the word; by default the second of four, where CoNLL-2003 has the
+        part of speech.
+    encoding
+        The encoding of the files.
+    m, rng, n_jobs, report
+        As for `probative.compare_models`.
+    folder
+        Where to keep what is done; each task has a folder in it.
+    **crf
+        Options of `probative.learners.crf.CRFChunker`.
+    """
+    designs = [
+        *([("cws", _words(cws, encoding))] if cws else []),
+        *(_entities(ner, label, features, encoding) if ner else []),
+    ]
+    if not designs:
+        raise InputError("cws, ner: no corpus; expected at least one of them")
+    fits = 4 * m
+    results = []
+    for number, (task, corpus) in enumerate(designs):
+        scheme_a, scheme_b = TAG_SETS[task]
+        comparison = compare_models(
+            CRFChunker(scheme_a, **crf),
+            CRFChunker(scheme_b, **crf),
+            corpus.sentences,
+            corpus.spans,
+            m=m,
+            rng=rng,
+            n_jobs=n_jobs,
+            names=(scheme_a.upper(), scheme_b.upper()),
+            folder=None if folder is None else Path(folder) / task,
+            report=lambda done, _, number=number: report(  # type: ignore[misc]  # bound at once
+                number * fits + done, len(designs) * fits
+            ),
+        )
+        results.append(
+            ChunkingResult(
+                task,
+                corpus.name,
+                len(corpus),
+                sum(len(sentence) for sentence in corpus.sentences),
+                sum(len(spans) for spans in corpus.spans),
+                label if task == "org" else None,
+                comparison,
+            )
+        )
+    return results
+
+
+def _words(paths: Sequence[Path | str], encoding: str | None) -> Corpus:
+    return read_corpora(paths, task="segmentation", encoding=encoding)
+
+
+def _entities(
+    paths: Sequence[Path | str], label: str, features: Sequence[int] | None, encoding: str | None
+) -> list[tuple[str, Corpus]]:
+    opened = [open_input(path, Options(task="entities", encoding=encoding)) for path in paths]
+    if features is None:
+        features = [2] if all(map(_has_part_of_speech, opened)) else []
+    corpus = read_corpora(opened, features=features)
+    return [("ner", corpus.select(ignore_type=True)), ("org", corpus.select(only=[label]))]
+
+
+def _has_part_of_speech(opened: Input) -> bool:
+    """Whether a file has the four columns of CoNLL-2003: word, part of speech, chunk, entity."""
+    return opened.kind == "columns" and opened.layout.width == 4 and not opened.layout.numbered
+
+
+# -----------------------------------------------------------------------------
+# The chunking experiments as a document, beside the published figures.
+# -----------------------------------------------------------------------------
+
+_TASKS = {"cws": "Word segmentation", "ner": "Entities of any type", "org": "Entities of one type"}
+_LEGEND = (
+    "ind.: independent posteriors, as in the paper; paired: the posterior that knows that both "
+    "models saw the same sentences. pub.: the paper's figures, on its own corpora."
+)
+_SHORT = {"precision": "P", "recall": "R", "f1": "F1"}
+
+
+def chunking_document(
+    results: Sequence[Any], published: Mapping[str, Any], *, signature: str
+) -> Document:
+    """Show the experiments, each beside what the paper found on its own corpora.
+
+    Parameters
+    ----------
+    results
+        One `ChunkingResult` a task.
+    published
+        Intervals, probabilities and decisions of the paper, by task.
+    signature
+        What was done.
+    """
+    tasks = [
+        {
+            **{key: value for key, value in result.to_dict().items() if key != "comparison"},
+            "tests": [test.to_dict() for test in result.comparison.tests],
+            "folds": [fold.to_dict() for fold in result.comparison.folds],
+            "seed": result.comparison.seed,
+        }
+        for result in results
+    ]
+    return Document(
+        title="Does a finer tag set make a better chunker?",
+        payload=payload("study chunking", signature, tasks=tasks),
+        tables=tuple(_table(result, published[result.task]) for result in results),
+        records=tuple(
+            {"task": task["task"], "corpus": task["corpus"], **test}
+            for task in tasks
+            for test in task["tests"]
+        ),
+        notes=(_LEGEND, signature),
+    )
+
+
+def _table(result: Any, published: Mapping[str, Any]) -> Table:
+    comparison = result.comparison
+    rows = []
+    for paired, independent in zip(comparison.tests[::2], comparison.tests[1::2], strict=True):
+        short = _SHORT[paired.metric]
+        theirs = published[paired.metric]
+        rows.append(
+            (
+                short,
+                _limits(independent.interval_a),
+                _limits(independent.interval_b),
+                number(independent.p_h0),
+                independent.decision,
+                number(paired.p_h0),
+                paired.decision,
+                *(f"{low:.2f}–{high:.2f}" for low, high in (theirs["a"], theirs["b"])),
+                number(theirs["p_h0"]),
+                theirs["decision"],
+            )
+        )
+    kind = f"{_TASKS[result.task]}{f' ({result.label})' if result.label else ''}"
+    seconds = sum(fold.seconds or 0 for fold in comparison.folds)
+    size = (
+        f"{result.sentences:,} sentences, {result.tokens:,} tokens, {result.chunks:,} chunks; "
+        f"{len(comparison.folds)} fits, {seconds:,.0f} seconds of computing; "
+        f"seed {comparison.seed}."
+    )
+    return Table(
+        (
+            "metric",
+            comparison.a,
+            comparison.b,
+            "P(H0) ind.",
+            "decision",
+            "P(H0) paired",
+            "decision",
+            f"pub. {comparison.a}",
+            f"pub. {comparison.b}",
+            "pub. P(H0)",
+            "pub.",
+        ),
+        tuple(rows),
+        title=f"{kind}: {result.corpus}",
+        notes=(size,),
+    )
+
+
+def _limits(interval: Sequence[float]) -> str:
+    low, high = interval
+    return f"{points(low)}–{points(high)}"

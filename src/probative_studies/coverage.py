@@ -1,0 +1,553 @@
+"""Exact operating characteristics of the intervals, where the literature simulates.
+
+Under multinomial sampling of n items, the number of items that count for F1 is
+nu ~ Bin(n, p11 + p10 + p01), and given nu the true positives are tp ~ Bin(nu, F*). An interval
+for F1 depends on (tp, nu) only, so its coverage, expected length and probabilities of overshoot
+and degeneracy are sums over the pairs (tp, nu) that can occur. The other metrics but F-beta
+have the same structure with other trials and shares; of those that are no ratios of linear forms
+the sums go over all tables of four cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import one_of, open_probability, positive
+from probative.counts import Counts
+from probative.data import load
+from probative.errors import InputError
+from probative.inference.intervals import interval, methods_for
+from probative.metrics import TABLE, Composite, Share
+from probative.reporting.document import Document, Table, payload
+from probative.reporting.figures import COLOURS, new_figure
+from probative.results import Result
+from probative.wording.numbers import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+
+# -----------------------------------------------------------------------------
+# Exact operating characteristics of the intervals, where the literature simulates.
+#
+# Under multinomial sampling of n items, the number of items that count for F1 is
+# nu ~ Bin(n, p11 + p10 + p01), and given nu the true positives are tp ~ Bin(nu, F*). An interval
+# for F1 depends on (tp, nu) only, so its coverage, expected length and probabilities of overshoot
+# and degeneracy are sums over the pairs (tp, nu) that can occur. The other metrics but F-beta
+# have the same structure with other trials and shares; of those that are no ratios of linear forms
+# the sums go over all tables of four cells.
+# -----------------------------------------------------------------------------
+
+METHODS = ("clopper-pearson", "wald", "wilson-direct", "wilson-indirect")
+# What the cells of `Counts` are called as probabilities: answer and system say yes (1) or no (0).
+_CELLS = {"tp": "p11", "fp": "p10", "fn": "p01", "tn": "p00"}
+# F-beta is no function of one share.
+METRICS = tuple(name for name, metric in TABLE.items() if not metric.depends_on_beta)
+_RARE = 1e-8  # tables of four cells less probable than this are left out
+_MOST_ITEMS = 100  # of which all tables of four cells are gone through
+_NEGLIGIBLE = 1e-17  # weights below this cannot change a sum near 1
+_PAIRS = 1 << 20  # pairs (tp, nu) held in memory at once
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingCharacteristics(Result):
+    """What an interval method does in the long run under one condition.
+
+    Attributes
+    ----------
+    scenario, n
+        The cell probabilities' name and the number of items.
+    method, metric, level
+        The interval.
+    coverage
+        The probability that the limits enclose the true score.
+    length
+        The expected distance between the limits.
+    overshoot, degeneracy
+        The probability that a limit leaves [0, 1], and that the interval has no width.
+    """
+
+    scenario: str
+    n: int
+    method: str
+    coverage: float
+    length: float
+    overshoot: float
+    degeneracy: float
+    metric: str = "f1"
+    level: float = 0.95
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method}, scenario {self.scenario}, n = {self.n}: "
+            f"coverage {self.coverage:.4f}, length {self.length:.4f}, "
+            f"overshoot {self.overshoot:.4f}, degeneracy {self.degeneracy:.4f}"
+        )
+
+
+def operating_characteristics(
+    n: int,
+    probabilities: Mapping[str, float],
+    methods: Sequence[str] = METHODS,
+    *,
+    metric: str = "f1",
+    level: float = 0.95,
+    scenario: str = "",
+) -> list[OperatingCharacteristics]:
+    """Coverage, expected length, overshoot and degeneracy of interval methods, exactly.
+
+    Conditional on at least one trial: a score with an empty denominator has no interval.
+
+    Parameters
+    ----------
+    n
+        The number of items in a test set.
+    probabilities
+        The probabilities p11, p10, p01, p00 of a true positive, false positive, false negative
+        and true negative.
+    methods, metric, level
+        As for `probative.interval`; any metric but fbeta.
+    scenario
+        A name for the condition.
+
+    Examples
+    --------
+    >>> from probative_studies.coverage import operating_characteristics
+    >>> cells = {"p11": 0.4, "p10": 0.1, "p01": 0.1, "p00": 0.4}
+    >>> print(*operating_characteristics(25, cells, ["wald"], scenario="1"))
+    wald, scenario 1, n = 25: coverage 0.9055, length 0.3429, overshoot 0.2305, degeneracy 0.0038
+    """
+    one_of("metric", metric, METRICS)
+    for method in methods:
+        one_of("methods", method, methods_for(metric))
+    level = open_probability("level", level)
+    if not float(n).is_integer() or n < 1:
+        raise InputError(f"n: {n!r} is not a whole number >= 1")
+    cells = _check_cells(probabilities)
+    own = TABLE[metric]
+    if isinstance(own, Composite):
+        return _of_composite(int(n), cells, methods, own, level, scenario)
+    kind = own.share()
+    assert kind is not None  # noqa: S101  # all of METRICS are shares
+    hits, misses = ([_CELLS[cell] for cell in part] for part in (kind.hits, kind.misses))
+    chance = sum(cells[name] for name in (*hits, *misses))
+    if chance == 0:
+        where = ", ".join((*hits, *misses))
+        raise InputError(f"probabilities: {metric} is undefined where {where} are 0")
+    share = min(sum(cells[name] for name in hits) / chance, 1.0)
+    true_score = kind.factor * share / (1 + (kind.factor - 1) * share)
+
+    sums = np.zeros((len(methods), 4))
+    total = 0.0
+    for successes, trials, weight in _pairs(int(n), min(chance, 1.0), share):
+        counts = _counts_of(kind, successes, trials)
+        for i, method in enumerate(methods):
+            limits = interval(counts, metric, method, level=level)
+            sums[i] += _weighed_events(weight, limits.low, limits.high, true_score)
+        total += weight.sum()
+    return [
+        OperatingCharacteristics(
+            scenario, int(n), method, cover, length, overshoot, degeneracy, metric, level
+        )
+        for method, (cover, length, overshoot, degeneracy) in zip(
+            methods, (sums / total).tolist(), strict=True
+        )
+    ]
+
+
+def _of_composite(
+    n: int,
+    cells: Mapping[str, float],
+    methods: Sequence[str],
+    own: Composite,
+    level: float,
+    scenario: str,
+) -> list[OperatingCharacteristics]:
+    """The same for a function of all four cells: sums over the tables of n items.
+
+    Conditional on a score that is defined.
+    """
+    if n > _MOST_ITEMS:
+        raise InputError(f"n: {n} items have too many tables; expected {_MOST_ITEMS} at most")
+    chances = np.array([cells[name] for name in _CELLS.values()])
+    true_score = float(own.value(*chances))
+    if np.isnan(true_score):
+        raise InputError(f"probabilities: {own.name} is undefined there")
+    tables = all_tables(n)
+    weight = np.where(np.isnan(own.value(*tables.T)), 0.0, chances_of(tables, chances))
+    kept = weight > _RARE
+    tables, weight = tables[kept], weight[kept] / weight[kept].sum()
+    found = []
+    for method in methods:
+        limits = np.array(
+            [_limits_of(own.name, method, level, *table) for table in tables.tolist()]
+        )
+        low, high = limits.T
+        covered = (low <= true_score) & (true_score <= high)
+        events = (covered, high - low, (low < own.low) | (high > own.high), low == high)
+        cover, length, overshoot, degeneracy = (float(weight @ event) for event in events)
+        found.append(
+            OperatingCharacteristics(
+                scenario, n, method, cover, length, overshoot, degeneracy, own.name, level
+            )
+        )
+    return found
+
+
+def chances_of(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities of tables of the same number of items, given the shares of their cells."""
+    logs = special.xlogy(tables, shares) - special.gammaln(tables + 1)
+    return np.asarray(np.exp(special.gammaln(tables[0].sum() + 1) + logs.sum(axis=1)))
+
+
+def all_tables(n: int) -> NDArray[np.float64]:
+    """Every way to share out n items among four cells."""
+    tp, fp, fn = np.indices((n + 1,) * 3).reshape(3, -1)
+    there = tp + fp + fn <= n
+    rows = np.stack([tp, fp, fn, n - tp - fp - fn], axis=1)[there]
+    return rows.astype(np.float64)
+
+
+@lru_cache(maxsize=2**18)
+def _limits_of(
+    metric: str, method: str, level: float, tp: float, fp: float, fn: float, tn: float
+) -> tuple[float, float]:
+    """The limits of one table, which several scenarios share."""
+    found = interval(Counts(tp, fp, fn, tn), metric, method, level=level)
+    return float(found.low), float(found.high)
+
+
+def published_conditions() -> tuple[dict[str, dict[str, float]], list[int]]:
+    """The scenarios and sample sizes of Lam's simulation study."""
+    data = load("f1_intervals")
+    return data["scenarios"], data["n"]
+
+
+def coverage_study(
+    scenarios: Mapping[str, Mapping[str, float]] | None = None,
+    sizes: Sequence[int] | None = None,
+    methods: Sequence[str] = METHODS,
+    *,
+    metric: str = "f1",
+    level: float = 0.95,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[OperatingCharacteristics]:
+    """`operating_characteristics` of all combinations; by default those of Lam's study.
+
+    Parameters
+    ----------
+    scenarios
+        Cell probabilities by name.
+    sizes
+        Numbers of items.
+    methods, metric, level
+        As for `operating_characteristics`.
+    report
+        Called with the number of conditions done and of all.
+    """
+    published_scenarios, published_sizes = published_conditions()
+    conditions = [
+        (name, cells, n)
+        for name, cells in (scenarios or published_scenarios).items()
+        for n in (sizes or published_sizes)
+    ]
+    study: list[OperatingCharacteristics] = []
+    for done, (name, cells, n) in enumerate(conditions):
+        report(done, len(conditions))
+        study += operating_characteristics(
+            n, cells, methods, metric=metric, level=level, scenario=name
+        )
+    return study
+
+
+def coverage_given_trials(
+    scores: Sequence[float] | NDArray[np.float64],
+    nu: int,
+    method: str,
+    *,
+    level: float = 0.95,
+) -> NDArray[np.float64]:
+    """Exact coverage for F1 with exactly `nu` items that count, at each true F1 of `scores`."""
+    true = np.asarray(scores, dtype=np.float64)
+    tp, weight = _binomial(np.full(len(true), float(nu)), true / (2 - true))
+    tp = np.clip(tp, 0, nu)  # what lies outside has no weight
+    limits = interval(Counts(tp, nu - tp, np.zeros_like(tp)), "f1", method, level=level)
+    covered = (limits.low <= true[:, None]) & (true[:, None] <= limits.high)
+    return np.asarray((weight * covered).sum(axis=1))
+
+
+def coverage_map(
+    methods: Sequence[str] = METHODS, *, level: float = 0.95
+) -> tuple[NDArray[np.float64], list[int], dict[str, NDArray[np.float64]]]:
+    """True F1 values, numbers of items that count, and the coverage at each of these pairs."""
+    scores = np.linspace(0.01, 0.99, 197)
+    sizes = [int(size) for size in np.unique(np.round(np.geomspace(2, 500, 60)))]
+    maps = {
+        method: np.array([coverage_given_trials(scores, nu, method, level=level) for nu in sizes])
+        for method in methods
+    }
+    return scores, sizes, maps
+
+
+def length_curves(
+    sizes: Sequence[int] = (5, 10, 20, 50), *, level: float = 0.95
+) -> dict[int, dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+    """Lengths of the two Wilson intervals against the sample F1, for several nu."""
+    methods = ("wilson-direct", "wilson-indirect")
+    return {nu: {m: interval_lengths(nu, m, level=level) for m in methods} for nu in sizes}
+
+
+def interval_lengths(
+    nu: int, method: str, *, level: float = 0.95, steps: int = 201
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The length of an interval for F1 against the sample F1, at `nu` items that count."""
+    tp = np.linspace(0, nu, steps)
+    limits = interval(Counts(tp, nu - tp, np.zeros(steps)), "f1", method, level=level)
+    return np.asarray(limits.estimate), np.asarray(limits.high - limits.low)
+
+
+def _check_cells(probabilities: Mapping[str, float]) -> dict[str, float]:
+    for name in probabilities:
+        one_of("probabilities", name, _CELLS.values())
+    cells = {
+        name: positive(f"probabilities: {name}", probabilities.get(name, 0.0), zero=True)
+        for name in _CELLS.values()
+    }
+    total = sum(cells.values())
+    if abs(total - 1) > 1e-9:
+        raise InputError(f"probabilities: they add up to {total:g}; expected 1")
+    return cells
+
+
+def _weighed_events(weight: Any, low: Any, high: Any, true_score: float) -> list[Any]:
+    """The weight of covering the true score, of the length, of overshoot and of degeneracy."""
+    covered = (low <= true_score) & (true_score <= high)
+    events = (covered, high - low, (low < 0) | (high > 1), low == high)
+    return [(weight * event).sum() for event in events]
+
+
+def _counts_of(kind: Share, successes: NDArray[np.float64], trials: NDArray[np.float64]) -> Counts:
+    """Counts with these successes and trials; a share does not care which kind of cell has them."""
+    counts = {cell: np.zeros_like(trials) for cell in _CELLS}
+    counts[kind.hits[0]] = successes
+    counts[kind.misses[0]] = trials - successes
+    return Counts(**counts)
+
+
+def _pairs(n: int, chance: float, share: float) -> Iterator[tuple[Any, Any, Any]]:
+    """All pairs of successes and trials >= 1 that matter, with their weights, in pieces."""
+    (trials,), (chances,) = _binomial(np.array([float(n)]), np.array([chance]))
+    likely = (trials >= 1) & (chances > _NEGLIGIBLE)
+    trials, chances = trials[likely], chances[likely]
+    rows = max(1, int(_PAIRS / (2 * _reach(trials.max(), share) + 2)))
+    for start in range(0, len(trials), rows):
+        some = trials[start : start + rows]
+        successes, weight = _binomial(some, np.full(len(some), share))
+        weight *= chances[start : start + rows, None]
+        heavy = weight > _NEGLIGIBLE
+        yield successes[heavy], np.broadcast_to(some[:, None], heavy.shape)[heavy], weight[heavy]
+
+
+def _binomial(
+    trials: NDArray[np.float64], chance: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A row for each binomial: the successes that are not negligible, and their weights.
+
+    The weights are products of the ratios of neighbours, scaled to add up to 1: unlike gamma
+    functions they lose no digits when the numbers are large.
+    """
+    rare = np.minimum(chance, 1 - chance)
+    reach = _reach(trials, rare)
+    first = np.floor(np.maximum(0, trials * rare - reach))
+    events = first[:, None] + np.arange(int(2 * reach.max()) + 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = (
+            np.maximum(trials[:, None] - events, 0) / (events + 1) * (rare / (1 - rare))[:, None]
+        )
+        logs = np.cumsum(np.log(ratios), axis=1)
+    logs = np.pad(logs[:, :-1], ((0, 0), (1, 0)))  # relative to the first event of the row
+    weight = np.exp(logs - logs.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    return np.where(chance[:, None] > 0.5, trials[:, None] - events, events), weight
+
+
+def _reach(trials: Any, chance: Any) -> Any:
+    """How far from its mean a binomial may stray before its weight is negligible."""
+    return 9 * np.sqrt(trials * chance * (1 - chance)) + 20
+
+
+# -----------------------------------------------------------------------------
+# The study of operating characteristics as a document, and its figures.
+# -----------------------------------------------------------------------------
+
+_QUANTITIES = {
+    "coverage": "Coverage probability",
+    "length": "Expected length",
+    "overshoot": "Probability of overshoot",
+    "degeneracy": "Probability of degeneracy",
+}
+
+
+def coverage_document(
+    study: Sequence[Any], published: Mapping[str, Any] | None, *, signature: str
+) -> Document:
+    """Show the study, one table per quantity, beside the published figures where there are any."""
+    records = [_record(result) for result in study]
+    notes: tuple[str, ...] = ()
+    if published:
+        largest = max(
+            abs(record[quantity] - _published(published, record, quantity))
+            for record in records
+            for quantity in _QUANTITIES
+        )
+        note = (
+            "Computed by summation over all outcomes, not simulated. 'pub.' is the figure of Lam's "
+            "tables 3 to 6, estimated from one million replicates and rounded to three decimals; "
+            f"'diff' is ours minus published. The largest difference is {largest:.4f}."
+        )
+        notes = (note,)
+    tables = tuple(
+        _table(records, quantity, title, published) for quantity, title in _QUANTITIES.items()
+    )
+    return Document(
+        title="Exact operating characteristics of intervals",
+        payload=payload("study coverage", signature, conditions=records),
+        tables=tables,
+        records=tuple(records),
+        notes=notes,
+    )
+
+
+def _record(result: Result) -> dict[str, Any]:
+    kept = ("scenario", "n", "method", *_QUANTITIES)
+    content = result.to_dict()
+    return {key: content[key] for key in kept}
+
+
+def _published(published: Mapping[str, Any], record: Mapping[str, Any], quantity: str) -> float:
+    by_method = published["tables"][quantity][record["scenario"]]
+    if record["method"] not in by_method:
+        return 0.0  # overshoot and degeneracy: only Wald's were above 0
+    return float(by_method[record["method"]][published["n"].index(record["n"])])
+
+
+def _table(
+    records: Sequence[dict[str, Any]],
+    quantity: str,
+    title: str,
+    published: Mapping[str, Any] | None,
+) -> Table:
+    methods = list(dict.fromkeys(record["method"] for record in records))
+    heads = [(method, "pub.", "diff") if published else (method,) for method in methods]
+    lines: dict[tuple[str, int], list[str]] = {}
+    for record in records:
+        cells = lines.setdefault((record["scenario"], record["n"]), [])
+        cells.append(number(record[quantity], 4))
+        if published:
+            reference = _published(published, record, quantity)
+            cells += [number(reference, 3), number(record[quantity] - reference, 4)]
+    return Table(
+        columns=("scenario", "n", *(head for group in heads for head in group)),
+        rows=tuple((name, str(n), *cells) for (name, n), cells in lines.items()),
+        title=title,
+        text_columns=1,
+    )
+
+
+def coverage_figure(study: Sequence[Any]) -> Figure:
+    """Coverage against the number of items, one panel per scenario, one line per method."""
+    from matplotlib.ticker import NullLocator
+
+    scenarios = list(dict.fromkeys(result.scenario for result in study))
+    methods = list(dict.fromkeys(result.method for result in study))
+    figure, axes = new_figure(len(scenarios), sharey=True, squeeze=False, width=3.6)
+    for axis, scenario in zip(axes[0], scenarios, strict=True):
+        axis.axhline(study[0].level, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
+        for colour, marker, method in zip(COLOURS, "osD^vPX", methods, strict=False):
+            points = [r for r in study if (r.scenario, r.method) == (scenario, method)]
+            axis.plot(
+                [r.n for r in points],
+                [r.coverage for r in points],
+                color=colour,
+                marker=marker,
+                markersize=4.5,
+                linewidth=1.4,
+                label=method,
+            )
+        axis.set_xscale("log")
+        axis.set_xticks(sorted({r.n for r in study}), minor=False)
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.xaxis.set_minor_locator(NullLocator())
+        axis.set_title(f"scenario {scenario}", fontsize=10)
+        axis.set_xlabel("items n")
+    axes[0][0].set_ylabel("coverage probability")
+    _add_legend(figure, axes[0][0])
+    return figure
+
+
+def _add_legend(figure: Figure, axis: Axes) -> None:
+    """One legend for all panels, below them."""
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9
+    )
+
+
+def length_figure(
+    curves: Mapping[int, Mapping[str, tuple[NDArray[Any], NDArray[Any]]]],
+) -> Figure:
+    """Length of the intervals against the sample F1, a panel for each nu."""
+    figure, axes = new_figure(len(curves), squeeze=False, width=3.0, height=3.0)
+    for axis, (nu, by_method) in zip(axes[0], curves.items(), strict=True):
+        for colour, style, (method, (scores, lengths)) in zip(
+            COLOURS, ("-", "--", "-.", ":"), by_method.items(), strict=False
+        ):
+            axis.plot(scores, lengths, color=colour, linestyle=style, linewidth=1.6, label=method)
+        axis.set_title(f"ν = {nu}", fontsize=10)
+        axis.set_xlabel("sample F1")
+        axis.set_ylim(bottom=0)
+    axes[0][0].set_ylabel("interval length")
+    _add_legend(figure, axes[0][0])
+    return figure
+
+
+def heat_map_figure(
+    scores: NDArray[Any], sizes: Sequence[int], maps: Mapping[str, NDArray[Any]], level: float
+) -> Figure:
+    """Coverage over the true F1 and nu, one panel per method; white is the nominal level."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import TwoSlopeNorm
+    from matplotlib.ticker import NullLocator
+
+    figure, axes = new_figure(len(maps), sharey=True, squeeze=False, width=3.2, height=3.4)
+    norm = TwoSlopeNorm(level, vmin=max(0, 1 - 5 * (1 - level)), vmax=1)
+    for axis, (method, coverage) in zip(axes[0], maps.items(), strict=True):
+        axis.pcolormesh(
+            scores,
+            sizes,
+            coverage,
+            cmap="PuOr",
+            norm=norm,
+            shading="nearest",
+            rasterized=True,
+        )
+        axis.set_yscale("log")
+        axis.set_yticks([2, 5, 10, 20, 50, 100, 200, 500], minor=False)
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_locator(NullLocator())
+        axis.set_title(method, fontsize=10)
+        axis.set_xlabel("true F1")
+        axis.grid(visible=False)
+    axes[0][0].set_ylabel("items that count, ν")
+    scale = ScalarMappable(norm, "PuOr")
+    figure.colorbar(scale, ax=list(axes[0]), label="coverage", extend="min", spacing="proportional")
+    return figure

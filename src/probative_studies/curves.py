@@ -1,0 +1,847 @@
+"""Do the intervals of curves hold what they promise? By simulation.
+
+Scores of negatives are standard normal, those of positives lie higher, so far that the area under
+the ROC curve is a given one; every true value is known. "tied": scores are rounded to halves.
+"coarse": rounded to even numbers, so that three or four scores are all there are. "missed":
+positives lie far above all others, but for some that are like negatives. "units": items of a unit,
+five on average and of any number, share half of the variance of their scores. Test sets have a
+fixed expected number of positives; those with fewer than two are drawn again, since they tell
+nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import one_of, open_probability, random_generator, whole_number
+from probative.inference.average_precision import average_precision_interval
+from probative.inference.best_threshold import best_threshold
+from probative.inference.calibration import calibration
+from probative.inference.curve_bands import pointwise_band, simultaneous_band
+from probative.inference.curve_difference import compare_ranked
+from probative.inference.ranked import Ranked
+from probative.inference.roc_area import roc_auc_interval
+from probative.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._types import RNG, Array
+
+
+# -----------------------------------------------------------------------------
+# Do the intervals of curves hold what they promise? By simulation.
+#
+# Scores of negatives are standard normal, those of positives lie higher, so far that the area
+# under the ROC curve is a given one; every true value is known. "tied": scores are rounded to
+# halves. "coarse": rounded to even numbers, so that three or four scores are all there are.
+# "missed": positives lie far above all others, but for some that are like negatives. "units":
+# items of a unit, five on average and of any number, share half of the variance of their scores.
+# Test sets have a fixed expected number of positives; those with fewer than two are drawn again,
+# since they tell nothing.
+# -----------------------------------------------------------------------------
+
+KINDS = ("continuous", "tied", "coarse", "missed", "units")
+_GRIDS = {"tied": 0.5, "coarse": 2.0}
+_UNIT, _SHARED, _FAR = 5, 0.5, 8.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OrderCoverage(Result):
+    """How often the intervals of average precision and of the area hold the truth.
+
+    Attributes
+    ----------
+    kind, share, positives, area
+        The condition: how scores are drawn, the share of positives, their expected number, and the
+        area under the ROC curve before scores are rounded.
+    average_precision, roc_auc
+        The true ones.
+    covered_ap, length_ap, noted_ap
+        How often the interval of average precision holds it, its mean length, and how often a note
+        stands beside it.
+    covered_auc, length_auc, noted_auc
+        The same for the area under the ROC curve.
+    standard_error
+        The Monte-Carlo error of a coverage of 0.95.
+    """
+
+    kind: str
+    share: float
+    positives: int
+    area: float
+    average_precision: float
+    roc_auc: float
+    covered_ap: float
+    length_ap: float
+    noted_ap: float
+    covered_auc: float
+    length_auc: float
+    noted_auc: float
+    standard_error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind}, {self.positives} positives of {self.share:g}, area {self.area:g}: "
+            f"average precision {self.covered_ap:.3f}, area {self.covered_auc:.3f}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdCoverage(Result):
+    """How often limits at thresholds, and those of the best one, hold the truth.
+
+    Attributes
+    ----------
+    kind, share, positives, area
+        The condition, as in `OrderCoverage`.
+    covered_point
+        How often precision and recall at a fixed threshold each lie within pointwise limits (the
+        lower of the two).
+    noted_point
+        How often a note stands beside these.
+    covered_curve
+        How often the whole curve lies within the simultaneous band.
+    covered_naive, covered_best
+        How often the F1 that the chosen threshold truly has lies within the interval that knows
+        nothing of the choice, and within ours.
+    noted_best
+        How often a note stands beside it.
+    bias_naive, bias_best
+        How much too high F1 is on average, as seen and corrected.
+    covered_threshold, noted_threshold
+        How often the interval of thresholds holds the best one, and how often a note stands beside
+        it; NaN where taking everything for "yes" is best.
+    standard_error
+        The Monte-Carlo error of a coverage of 0.95.
+    """
+
+    kind: str
+    share: float
+    positives: int
+    area: float
+    covered_point: float
+    noted_point: float
+    covered_curve: float
+    covered_naive: float
+    covered_best: float
+    noted_best: float
+    bias_naive: float
+    bias_best: float
+    covered_threshold: float
+    noted_threshold: float
+    standard_error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind}, {self.positives} positives of {self.share:g}, area {self.area:g}: "
+            f"best F1 {self.covered_best:.3f}"
+        )
+
+
+# --- what is true -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Truth:
+    """True values by threshold.
+
+    Attributes
+    ----------
+    kind, share, area
+        The condition.
+    """
+
+    kind: str
+    share: float
+    area: float
+
+    @property
+    def grid(self) -> float:
+        """What scores are rounded to; 0 where they are not."""
+        return _GRIDS.get(self.kind, 0.0)
+
+    @property
+    def missed(self) -> float:
+        """The share of positives that are like negatives."""
+        return min(1.0, 2 * (1 - self.area)) if self.kind == "missed" else 0.0
+
+    @property
+    def distance(self) -> float:
+        """How far the other positives lie above negatives."""
+        return _FAR if self.kind == "missed" else math.sqrt(2) * float(special.ndtri(self.area))
+
+    def _above(self, t: Any, mean: float) -> Any:
+        edge = np.ceil(np.asarray(t) / self.grid) * self.grid - self.grid / 2 if self.grid else t
+        return special.ndtr(mean - np.asarray(edge))
+
+    def false(self, t: Any) -> Any:
+        """The share of negatives that reach a threshold."""
+        return self._above(t, 0.0)
+
+    def recall(self, t: Any) -> Any:
+        """The share of positives that reach a threshold."""
+        missed = self.missed
+        return (1 - missed) * self._above(t, self.distance) + missed * self._above(t, 0.0)
+
+    def precision(self, t: Any) -> Any:
+        """The share of positives among all that reach a threshold."""
+        right = self.share * self.recall(t)
+        return right / np.maximum(right + (1 - self.share) * self.false(t), 1e-300)
+
+    def f1(self, t: Any) -> Any:
+        """F1 at a threshold."""
+        right = self.share * self.recall(t)
+        taken = right + (1 - self.share) * self.false(t)
+        return 2 * right / (self.share + taken)
+
+    @property
+    def thresholds(self) -> Array:
+        """Thresholds close together, falling."""
+        step = self.grid or 1e-3
+        return np.arange(-8.0, 8.0 + self.distance, step)[::-1]
+
+    @property
+    def average_precision(self) -> float:
+        """The true average precision."""
+        t = self.thresholds
+        return float(np.diff(self.recall(t), prepend=0.0) @ self.precision(t))
+
+    @property
+    def roc_auc(self) -> float:
+        """The true area under the ROC curve."""
+        t = self.thresholds
+        false = self.false(t)
+        middle = false - np.diff(false, prepend=0.0) / 2
+        return float(np.diff(self.recall(t), prepend=0.0) @ (1 - middle))
+
+    @property
+    def best(self) -> float:
+        """The threshold with the highest F1; NaN where taking everything for "yes" is best."""
+        t = self.thresholds
+        found = float(t[np.argmax(self.f1(t))])
+        return math.nan if found <= t[-1] + 2 else found
+
+
+# --- test sets --------------------------------------------------------------------------------
+
+
+def draw_units(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The unit of each of n items: units of any size, five items on average."""
+    begins = rng.random(n) < 1 / _UNIT
+    begins[0] = True
+    return np.asarray(np.cumsum(begins) - 1, dtype=np.int64)
+
+
+def draw_scores(kind: str, share: float, positives: int, area: float, rng: Any) -> Ranked:
+    """Draw a test set.
+
+    Parameters
+    ----------
+    kind, share, positives, area
+        The condition.
+    rng
+        For the draws.
+    """
+    truth = Truth(kind, share, area)
+    n = round(positives / share)
+    yes = draw_answer(n, share, rng)
+    unit = draw_units(n, rng) if kind == "units" else None
+    found = yes & (rng.random(n) >= truth.missed)
+    scores = draw_noise(unit, n, rng) + truth.distance * found
+    rounded = np.round(scores / truth.grid) * truth.grid if truth.grid else scores
+    return Ranked.of(yes, rounded, unit)
+
+
+def draw_answer(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which of n items are positive: at least two, and not all."""
+    while True:
+        yes = rng.random(n) < share
+        if 1 < yes.sum() < n:
+            return np.asarray(yes)
+
+
+def draw_noise(unit: NDArray[np.int64] | None, n: int, rng: np.random.Generator) -> Array:
+    """Standard normal noise of n items, of which those of a unit share a half."""
+    noise = rng.standard_normal(n)
+    if unit is None:
+        return noise
+    common = rng.standard_normal(int(unit.max()) + 1)[unit]
+    return np.asarray(math.sqrt(_SHARED) * common + math.sqrt(1 - _SHARED) * noise)
+
+
+# --- the studies ------------------------------------------------------------------------------
+
+
+def order_study(
+    *,
+    positives: Sequence[int] = (5, 10, 20, 50, 200),
+    shares: Sequence[float] = (0.5, 0.05),
+    areas: Sequence[float] = (0.6, 0.8, 0.95, 0.99),
+    kinds: Sequence[str] = KINDS,
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> list[OrderCoverage]:
+    """See how often the intervals of average precision and of the area hold the truth.
+
+    Parameters
+    ----------
+    positives, shares, areas, kinds
+        The conditions: all combinations.
+    level
+        The level of the intervals.
+    replicates
+        Test sets per condition.
+    rng
+        A seed or generator.
+    report
+        Is told how many conditions are done, and how many there are.
+    """
+    results = []
+    for condition, truth, draws in _tried(
+        positives, shares, areas, kinds, level, replicates, rng, report
+    ):
+        average_precision, area = truth.average_precision, truth.roc_auc
+        rows = np.array(
+            [
+                [
+                    *_told(average_precision_interval(ranked, level), average_precision),
+                    *_told(roc_auc_interval(ranked, level), area),
+                ]
+                for ranked, _ in draws
+            ]
+        )
+        told: list[Any] = [*condition, average_precision, area, *rows.mean(axis=0).tolist()]
+        told.append(monte_carlo_error(len(rows)))
+        results.append(OrderCoverage(*told))
+    return results
+
+
+def threshold_study(
+    *,
+    positives: Sequence[int] = (5, 10, 20, 50, 200),
+    shares: Sequence[float] = (0.5, 0.05),
+    areas: Sequence[float] = (0.6, 0.8, 0.95, 0.99),
+    kinds: Sequence[str] = KINDS,
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> list[ThresholdCoverage]:
+    """See how often limits along the curve, and those of its best threshold, hold the truth.
+
+    Parameters
+    ----------
+    positives, shares, areas, kinds, level, replicates, rng, report
+        As for `order_study`.
+    """
+    results = []
+    for condition, truth, draws in _tried(
+        positives, shares, areas, kinds, level, replicates, rng, report
+    ):
+        best = truth.best
+        rows = np.array([_at_thresholds(ranked, truth, best, level, own) for ranked, own in draws])
+        precision, recall, *rest, place, noted = rows.mean(axis=0).tolist()
+        told: list[Any] = [*condition, min(precision, recall), *rest]
+        told += [math.nan, math.nan] if math.isnan(best) else [place, noted]
+        told.append(monte_carlo_error(len(rows)))
+        results.append(ThresholdCoverage(*told))
+    return results
+
+
+def _tried(
+    positives: Any,
+    shares: Any,
+    areas: Any,
+    kinds: Any,
+    level: float,
+    times: int,
+    rng: Any,
+    report: Any,
+) -> Any:
+    """Every condition with what is true in it, and its test sets, each with a generator."""
+    open_probability("level", level)
+    times = whole_number("replicates", times)
+    generator = random_generator(rng)
+    conditions = [
+        (
+            one_of("kinds", kind, KINDS),
+            open_probability("shares", share),
+            whole_number("positives", number, least=2),
+            open_probability("areas", area),
+        )
+        for kind in kinds
+        for share in shares
+        for number in positives
+        for area in areas
+    ]
+    for done, condition in enumerate(conditions, start=1):
+        kind, share, _, area = condition
+        draws = ((draw_scores(*condition, generator), generator) for _ in range(times))
+        yield condition, Truth(kind, share, area), draws
+        if report is not None:
+            report(done, len(conditions))
+
+
+def monte_carlo_error(times: int) -> float:
+    """The standard error of a share of 0.95 in so many test sets."""
+    return math.sqrt(0.95 * 0.05 / times)
+
+
+def _told(interval: Any, true: float) -> tuple[float, float, float]:
+    """Whether an interval holds the truth, how long it is, and whether a note stands beside it."""
+    low, high = float(interval.low), float(interval.high)
+    held = low - 1e-12 <= true <= high + 1e-12
+    return float(held), high - low, float(interval.note is not None)
+
+
+def _at_thresholds(
+    ranked: Ranked, truth: Truth, optimum: float, level: float, rng: np.random.Generator
+) -> list[float]:
+    fixed = 0.5 * round(truth.distance)  # chosen without the data
+    at = int(np.searchsorted(-ranked.thresholds, -fixed, side="right")) - 1
+    one, all_ = pointwise_band(ranked, level), simultaneous_band(ranked, level)
+    best = best_threshold(ranked, level, 1.0, rng)
+    true_f1 = float(truth.f1(best.threshold))
+    return [
+        # where nothing reaches the threshold there are no limits: all that there is
+        at < 0 or one.precision_low[at] <= truth.precision(fixed) <= one.precision_high[at],
+        at < 0 or one.recall_low[at] <= truth.recall(fixed) <= one.recall_high[at],
+        one.note is not None,
+        _all_within(all_, ranked.thresholds, truth),
+        best.apparent_low <= true_f1 <= best.apparent_high,
+        best.low <= true_f1 <= best.high,
+        best.note is not None,
+        best.apparent - true_f1,
+        best.estimate - true_f1,
+        _as_good(truth, optimum, best.threshold_low, best.threshold_high),
+        best.note is not None,
+    ]
+
+
+def _as_good(truth: Truth, optimum: float, low: float, high: float) -> bool:
+    """Whether a threshold as good as the best one lies within limits; of rounded scores many do."""
+    t = truth.thresholds
+    inner = t[(t > low) & (t <= high)]
+    return bool(low < optimum <= high) or bool(
+        len(inner) and truth.f1(inner).max() >= float(truth.f1(optimum)) - 1e-9
+    )
+
+
+def _all_within(band: Any, thresholds: Array, truth: Truth) -> bool:
+    """Whether the truth lies within the band at every threshold, also between scores."""
+    ends = [thresholds, np.append(thresholds[1:] + 1e-12, thresholds[-1])]
+    return all(
+        bool(np.all((low <= of(t) + 1e-12) & (of(t) <= high + 1e-12)))
+        for t in ends
+        for of, low, high in (
+            (truth.recall, band.recall_low, band.recall_high),
+            (truth.precision, band.precision_low, band.precision_high),
+        )
+    )
+
+
+# -----------------------------------------------------------------------------
+# Do the test and the intervals of two curves' differences hold what they promise? By simulation.
+#
+# Two systems score the same items as in `probative_studies.curves`, half of the variance in
+# common. "alike": both are of one quality, so that a test at the level 0.05 should find a
+# difference in 5 % of the test sets at most. "units": so too, with items of units. "copies": B is
+# A, but for one item in a hundred, scored anew. "better": B's area is half as far from 1.
+# -----------------------------------------------------------------------------
+
+PAIRS = ("alike", "units", "copies", "better")
+_COMMON, _ANEW, _EXCHANGES = 0.5, 0.01, 999
+_SIZE = 0.05
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairCoverage(Result):
+    """How often two curves are said to differ, and how often the intervals hold the truth.
+
+    Attributes
+    ----------
+    pair, share, positives, area
+        The condition: how the systems are related, the share of positives, their expected number,
+        and A's area under the ROC curve.
+    found_ap, found_auc, found_best
+        How often p is at most 0.05: by average precision, the area and the highest F1. Where the
+        systems are of one quality that is the size of the test, else its power.
+    covered_ap, covered_auc, covered_best
+        How often the interval of the difference holds the true one; of the highest F1, that of the
+        thresholds chosen.
+    noted_ap, noted_auc, noted_best
+        How often a note stands beside it.
+    surer
+        How often P(B better) of the average precision is above 0.95.
+    standard_error
+        The Monte-Carlo error of a coverage of 0.95 and of a size of 0.05.
+    """
+
+    pair: str
+    share: float
+    positives: int
+    area: float
+    found_ap: float
+    found_auc: float
+    found_best: float
+    covered_ap: float
+    covered_auc: float
+    covered_best: float
+    noted_ap: float
+    noted_auc: float
+    noted_best: float
+    surer: float
+    standard_error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.pair}, {self.positives} positives of {self.share:g}, area {self.area:g}: "
+            f"found {self.found_ap:.3f}, covered {self.covered_ap:.3f}"
+        )
+
+
+def draw_pair(
+    pair: str, share: float, positives: int, area: float, rng: np.random.Generator
+) -> tuple[Ranked, Ranked]:
+    """Draw what two systems score on one test set.
+
+    Parameters
+    ----------
+    pair, share, positives, area
+        The condition.
+    rng
+        For the draws.
+    """
+    n = round(positives / share)
+    yes = draw_answer(n, share, rng)
+    unit = draw_units(n, rng) if pair == "units" else None
+    noise = draw_noise(unit, n, rng)
+    truths = _truths(pair, share, area)
+    if pair == "copies":
+        a = noise + truths[0].distance * yes
+        anew = rng.permutation(n) < max(1, round(_ANEW * n))
+        b = np.where(anew, rng.standard_normal(n) + truths[1].distance * yes, a)
+        return Ranked.of(yes, a), Ranked.of(yes, b)
+    a, b = (
+        math.sqrt(_COMMON) * noise
+        + math.sqrt(1 - _COMMON) * draw_noise(unit, n, rng)
+        + truth.distance * yes
+        for truth in truths
+    )
+    return Ranked.of(yes, a, unit), Ranked.of(yes, b, unit)
+
+
+def _truths(pair: str, share: float, area: float) -> tuple[Truth, Truth]:
+    other = (1 + area) / 2 if pair == "better" else area
+    return Truth("continuous", share, area), Truth("continuous", share, other)
+
+
+def pair_study(
+    *,
+    positives: Sequence[int] = (5, 10, 20, 50, 200),
+    shares: Sequence[float] = (0.5, 0.05),
+    areas: Sequence[float] = (0.6, 0.8, 0.95, 0.99),
+    pairs: Sequence[str] = PAIRS,
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> list[PairCoverage]:
+    """Compare systems whose true difference is known.
+
+    Parameters
+    ----------
+    positives, shares, areas, pairs
+        The conditions: all combinations.
+    level
+        The level of the intervals.
+    replicates
+        Test sets per condition; each test has 999 exchanges at most.
+    rng
+        A seed or generator.
+    report
+        Is told how many conditions are done, and how many there are.
+    """
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    generator = random_generator(rng)
+    conditions = [
+        (
+            one_of("pairs", pair, PAIRS),
+            open_probability("shares", share),
+            whole_number("positives", number, least=2),
+            open_probability("areas", area),
+        )
+        for pair in pairs
+        for share in shares
+        for number in positives
+        for area in areas
+    ]
+    results = []
+    for done, condition in enumerate(conditions, start=1):
+        pair, share, _, area = condition
+        truths = _truths(pair, share, area)
+        rows = np.array(
+            [
+                _one_pair(draw_pair(*condition, generator), truths, level, generator)
+                for _ in range(replicates)
+            ]
+        )
+        told: list[Any] = [*condition, *rows.mean(axis=0).tolist()]
+        told.append(monte_carlo_error(replicates))
+        results.append(PairCoverage(*told))
+        if report is not None:
+            report(done, len(conditions))
+    return results
+
+
+def _one_pair(
+    ranked: tuple[Ranked, Ranked],
+    truths: tuple[Truth, Truth],
+    level: float,
+    rng: np.random.Generator,
+) -> list[float]:
+    seed = int(rng.integers(2**32))  # the same folds for both, as `compare_curves` has it
+    curves: Any = [
+        SimpleNamespace(
+            name=name,
+            average_precision=average_precision_interval(own, level),
+            roc_auc=roc_auc_interval(own, level),
+            best=best_threshold(own, level, 1.0, np.random.default_rng(seed)),
+        )
+        for name, own in zip("AB", ranked, strict=True)
+    ]
+    found = compare_ranked(
+        ranked, (curves[0], curves[1]), level=level, beta=1.0, rope=0.0, rng=rng, most=_EXCHANGES
+    )
+    a, b = truths
+    true = (
+        b.average_precision - a.average_precision,
+        b.roc_auc - a.roc_auc,
+        float(b.f1(curves[1].best.threshold)) - float(a.f1(curves[0].best.threshold)),
+    )
+    return [
+        *(one.pvalue <= _SIZE for one in found),
+        *(
+            one.low - 1e-12 <= value <= one.high + 1e-12
+            for one, value in zip(found, true, strict=True)
+        ),
+        *(one.note is not None for one in found),
+        found[0].p_b_better > level,
+    ]
+
+
+# -----------------------------------------------------------------------------
+# Do the intervals of calibration hold what they promise? By simulation.
+#
+# The log-odds of probabilities are normal, so that about a fourth of the items are positive.
+# "right": every probability is right. "bold": the true log-odds are half as large. "high": they
+# are lower by one half. "units": probabilities are right, but items of a unit come true together
+# more often; "high units": so, and they are too high. "bolder": as "bold", with log-odds between
+# -8 and 8. "labels": probabilities are 0 or 1, and right 98 times of 100. "rare": most are near 0,
+# and all are twice as large as they should be. "partly": those above 0.9 are too large by one
+# half, all others right.
+# -----------------------------------------------------------------------------
+
+PROBABILITIES = (
+    *("right", "bold", "high", "units"),
+    *("high units", "bolder", "labels", "rare", "partly"),
+)
+_MEAN, _DEVIATION = -1.0, 1.5
+_BINS = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationCoverage(Result):
+    """How far calibration errors are from the truth, and how often their intervals hold it.
+
+    Attributes
+    ----------
+    probabilities, items
+        The condition: what is wrong with the probabilities, and how many there are.
+    error
+        The true calibration error of the bins, on average.
+    seen, left
+        The one seen, and what is left of it without what chance adds, on average.
+    covered, length, noted
+        How often the interval holds the true one, its mean length, and how often a note stands
+        beside it.
+    covered_bins
+        How often the interval of a bin holds its true share of positives.
+    standard_error
+        The Monte-Carlo error of a coverage of 0.95.
+    """
+
+    probabilities: str
+    items: int
+    error: float
+    seen: float
+    left: float
+    covered: float
+    length: float
+    noted: float
+    covered_bins: float
+    standard_error: float
+
+    def __str__(self) -> str:
+        return f"{self.probabilities}, {self.items} items: covered {self.covered:.3f}"
+
+
+def calibration_study(
+    *,
+    probabilities: Sequence[str] = PROBABILITIES,
+    items: Sequence[int] = (20, 50, 200, 1000),
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> list[CalibrationCoverage]:
+    """Draw probabilities whose true calibration is known.
+
+    Parameters
+    ----------
+    probabilities, items
+        The conditions: all combinations.
+    level
+        The level of the intervals.
+    replicates
+        Test sets per condition.
+    rng
+        A seed or generator.
+    report
+        Is told how many conditions are done, and how many there are.
+    """
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    generator = random_generator(rng)
+    conditions = [
+        (one_of("probabilities", kind, PROBABILITIES), whole_number("items", number, least=2))
+        for kind in probabilities
+        for number in items
+    ]
+    results = []
+    for done, condition in enumerate(conditions, start=1):
+        rows = [_one_test_set(*condition, level, generator) for _ in range(replicates)]
+        told: list[Any] = [*condition, *np.mean(rows, axis=0).tolist()]
+        told.append(monte_carlo_error(replicates))
+        results.append(CalibrationCoverage(*told))
+        if report is not None:
+            report(done, len(conditions))
+    return results
+
+
+def _one_test_set(kind: str, n: int, level: float, rng: np.random.Generator) -> list[float]:
+    stated, true = _probabilities(kind, n, rng)
+    unit = draw_units(n, rng) if kind.endswith("units") else None
+    came = special.ndtr(draw_noise(unit, n, rng)) < true
+    found = calibration(came, stated, level=level, bins=_BINS, unit=unit)
+    shares = np.array([_within(one, stated, true) for one in found.bins])
+    weights = np.array([one.items for one in found.bins]) / n
+    error = float(weights @ np.abs(shares - [one.mean for one in found.bins]))
+    held = [one.low <= share <= one.high for one, share in zip(found.bins, shares, strict=True)]
+    return [
+        error,
+        found.ece,
+        found.ece_debiased,
+        found.ece_low <= error <= found.ece_high,
+        found.ece_high - found.ece_low,
+        found.note is not None,
+        float(np.mean(held)),
+    ]
+
+
+def _probabilities(kind: str, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return the probabilities that are stated, and the true ones."""
+    if kind == "labels":
+        stated = (rng.random(n) < 0.4).astype(float)
+        return stated, np.abs(stated - 0.02)
+    if kind == "rare":
+        stated = rng.beta(0.3, 6.0, n)
+        return stated, stated / 2
+    if kind == "partly":
+        stated = rng.random(n)
+        return stated, np.where(stated > 0.9, stated - 0.5, stated)
+    said = rng.normal(0.0, 4.0, n) if kind == "bolder" else rng.normal(_MEAN, _DEVIATION, n)
+    odds = said / 2 if kind.startswith("bold") else said - 0.5 * kind.startswith("high")
+    return special.expit(said), special.expit(odds)
+
+
+def _within(one: Any, stated: Any, true: Any) -> float:
+    """The true share of positives in a bin."""
+    return float(true[(stated >= one.low_edge) & (stated <= one.high_edge)].mean())
+
+
+# -----------------------------------------------------------------------------
+# The studies of curves under one roof, each of which has a table of its own.
+# -----------------------------------------------------------------------------
+
+QUESTIONS = ("order", "threshold", "calibration", "difference")
+
+
+def curve_study(
+    *,
+    questions: Sequence[str] = QUESTIONS,
+    positives: Sequence[int] = (5, 10, 20, 50, 200),
+    shares: Sequence[float] = (0.5, 0.05),
+    areas: Sequence[float] = (0.6, 0.8, 0.95, 0.99),
+    kinds: Sequence[str] = KINDS,
+    pairs: Sequence[str] = PAIRS,
+    probabilities: Sequence[str] = PROBABILITIES,
+    items: Sequence[int] = (20, 50, 200, 1000),
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> dict[str, Sequence[Result]]:
+    """See whether what is said of curves holds, question by question.
+
+    Parameters
+    ----------
+    questions
+        "order" (average precision and the area under the ROC curve), "threshold" (limits along the
+        curve, the best threshold and its F1), "calibration", "difference" (of two systems). A seed
+        gives each of them the same draws, with or without the others.
+    positives, shares, areas
+        Conditions of all but the calibration: expected numbers of positives, their shares, areas
+        under the ROC curve.
+    kinds, pairs
+        How the scores of one system are drawn, and how two systems are related.
+    probabilities, items
+        Conditions of the calibration: what is wrong with the probabilities, and how many there are.
+    level
+        The level of the intervals.
+    replicates
+        Test sets per condition.
+    rng
+        A seed or generator.
+    report
+        Is told how many conditions of a question are done, and how many there are.
+    """
+    shared: dict[str, Any] = {
+        "level": level,
+        "replicates": replicates,
+        "rng": rng,
+        "report": report,
+    }
+    asked = [one_of("questions", question, QUESTIONS) for question in questions]
+    ranking: dict[str, Any] = {"positives": positives, "shares": shares, "areas": areas}
+    studies: dict[str, Callable[[], Sequence[Result]]] = {
+        "order": lambda: order_study(**ranking, kinds=kinds, **shared),
+        "threshold": lambda: threshold_study(**ranking, kinds=kinds, **shared),
+        "calibration": lambda: calibration_study(
+            probabilities=probabilities, items=items, **shared
+        ),
+        "difference": lambda: pair_study(**ranking, pairs=pairs, **shared),
+    }
+    return {question: studies[question]() for question in asked}

@@ -1,0 +1,202 @@
+"""Do the claims about several data sets hold? By simulation.
+
+The count of data sets on which B is better must not exceed the true number in more than 5 % of the
+cases, whichever of the data sets are the better ones. The interval of the mean difference must hold
+the true mean in 95 %, whatever the sizes. Where the difference is the same on all data sets,
+Cochran's Q must not find that it varies in more than 5 %.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import whole_number
+from probative.counts import PairedCounts
+from probative.inference.clusters import variance_of_difference
+from probative.inference.differences import difference
+from probative.inference.heterogeneity import heterogeneity
+from probative.inference.mean_difference import mean_limits
+from probative.inference.partial_conjunction import METHODS, count_of_conjunctions
+from probative.results import Result
+from probative_studies.clusters import Condition, case_shares, draw, true_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from probative._types import Array
+
+
+# -----------------------------------------------------------------------------
+# The count of data sets on which B is better must not exceed the true number in more than 5 % of
+# the cases, whichever of the data sets are the better ones. The interval of the mean difference
+# must hold the true mean in 95 %, whatever the sizes. Where the difference is the same on all data
+# sets, Cochran's Q must not find that it varies in more than 5 %.
+# -----------------------------------------------------------------------------
+
+_LEVEL = 0.95
+_UNITS = (20, 60, 200, 35, 100)  # of data sets, in turn
+_DISPUTED = (12, 40, 150, 25, 80)  # items on which the systems differ
+_BETTER = (0.9, 0.75, 0.65, 0.8, 0.7)  # the share of them that B wins where it is better
+_MEANS = 4  # a quarter of the replicates: they take a hundred times as long
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DatasetClaim(Result):
+    """How often a claim holds under one condition.
+
+    Attributes
+    ----------
+    claim
+        "count too large", "mean covered" or "spread found".
+    datasets, better
+        How many data sets, and on how many of them B is truly better; None where that is no
+        matter.
+    method
+        By which the claim is made.
+    dependence
+        "independent", or "shared": where B is not better, all data sets have the same items.
+    share, standard_error
+        How often it happened, and the Monte-Carlo error of that.
+    replicates
+        How many times data sets were drawn.
+    """
+
+    claim: str
+    datasets: int
+    better: int | None
+    method: str
+    dependence: str
+    share: float
+    standard_error: float
+    replicates: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether at most 5 % are wrong (of intervals 7 %), within three standard errors."""
+        wrong, allowed = self.share, 1 - _LEVEL
+        if self.claim == "mean covered":
+            wrong, allowed = 1 - self.share, 0.07
+        return wrong <= allowed + 3 * math.sqrt(allowed * (1 - allowed) / self.replicates)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; every one has the same keys."""
+        return {"claim": self.claim, "datasets": self.datasets, "better": None, **super().to_dict()}
+
+    def __str__(self) -> str:
+        better = "" if self.better is None else f", better on {self.better}"
+        return (
+            f"{self.claim} by {self.method}, {self.datasets} {self.dependence} data sets{better}: "
+            f"{self.share:.4f} ± {self.standard_error:.4f}"
+        )
+
+
+def dataset_study(
+    datasets: Sequence[int] = (2, 3, 6, 20),
+    *,
+    replicates: int = 4000,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[DatasetClaim]:
+    """Simulate how often the claims about several data sets hold.
+
+    Parameters
+    ----------
+    datasets
+        How many of them.
+    replicates, rng
+        How many times they are drawn (for means a quarter of that), and the seed.
+    report
+        Called with the number of conditions done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.datasets import dataset_study
+    >>> all(claim.holds for claim in dataset_study([3], replicates=200))
+    True
+    """
+    replicates = whole_number("replicates", replicates)
+    seed = whole_number("rng", rng, least=0)
+    sizes = [whole_number("datasets", n) for n in datasets]
+    counted = [
+        (n, better, dependence)
+        for n in sizes
+        for better in sorted({0, 1, n // 2, n - 1})
+        for dependence in ("independent", "shared")
+    ]
+    found: list[DatasetClaim] = []
+    for place, condition in enumerate(counted):
+        report(place, len(counted) + len(sizes))
+        generator = np.random.default_rng([seed, place])
+        found += _too_large(*condition, replicates, generator)
+    for place, n in enumerate(sizes):
+        report(len(counted) + place, len(counted) + len(sizes))
+        generator = np.random.default_rng([seed, len(counted) + place])
+        found += _means(n, -(-replicates // _MEANS), generator)
+    return found
+
+
+def _too_large(
+    n: int, better: int, dependence: str, replicates: int, rng: np.random.Generator
+) -> Iterator[DatasetClaim]:
+    """How often more data sets are counted than there are better ones."""
+    pvalues = _pvalues(n, better, dependence, replicates, rng)
+    for method in METHODS:
+        if (method, dependence) == ("fisher", "shared"):
+            continue  # which it does not promise
+        wrong = [count_of_conjunctions(p, method, _LEVEL) > better for p in pvalues]
+        yield _claim("count too large", n, better, method, dependence, wrong)
+
+
+def _pvalues(
+    n: int, better: int, dependence: str, replicates: int, rng: np.random.Generator
+) -> Array:
+    """One-sided exact p-values of every replicate and data set: those of the sign test."""
+    disputed = np.array([_DISPUTED[i % len(_DISPUTED)] for i in range(n)])
+    chance = np.array([_BETTER[i % len(_BETTER)] if i < better else 0.5 for i in range(n)])
+    won = rng.binomial(disputed, chance, (replicates, n))
+    if dependence == "shared":
+        disputed[better:] = disputed[-1]
+        won[:, better:] = won[:, -1:]
+    # P(at least so many of the disputed items are won by chance)
+    return np.where(won > 0, special.bdtrc(np.maximum(won - 1, 0), disputed, 0.5), 1.0)
+
+
+def _means(n: int, replicates: int, rng: np.random.Generator) -> Iterator[DatasetClaim]:
+    """How often the interval of the mean holds the truth, and Q finds what is not there."""
+    conditions = [
+        Condition("difference", units=_UNITS[i % len(_UNITS)], sizes="lognormal", items=5, gap=0.02)
+        for i in range(n)
+    ]
+    shares = [case_shares(condition) for condition in conditions]
+    truth = float(np.mean([true_difference(own) for own in shares]))
+    covered, spread = [], []
+    for _ in range(replicates):
+        sets = [
+            PairedCounts(draw(rng, condition, own))
+            for condition, own in zip(conditions, shares, strict=True)
+        ]
+        gaps = [difference(one, "f1", level=_LEVEL) for one in sets]
+        _, low, high = mean_limits([(g.estimate, g.low, g.high) for g in gaps])
+        covered.append(low <= truth <= high)
+        told = [variance_of_difference(one, "f1") for one in sets]
+        tested = heterogeneity(
+            [g.estimate for g in gaps],
+            [math.sqrt(variance) for variance, _ in told],
+            [freedom for _, freedom in told],
+        )
+        spread.append(tested is not None and tested.pvalue <= 1 - _LEVEL)
+    yield _claim("mean covered", n, None, "mover", "independent", covered)
+    yield _claim("spread found", n, None, "welch", "independent", spread)
+
+
+def _claim(
+    claim: str, n: int, better: int | None, method: str, dependence: str, held: Sequence[bool]
+) -> DatasetClaim:
+    share, size = float(np.mean(held)), len(held)
+    error = math.sqrt(share * (1 - share) / size)
+    return DatasetClaim(claim, n, better, method, dependence, share, error, size)

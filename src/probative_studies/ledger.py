@@ -1,0 +1,191 @@
+"""Does the ledger keep its promise? Candidates that are no better, and how often one ever passes.
+
+A baseline is right on about half of the items of a test set. A change turns every answer with the
+same probability, so that it makes nothing better or worse but by luck; what is lucky on this test
+set is not elsewhere. Three ways to come by candidates:
+
+* independent: each is a new change of the baseline;
+* by verdicts: every probe is a system that is really better, with a change besides; the last
+  candidate is the baseline with all changes whose probes have passed, and no better;
+* by scores: each is a new change of the baseline, and the last has all that raised the score.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative._validation import open_probability, whole_number
+from probative.counts import PairedCounts
+from probative.inference.allowance import allowance
+from probative.inference.clustered_posterior import posterior_of_difference
+from probative.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+
+# -----------------------------------------------------------------------------
+# A baseline is right on about half of the items of a test set. A change turns every answer with
+# the same probability, so that it makes nothing better or worse but by luck; what is lucky on this
+# test set is not elsewhere. Three ways to come by candidates:
+#
+# * independent: each is a new change of the baseline;
+# * by verdicts: every probe is a system that is really better, with a change besides; the last
+#   candidate is the baseline with all changes whose probes have passed, and no better;
+# * by scores: each is a new change of the baseline, and the last has all that raised the score.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Answers = NDArray[np.bool_]
+    Judge = Callable[[Answers], bool]
+
+
+_TURNED = 0.05  # of the answers, by a change
+_MENDED = 0.06  # of the wrong answers, by what is really better
+_WAYS = ("independent", "by verdicts", "by scores")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FalsePasses(Result):
+    """How often a candidate that is no better ever passes a gate.
+
+    Attributes
+    ----------
+    way
+        How candidates come about.
+    looks
+        How many there are in a sequence.
+    plain
+        The share of sequences in which one passes, each gate at the same confidence.
+    independent, adaptive
+        The same with the allowances of a ledger.
+    promised
+        Which of these promises to stay below `allowed`: "both", "adaptive" or "neither".
+    allowed, standard_error
+        1 - confidence; the Monte-Carlo error of a share of that size.
+    sequences
+        How many were drawn.
+    """
+
+    way: str
+    looks: int
+    plain: float
+    independent: float
+    adaptive: float
+    promised: str
+    allowed: float
+    standard_error: float
+    sequences: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.way}: {self.plain:.4f} by plain gates, {self.independent:.4f} and "
+            f"{self.adaptive:.4f} with the allowances"
+        )
+
+
+def ledger_study(
+    *,
+    sequences: int = 2000,
+    looks: int = 20,
+    items: int = 300,
+    confidence: float = 0.95,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[FalsePasses]:
+    """Simulate sequences of candidates that meet one test set.
+
+    Parameters
+    ----------
+    sequences
+        How many.
+    looks, items
+        Candidates in a sequence, and items of a test set.
+    confidence
+        Of the gate, which requires something better.
+    rng
+        The seed.
+    report
+        Called with the number of sequences done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.ledger import ledger_study
+    >>> independent, *_ = ledger_study(sequences=100, looks=10)
+    >>> independent.adaptive <= independent.independent < independent.plain
+    True
+    """
+    sequences, looks = whole_number("sequences", sequences), whole_number("looks", looks)
+    items = whole_number("items", items)
+    doubt = 1 - open_probability("confidence", confidence)
+    generator = np.random.default_rng(whole_number("rng", rng, least=0))
+    wrong = {way: np.zeros(3) for way in _WAYS}
+    for number in range(sequences):
+        report(number, sequences)
+        right = generator.random(items) < 0.5
+        changes = generator.random((looks, items)) < _TURNED
+        mended = ~right & (generator.random(items) < _MENDED)
+        for place, kind in enumerate(("plain", "independent", "adaptive")):
+            for way in _WAYS:
+                wrong[way][place] += _passes(way, right, changes, mended, kind, doubt)
+    promised = {"independent": "both", "by verdicts": "adaptive", "by scores": "neither"}
+    error = math.sqrt(doubt * (1 - doubt) / sequences)
+    return [
+        FalsePasses(
+            way,
+            looks,
+            plain=float(plain / sequences),
+            independent=float(independent / sequences),
+            adaptive=float(adaptive / sequences),
+            promised=promised[way],
+            allowed=doubt,
+            standard_error=error,
+            sequences=sequences,
+        )
+        for way, (plain, independent, adaptive) in wrong.items()
+    ]
+
+
+def _passes(
+    way: str, right: Answers, changes: Answers, mended: Answers, kind: str, doubt: float
+) -> bool:
+    """Whether a candidate that is no better passes in one sequence."""
+    judge = _gate(right, kind, doubt)
+    if way == "independent":
+        return sum(judge(right ^ change) for change in changes) > 0
+    *probes, last = changes
+    if way == "by scores":
+        for change in probes:
+            judge(right ^ change)
+        kept = [change for change in probes if (right ^ change).sum() > right.sum()]
+    else:
+        kept = [change for change in probes if judge((right ^ change) | mended)]
+    return judge(right ^ np.logical_or.reduce(kept or [last]))
+
+
+def _gate(right: Answers, kind: str, doubt: float) -> Judge:
+    """A gate that judges candidates against the baseline, one after the other."""
+    verdicts: list[bool] = []
+
+    def judge(candidate: Answers) -> bool:
+        threshold = doubt if kind == "plain" else allowance(kind, verdicts, doubt)
+        gained = int(np.count_nonzero(candidate & ~right))
+        lost = int(np.count_nonzero(right & ~candidate))
+        verdicts.append(_doubt(gained, lost) <= threshold)
+        return verdicts[-1]
+
+    return judge
+
+
+@cache
+def _doubt(gained: int, lost: int) -> float:
+    """1 - P(better), as a gate has it; what both get right or wrong does not matter to that."""
+    cases = PairedCounts([lost, 0, gained, 0, 100, 0, 100])
+    return float(posterior_of_difference(cases, "recall").cdf(0.0))

@@ -1,0 +1,243 @@
+"""Do limits and tests hold at every look? Labels arrive in batches, and somebody looks each time.
+
+Streams of units are drawn as in the study of few and uneven units. Counted is whether the truth was
+ever outside the limits, and whether exchangeable systems were ever told apart; beside it, the same
+of a fixed interval and of a fixed test that somebody looks at as often.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from probative._validation import open_probability, whole_number
+from probative.counts import PairedCounts
+from probative.inference.clusters import jackknife_error
+from probative.inference.sequences import Wealth, log_e_value, planned_grid
+from probative.inference.sequential import FEWEST, look_limits
+from probative.metrics import contributions, f1_from_jaccard, score
+from probative.results import Result
+from probative_studies.clusters import Condition, case_shares, draw, true_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.counts import Counts
+
+
+# -----------------------------------------------------------------------------
+# Streams of units are drawn as in the study of few and uneven units. Counted is whether the truth
+# was ever outside the limits, and whether exchangeable systems were ever told apart; beside it,
+# the same of a fixed interval and of a fixed test that somebody looks at as often.
+# -----------------------------------------------------------------------------
+
+# a sentence has few items; a document many, and of uneven number
+CONDITIONS = (
+    Condition("difference", f1=0.75, items=2, filled=0.6, sizes="zipf", correlation=0.1),
+    Condition("difference", f1=0.45, items=2, filled=0.6, sizes="zipf", correlation=0.3),
+    Condition("difference", f1=0.9, items=10, sizes="lognormal", correlation=0.1),
+)
+_GAP = 0.015  # of systems that differ
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EverWrong(Result):
+    """How often something was ever wrong in a stream of labels.
+
+    Attributes
+    ----------
+    what
+        What was looked at: the score of items, of units, the difference, or the test.
+    condition
+        What the stream was like.
+    looks, units
+        How often somebody looked, and how many units (items) there were in the end.
+    share, standard_error
+        In how many streams it was ever wrong; of a test of different systems, how often it was
+        ever decided.
+    fixed
+        The same of a fixed interval, or of a normal test, looked at as often.
+    once
+        Of a test of different systems: how often the fixed test decides at the end, looked at once.
+    streams
+        How many were drawn.
+    """
+
+    what: str
+    condition: str
+    looks: int
+    units: int
+    share: float
+    standard_error: float
+    fixed: float
+    once: float | None
+    streams: int
+
+    def to_dict(self) -> dict[str, object]:
+        """All fields; what does not apply is null."""
+        return {"once": None, **super().to_dict()}
+
+    def __str__(self) -> str:
+        return f"{self.what}, {self.condition}: {self.share:.4f} (fixed: {self.fixed:.4f})"
+
+
+def look_study(
+    conditions: Sequence[Condition] = CONDITIONS,
+    *,
+    level: float = 0.95,
+    units: int = 1000,
+    batch: int = 5,
+    streams: int = 1000,
+    item_streams: int = 10_000,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[EverWrong]:
+    """Simulate streams of labels and look after every batch.
+
+    Parameters
+    ----------
+    conditions
+        What streams of units to draw.
+    level
+        Of limits and tests.
+    units, batch
+        How many units there are in a stream, and after how many somebody looks.
+    streams, item_streams
+        How many streams of units, and of single items.
+    rng
+        The seed.
+    report
+        Called with the number of parts done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.looks import look_study
+    >>> item, *_ = look_study((), item_streams=200)
+    >>> item.share <= 0.05 < item.fixed
+    True
+    """
+    level = open_probability("level", level)
+    seed = whole_number("rng", rng, least=0)
+    parts = 3 + 2 * len(conditions)
+    results = []
+    for place, share in enumerate((0.3, 0.6, 0.9)):
+        report(place, parts)
+        generator = np.random.default_rng([seed, place])
+        results.append(_items(share, level, units, batch, item_streams, generator))
+    for place, condition in enumerate(conditions):
+        generator = np.random.default_rng([seed, 100 + place])
+        for step, gap in enumerate((0.0, _GAP)):
+            report(3 + 2 * place + step, parts)
+            results += _units(condition, gap, level, units, batch, streams, generator)
+    return results
+
+
+def _items(
+    share: float, level: float, items: int, batch: int, streams: int, rng: np.random.Generator
+) -> EverWrong:
+    """The mixture sequence for F1 of single items, and Wilson's interval looked at as often."""
+    looks = np.arange(batch, items + 1, batch)
+    hits = np.cumsum(rng.binomial(batch, share, (streams, len(looks))), axis=1)
+    doubted = log_e_value(hits, looks, share) >= -math.log1p(-level)
+    z = -special.ndtri((1 - level) / 2)
+    fixed = np.abs(hits - looks * share) > z * np.sqrt(looks * share * (1 - share))
+    return _result(
+        "F1 of items",
+        f"F1 {f1_from_jaccard(share):.2f}",
+        len(looks),
+        items,
+        doubted.any(axis=1),
+        fixed.any(axis=1),
+    )
+
+
+def _units(
+    condition: Condition,
+    gap: float,
+    level: float,
+    units: int,
+    batch: int,
+    streams: int,
+    rng: np.random.Generator,
+) -> list[EverWrong]:
+    """The sequences for F1 and for the difference by unit, and the bets, beside fixed ones."""
+    condition = replace(condition, gap=gap, units=units)
+    shares = case_shares(condition)
+    truths = float(score(PairedCounts(shares).a, "f1")), true_difference(shares)
+    wrong = np.zeros((3, 2, streams), dtype=bool)
+    once = np.zeros(streams, dtype=bool)
+    for stream in range(streams):
+        rows = PairedCounts(draw(rng, condition, shares))
+        wrong[..., stream], once[stream] = _watched(rows, truths, level, batch)
+    said = (
+        f"F1 {condition.f1:g}, {condition.items} items per unit, {condition.sizes}, B - A = {gap:g}"
+    )
+    test = "test of exchangeable systems" if gap == 0 else "test finds B better"
+    number = units // batch
+    results = [
+        _result("F1 of units", said, number, units, wrong[0][0], wrong[0][1]),
+        _result("difference", said, number, units, wrong[1][0], wrong[1][1]),
+        _result(test, said, number, units, wrong[2][0], wrong[2][1], float(once.mean())),
+    ]
+    return results if gap == 0 else results[1:]
+
+
+def _watched(
+    rows: PairedCounts, truths: tuple[float, float], level: float, batch: int
+) -> tuple[NDArray[np.bool_], bool]:
+    """Whether score, difference and bets were ever wrong, and fixed ones; the test at the end.
+
+    What `SequentialTest` does at every look, without sorting all units again for each.
+    """
+    wrong, once = np.zeros((3, 2), dtype=bool), False
+    z = float(-special.ndtri((1 - level) / 2))
+    (xa, ya), (xb, yb) = _ratio(rows.a), _ratio(rows.b)
+    units = len(ya)
+    wealth, every = Wealth(planned_grid(units, level)), np.ones(units)
+    for end in range(batch, units + 1, batch):
+        a, b = (xa[:end], ya[:end]), (xb[:end], yb[:end])
+        asked = (([a], (0.0, 1.0)), ([a, b], (-1.0, 1.0)))
+        looks = [look_limits(own, every[:end], ends, units, level=level) for own, ends in asked]
+        for place, (look, truth) in enumerate(zip(looks, truths, strict=True)):
+            wrong[place, 0] |= not look[1] <= truth <= look[2]
+        common = (a[0].sum() + b[0].sum()) / max(a[1].sum() + b[1].sum(), 1.0)
+        lead = (xb - xa - common * (yb - ya))[end - batch : end]
+        wealth = wealth.bet(lead[lead != 0], units=batch)
+        wrong[2, 0] |= wealth.pvalue() <= 1 - level
+        there = a[1] + b[1] > 0
+        if there.sum() < FEWEST:
+            continue
+        for place, (own, _) in enumerate(asked):
+            error = jackknife_error([(x[there], y[there]) for x, y in own], every[:end][there])
+            wrong[place, 1] |= abs(looks[place][0] - truths[place]) > z * error
+        once = abs(looks[1][0]) > z * error
+        wrong[2, 1] |= once
+    return wrong, once
+
+
+def _ratio(counts: Counts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What every unit adds to numerator and denominator of F1."""
+    x, y = contributions(counts, "f1")
+    return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+
+
+def _result(
+    what: str,
+    condition: str,
+    looks: int,
+    units: int,
+    wrong: NDArray[np.bool_],
+    fixed: NDArray[np.bool_],
+    once: float | None = None,
+) -> EverWrong:
+    share = float(wrong.mean())
+    error = math.sqrt(max(share * (1 - share), 1 / len(wrong)) / len(wrong))
+    return EverWrong(
+        what, condition, looks, units, share, error, float(fixed.mean()), once, len(wrong)
+    )

@@ -1,0 +1,378 @@
+"""Do the intervals of macro averages cover what they promise?
+
+Test sets are drawn from populations whose macro F1 is known, and judged by two systems that err
+together. Labels are independent of each other in ten conditions, from comfortable ones to labels
+with three items; in the others every datum has one label, and what one label misses is another
+one's false alarm.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from probative._validation import open_probability, random_generator, whole_number
+from probative.counts import Counts, PairedCounts
+from probative.inference.differences import difference
+from probative.inference.intervals import interval
+from probative.inference.macro import MacroEvidence, degrees_of_freedom, macro_score
+from probative.inference.macro_difference import macro_difference
+from probative.inference.macro_posterior import macro_posterior
+from probative.label_counts import LabelCounts
+from probative.metrics import ratio, score
+from probative.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from probative._types import RNG, Array
+
+
+# -----------------------------------------------------------------------------
+# Intervals of macro averages as others make them, for comparison.
+# -----------------------------------------------------------------------------
+
+
+def delta_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
+    """By the delta method over the units, on the scale of log odds, with Student's quantile."""
+    estimate = macro_score(cells)
+    if not 0 < estimate < 1:
+        return 0.0, 1.0
+    reach = _reach(_moves(cells), level) / (estimate * (1 - estimate))
+    low, high = special.expit(special.logit(estimate) + np.array([-reach, reach])).tolist()
+    return low, high
+
+
+def delta_difference(a: LabelCounts, b: LabelCounts, level: float) -> tuple[float, float]:
+    """By the delta method over the units, with Student's quantile."""
+    estimate = macro_score(b) - macro_score(a)
+    reach = _reach(_moves(b) - _moves(a), level)
+    return estimate - reach, estimate + reach
+
+
+def mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
+    """Wilson's limits of the labels, whose arms are added up in squares."""
+    tables = cells.by_label()
+    limits = interval(tables, "f1", level=level)
+    return _join(
+        np.asarray(score(tables, zero_division=0)), np.asarray(limits.low), np.asarray(limits.high)
+    )
+
+
+def mover_difference(paired: Array, level: float) -> tuple[float, float]:
+    """The limits of each label's difference (METHODS' MOVER), whose arms are added up in squares.
+
+    `paired` holds the seven paired cases of every label.
+    """
+    differences = [difference(PairedCounts(row), "f1", level=level) for row in paired]
+    estimates, low, high = np.array([(d.estimate, d.low, d.high) for d in differences]).T
+    return _join(np.nan_to_num(estimates), low, high)
+
+
+def one_prior_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
+    """A prior that labels of every size share, worth at most eight items."""
+    tables = cells.by_label()
+    posterior = macro_posterior(
+        np.asarray(tables.tp),
+        np.asarray(tables.nu),
+        f1=True,
+        slope_spread=1e-4,
+        largest_kappa=8.0,
+    )
+    low, high = np.asarray(posterior.ppf([(1 - level) / 2, (1 + level) / 2])).tolist()
+    return low, high
+
+
+def _join(estimate: Array, low: Array, high: Array) -> tuple[float, float]:
+    n, centre = len(estimate), float(np.mean(estimate))
+    below, above = (
+        math.sqrt(float(np.sum(arm**2))) / n for arm in (estimate - low, high - estimate)
+    )
+    return centre - below, centre + above
+
+
+def _moves(cells: LabelCounts) -> Array:
+    """How far each unit moves the macro F1."""
+    x, y = ratio(cells.counts, "f1")
+    top, bottom = cells.sum_by_label(x), cells.sum_by_label(y)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share, weight = (
+            np.where(bottom > 0, top / bottom, 0.0),
+            np.where(bottom > 0, 1 / bottom, 0.0),
+        )
+    moved = (x - share[cells.label] * y) * weight[cells.label]
+    return cells.sum_by_unit(moved) / cells.n_labels
+
+
+def _reach(moves: Array, level: float) -> float:
+    n = len(moves)
+    quantile = float(special.stdtrit(n - 1, (1 + level) / 2))
+    return quantile * math.sqrt(n / (n - 1) * float(np.sum(moves**2)))
+
+
+# -----------------------------------------------------------------------------
+# Do the intervals of macro averages cover what they promise?
+#
+# Test sets are drawn from populations whose macro F1 is known, and judged by two systems that err
+# together. Labels are independent of each other in ten conditions, from comfortable ones to labels
+# with three items; in the others every datum has one label, and what one label misses is another
+# one's false alarm.
+# -----------------------------------------------------------------------------
+
+_BETTER = 0.02  # what B's F1 exceeds A's by
+_TOGETHER = 0.5  # how often the two systems share their fate
+
+
+@dataclass(frozen=True, eq=False)
+class MacroCoverage(Result):
+    """Coverage of one kind of interval of macro F1 under one condition.
+
+    Attributes
+    ----------
+    condition
+        The labels: how many items are expected, and the F1 of the baseline.
+    question
+        "one system", or "difference" of two.
+    method
+        How the interval was made.
+    coverage, standard_error
+        How often it holds the truth, and the Monte-Carlo error of that.
+    length
+        The mean length.
+    replicates
+        How many test sets were drawn.
+    """
+
+    condition: str
+    question: str
+    method: str
+    coverage: float
+    standard_error: float
+    length: float
+    replicates: int
+
+
+class Sample(NamedTuple):
+    """A test set as two systems answer it, and their macro F1 in the population."""
+
+    a: LabelCounts
+    b: LabelCounts
+    paired: Array
+    true_a: float
+    true_b: float
+
+
+@dataclass(frozen=True)
+class SeparateLabels:
+    """Labels with so many expected items each, independent of each other; items are units.
+
+    Precision and recall of each label are A's `f1`, and B's is two points higher.
+    """
+
+    items: tuple[float, ...]
+    f1: tuple[float, ...]
+
+    def draw(self, generator: np.random.Generator) -> Sample:
+        """Draw a test set."""
+        items, a = np.array(self.items, np.float64), np.array(self.f1)
+        b = np.minimum(a + _BETTER, 0.99)
+        both = _TOGETHER * np.minimum(a, b) + (1 - _TOGETHER) * a * b
+        alarms_a, alarms_b = items * (1 - a), items * (1 - b)
+        shared = _TOGETHER * np.minimum(alarms_a, alarms_b)
+        expected = [
+            items * (a - both),
+            alarms_a - shared,
+            items * (b - both),
+            alarms_b - shared,
+            items * both,
+            shared,
+            items * (1 - a - b + both),
+        ]
+        paired = generator.poisson(np.stack(expected, axis=1))
+        label, case = (grid.ravel() for grid in np.indices(paired.shape))
+        label, case = (np.repeat(part, paired.ravel()) for part in (label, case))
+        cases, unit = PairedCounts(np.eye(7)), np.arange(len(label))
+        cells_a, cells_b = (
+            LabelCounts(unit, label, side[case], len(unit), len(items))
+            for side in (cases.a, cases.b)
+        )
+        return Sample(cells_a, cells_b, paired.astype(np.float64), float(a.mean()), float(b.mean()))
+
+
+@dataclass(frozen=True)
+class OneLabelEach:
+    """Data with one label each; A is right on 75 % of them, B on about 78 %."""
+
+    items: int
+    prevalence: tuple[float, ...]
+
+    def draw(self, generator: np.random.Generator) -> Sample:
+        """Draw a test set."""
+        prevalence = np.array(self.prevalence)
+        cells, patterns = _population(prevalence)
+        data = patterns[generator.choice(len(cells), size=self.items, p=cells)]
+        k = len(prevalence)
+        gold, a, b = (data[:, side, None] == np.arange(k) for side in range(3))
+        paired = [
+            np.sum(which, axis=0)
+            for which in (
+                gold & a & ~b,
+                ~gold & a & ~b,
+                gold & ~a & b,
+                ~gold & ~a & b,
+                gold & a & b,
+                ~gold & a & b,
+                gold & ~a & ~b,
+            )
+        ]
+        side_a, side_b = (
+            LabelCounts.from_table(Counts(gold & s, ~gold & s, gold & ~s)) for s in (a, b)
+        )
+        true_a, true_b = (_population_macro_f1(cells, patterns, side) for side in (1, 2))
+        return Sample(side_a, side_b, np.stack(paired, axis=1).astype(float), true_a, true_b)
+
+
+def _even(f1: float, *items: float) -> SeparateLabels:
+    return SeparateLabels(tuple(items), (f1,) * len(items))
+
+
+CONDITIONS: dict[str, SeparateLabels | OneLabelEach] = {
+    "3 and 1000 items, 0.9": _even(0.9, 3, 1000),
+    "3 and 300 items, 0.9": _even(0.9, 3, 300),
+    "300, 300 and 3 items, 0.9": _even(0.9, 300, 300, 3),
+    "60, 60 and 3 items, 0.9": _even(0.9, 60, 60, 3),
+    "20 labels of 5, 0.9": _even(0.9, *[5] * 20),
+    "20 labels of 50, 0.95": _even(0.95, *[50] * 20),
+    "4 labels of 3, 0.9": _even(0.9, *[3] * 4),
+    "3 to 500 items, 0.4 to 0.95": SeparateLabels(
+        (3, 6, 12, 25, 50, 120, 250, 500), tuple(np.linspace(0.4, 0.95, 8).tolist())
+    ),
+    "5 labels of 200, 0.9": _even(0.9, *[200] * 5),
+    "10 labels of 100, 0.6 to 0.95": SeparateLabels(
+        (100,) * 10, tuple(np.linspace(0.6, 0.95, 10).tolist())
+    ),
+    "2 classes, 100 data": OneLabelEach(100, (0.7, 0.3)),
+    "5 classes, 100 data": OneLabelEach(100, (0.5, 0.25, 0.15, 0.07, 0.03)),
+    "5 classes, 1000 data": OneLabelEach(1000, (0.5, 0.25, 0.15, 0.07, 0.03)),
+}
+
+
+def macro_coverage(
+    conditions: dict[str, SeparateLabels | OneLabelEach] | None = None,
+    *,
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[MacroCoverage]:
+    """Simulate test sets under every condition, and count how often the truth is covered.
+
+    Parameters
+    ----------
+    conditions
+        What to draw from; by default `CONDITIONS`.
+    level, replicates, rng
+        The level of the intervals, how many test sets to draw each, and a seed or generator.
+    report
+        Called with the number of test sets done and of all.
+    """
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    chosen = CONDITIONS if conditions is None else conditions
+    study = []
+    for k, (name, condition) in enumerate(chosen.items()):
+        generator = _stream(rng, k)
+        limits, true = [], []
+        for r in range(replicates):
+            report(k * replicates + r, len(chosen) * replicates)
+            sample = condition.draw(generator)
+            by_method = _limits(sample, level)
+            limits.append(list(by_method.values()))
+            true.append([_truth(sample, question) for question, _ in by_method])
+        study += _summary(name, list(by_method), np.array(limits), np.array(true))
+    return study
+
+
+def _stream(rng: RNG | None, k: int) -> np.random.Generator:
+    """What the k-th condition is drawn from: with a seed the same, whatever the others are."""
+    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
+        return np.random.default_rng([int(rng), k])
+    return random_generator(rng)
+
+
+def _limits(sample: Sample, level: float) -> dict[tuple[str, str], tuple[float, float]]:
+    """The limits of every method, by question and name."""
+    a, b, paired, *_ = sample
+    both, posterior = macro_difference(a, b, level=level)
+    one = MacroEvidence(both.a, posterior.a, degrees_of_freedom(a))  # is found on the way
+    single, gap = "one system", "difference"
+    return {
+        (single, "delta"): delta_interval(a, level),
+        (single, "mover"): mover_interval(a, level),
+        (single, "one prior"): one_prior_interval(a, level),
+        (single, "hierarchical"): one.limits(level),
+        (gap, "delta"): delta_difference(a, b, level),
+        (gap, "mover"): mover_difference(paired, level),
+        (gap, "hierarchical"): (both.low, both.high),
+    }
+
+
+def _truth(sample: Sample, question: str) -> float:
+    return sample.true_a if question == "one system" else sample.true_b - sample.true_a
+
+
+def _summary(
+    condition: str, methods: list[tuple[str, str]], limits: Array, true: Array
+) -> list[MacroCoverage]:
+    """`limits` has one row per test set, one column per method."""
+    low, high = limits[..., 0], limits[..., 1]
+    n = len(true)
+    share = np.mean((low <= true) & (true <= high), axis=0)
+    length = np.mean(high - low, axis=0)
+    return [
+        MacroCoverage(
+            condition=condition,
+            question=question,
+            method=method,
+            coverage=float(share[k]),
+            standard_error=float(np.sqrt(share[k] * (1 - share[k]) / n)),
+            length=float(length[k]),
+            replicates=n,
+        )
+        for k, (question, method) in enumerate(methods)
+    ]
+
+
+def _population(prevalence: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Probabilities of all triples of right label, label of A and label of B."""
+    k = len(prevalence)
+    right_a, right_b = 0.75, 0.80
+    patterns, cells = [], []
+    for gold in range(k):
+        wrong = np.where(np.arange(k) == gold, 0, prevalence)
+        wrong = wrong / wrong.sum()
+        of_a = np.where(np.arange(k) == gold, right_a, (1 - right_a) * wrong)
+        of_b = np.where(np.arange(k) == gold, right_b, (1 - right_b) * wrong)
+        for a in range(k):
+            for b in range(k):
+                shared = _TOGETHER * of_a[a] * (a == b)
+                cells.append(prevalence[gold] * (shared + (1 - _TOGETHER) * of_a[a] * of_b[b]))
+                patterns.append((gold, a, b))
+    return np.array(cells) / np.sum(cells), np.array(patterns)
+
+
+def _population_macro_f1(cells: Array, patterns: NDArray[np.int64], side: int) -> float:
+    k = int(patterns.max()) + 1
+    scores = []
+    for label in range(k):
+        gold, predicted = patterns[:, 0] == label, patterns[:, side] == label
+        scores.append(
+            2 * cells[gold & predicted].sum() / (cells[gold].sum() + cells[predicted].sum())
+        )
+    return float(np.mean(scores))

@@ -1,0 +1,545 @@
+"""Do the intervals of MCC, kappa and their kin cover what they promise?
+
+Of one score the coverage is a sum over all tables of four cells, and the question is what the least
+of it is: over shares of positives, recalls and specificities down to guessing, where the score is
+defined in half of the test sets at least. Of differences, of units and of several classes test sets
+are drawn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._confusion import OF_TABLES, score_of_table
+from probative._validation import one_of, open_probability, whole_number
+from probative.counts import Counts, PairedCounts
+from probative.errors import InputError
+from probative.inference.confusion import (
+    METHOD,
+    ConfusedItems,
+    confusion_difference,
+    confusion_interval,
+)
+from probative.inference.differences import difference
+from probative.inference.intervals import default_method, interval, methods_for, units_hold
+from probative.inference.macro import macro_interval
+from probative.inference.macro_difference import macro_difference
+from probative.label_counts import LabelCounts
+from probative.metrics import COMPOSITES, TABLE, Composite, score
+from probative.results import Result
+from probative_studies.clusters import Condition, draw
+from probative_studies.coverage import all_tables, chances_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._types import Array
+
+
+# -----------------------------------------------------------------------------
+# Test sets of several classes, and the intervals of their scores.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Codes = NDArray[np.intp]
+
+
+METRICS = (*OF_TABLES, "balanced_accuracy")
+
+
+def methods_of(metric: str) -> tuple[str, str]:
+    """What the intervals of one score and of a difference are called."""
+    return (METHOD, "mover") if metric in OF_TABLES else ("hierarchical", "hierarchical")
+
+
+@dataclass(frozen=True)
+class Confused:
+    """Two systems on classes of these shares.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    shares
+        Of the classes in the answer.
+    right
+        The share of items of every class that A gets right; wrong ones are evenly spread.
+    copied
+        The share of items of which B says what A says; of the others B says what it would say for
+        itself, right twice as often as wrong, and more often than A.
+    n
+        Items.
+    units
+        How many units they come in; 0 where they are independent. A unit has its own share that
+        is right.
+    """
+
+    name: str
+    shares: tuple[float, ...]
+    right: float
+    copied: float
+    n: int
+    units: int = 0
+
+    @property
+    def _own_right(self) -> float:
+        """How often B is right where it does not copy A."""
+        return (1 + self.right) / 2
+
+    def truth(self, metric: str) -> tuple[float, float]:
+        """The scores of A and B."""
+        right_b = self.copied * self.right + (1 - self.copied) * self._own_right
+        a, b = (self._score(right, metric) for right in (self.right, right_b))
+        return a, b
+
+    def _score(self, right: float, metric: str) -> float:
+        if metric == "balanced_accuracy":
+            return right
+        k = len(self.shares)
+        wrong = (1 - right) / (k - 1)
+        table = np.array(self.shares)[:, None] * (wrong + (right - wrong) * np.eye(k))
+        return float(score_of_table(table, metric))
+
+    def interval(self, metric: str, rng: np.random.Generator, level: float) -> Any:
+        """The interval of A's score on a test set."""
+        a, _ = self.draw(rng)
+        if metric == "balanced_accuracy":
+            return macro_interval(cells_of_items(a), "recall", level=level)
+        return confusion_interval(a, metric, level=level)
+
+    def difference(self, metric: str, rng: np.random.Generator, level: float) -> Any:
+        """The interval of B minus A on a test set."""
+        a, b = self.draw(rng)
+        if metric == "balanced_accuracy":
+            return macro_difference(cells_of_items(a), cells_of_items(b), "recall", level=level)[0]
+        return confusion_difference(a, b, metric, level=level)
+
+    def draw(self, rng: np.random.Generator) -> tuple[ConfusedItems, ConfusedItems]:
+        """A test set on which the answer has all classes."""
+        k = len(self.shares)
+        while True:
+            answer = rng.choice(k, self.n, p=self.shares)
+            if len(np.unique(answer)) == k:
+                break
+        units, luck = None, np.zeros(self.n)
+        if self.units:
+            units = np.sort(rng.integers(self.units, size=self.n))
+            luck = rng.standard_normal(self.units)[units]
+        a = self._said(rng, answer, self.right, luck)
+        b = self._said(rng, answer, self._own_right, luck)
+        b = np.where(rng.random(self.n) < self.copied, a, b)
+        return ConfusedItems(answer, a, k, units), ConfusedItems(answer, b, k, units)
+
+    def _said(self, rng: np.random.Generator, answer: Codes, right: float, luck: Array) -> Codes:
+        """What a system says: right with this probability, which a unit's luck moves."""
+        from scipy import special
+
+        # a normal threshold keeps the mean where it is, whatever the units share
+        shared = _SHARED if self.units else 0.0
+        own = np.sqrt(shared) * luck + np.sqrt(1 - shared) * rng.standard_normal(self.n)
+        wrong = (answer + rng.integers(1, len(self.shares), self.n)) % len(self.shares)
+        return np.where(special.ndtr(own) < right, answer, wrong)
+
+
+_SHARED = 0.2  # of the variance behind being right, in a unit
+_SHARES = {
+    "3 classes": (0.6, 0.3, 0.1),
+    "3 classes, rare": (0.9, 0.07, 0.03),
+    "8 classes": (0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05),
+}
+CONDITIONS = tuple(
+    Confused(f"{name}, {right:g} right", shares, right, 0.7, n)
+    for name, shares in _SHARES.items()
+    for right in (0.95, 0.7)
+    for n in (50, 200)
+) + tuple(
+    Confused(f"{name}, 0.8 right, {kind}", _SHARES[name], 0.8, copied, n, units)
+    for name in ("3 classes", "8 classes")
+    for kind, copied, n, units in (
+        ("copies", 0.99, 100, 0),
+        ("copies", 0.99, 1000, 0),
+        ("10 units", 0.7, 300, 10),
+        ("40 units", 0.7, 1200, 40),
+    )
+)
+
+
+def cells_of_items(items: ConfusedItems) -> LabelCounts:
+    """Right and missed items of every class, by unit: one cell for all of a class in a unit."""
+    units = np.arange(len(items.answer)) if items.units is None else items.units
+    cell, place = np.unique(units * items.n_classes + items.answer, return_inverse=True)
+    right, wrong = (
+        np.bincount(place, own, len(cell))
+        for own in (items.said == items.answer, items.said != items.answer)
+    )
+    unit, label = np.divmod(cell, items.n_classes)
+    counts = Counts(right, 0 * right, wrong)
+    return LabelCounts(unit, label, counts, int(units.max()) + 1, items.n_classes)
+
+
+# -----------------------------------------------------------------------------
+# Do the intervals of MCC, kappa and their kin cover what they promise?
+#
+# Of one score the coverage is a sum over all tables of four cells, and the question is what the
+# least of it is: over shares of positives, recalls and specificities down to guessing, where the
+# score is defined in half of the test sets at least. Of differences, of units and of several
+# classes test sets are drawn.
+# -----------------------------------------------------------------------------
+
+QUESTIONS = (
+    *("score", "difference", "units", "unit-differences"),
+    *("classes", "class-differences"),
+)
+_POSITIVES = (0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
+_RATES = (0.05, 0.15, 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
+_DEFINED = 0.5
+_HARDLY = 1e-12  # rounding
+# share of positives, recall, specificity, share of the items in dispute
+_SYSTEMS = {
+    "even": (0.5, 0.8, 0.8, 0.1),
+    "rare": (0.1, 0.7, 0.95, 0.04),
+    "good": (0.3, 0.95, 0.97, 0.03),
+}
+# share of positives, recall, specificity and items of two systems that err apart from each other
+_APART = {
+    "scarce, apart": (0.05, 0.9, 0.99, 400),
+    "scarce and poor, apart": (0.05, 0.3, 0.98, 400),
+    "guessing, apart": (0.5, 0.5, 0.5, 50),
+}
+_ITEMS = (20, 50, 200)
+_COPIED, _COPIES = 0.01, (50, 100, 300, 1000)
+_UNITS, _UNIT_SIZES, _CORRELATION = (10, 20, 40), ("equal", "lognormal"), 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class MetricCoverage(Result):
+    """How often intervals of one score hold the truth under one condition.
+
+    Attributes
+    ----------
+    question, metric, condition, n
+        What is asked, of which score, of which systems, and with how many items or units.
+    method
+        How the interval is made.
+    coverage, standard_error
+        The share of test sets whose interval holds the truth; of a sum, without an error.
+    noted, unnoted_misses
+        How often the interval carries a note, and how often it misses without one.
+    length
+        The mean length; NaN where it was told without the limits whether they hold the truth.
+    replicates
+        Test sets drawn; 0 where all are gone through.
+    """
+
+    question: str
+    metric: str
+    condition: str
+    n: int
+    method: str
+    coverage: float
+    standard_error: float
+    noted: float
+    unnoted_misses: float
+    length: float
+    replicates: int
+
+
+def metric_study(
+    questions: Sequence[str] = QUESTIONS,
+    metrics: Sequence[str] = COMPOSITES,
+    *,
+    sizes: Sequence[int] = (10, 20),
+    methods: Sequence[str] | None = None,
+    conditions: Sequence[str] | None = None,
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[MetricCoverage]:
+    """The coverage of all conditions.
+
+    Parameters
+    ----------
+    questions
+        "score": the least coverage of one score, exactly; "difference": of two systems, near-copies
+        among them; "units", "unit-differences": of both where items come in units; "classes",
+        "class-differences": of both where there are several classes.
+    metrics
+        Which scores.
+    sizes, methods
+        Items, and methods of intervals, for "score"; by default the one that is used.
+    conditions
+        Parts of the names of those that are drawn, such as "rare, lognormal"; by default all.
+    level, replicates, rng
+        The level of the intervals, test sets per condition, and the seed.
+    report
+        Called with the number of conditions done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.metrics import metric_study
+    >>> result, = metric_study(["score"], ["informedness"], sizes=[4])
+    >>> 0.93 < result.coverage < 0.97
+    True
+    """
+    for name, values, known in (
+        ("questions", questions, QUESTIONS),
+        ("metrics", metrics, COMPOSITES),
+    ):
+        for value in values:
+            one_of(name, value, known)
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    seed = whole_number("rng", rng, least=0)
+    jobs: list[_Exact | _Drawn] = []
+    if "score" in questions:
+        jobs += _exact_jobs(metrics, [whole_number("sizes", n) for n in sizes], methods)
+    for asked, metric in itertools.product((_difference_jobs, _unit_jobs, _class_jobs), metrics):
+        jobs += [
+            job for job in asked(metric) if job.question in questions and _wanted(job, conditions)
+        ]
+    if conditions and not jobs:
+        raise InputError(f"conditions: none is called {', '.join(conditions)}")
+    results = []
+    for place, job in enumerate(jobs):
+        report(place, len(jobs))
+        results.append(job.coverage(level, replicates, np.random.default_rng([seed, place])))
+    return results
+
+
+def _wanted(job: _Drawn, conditions: Sequence[str] | None) -> bool:
+    return conditions is None or any(part in job.condition for part in conditions)
+
+
+@dataclass(frozen=True)
+class _Exact:
+    """An interval whose coverage is a sum."""
+
+    metric: str
+    n: int
+    method: str
+
+    def coverage(self, level: float, _: int, __: np.random.Generator) -> MetricCoverage:
+        return least_coverage(self.metric, self.n, self.method, level=level)
+
+
+def _exact_jobs(
+    metrics: Sequence[str], sizes: Sequence[int], methods: Sequence[str] | None
+) -> Iterator[_Exact]:
+    for metric, n in itertools.product(metrics, sizes):
+        for method in methods or (default_method(metric),):
+            yield _Exact(metric, n, one_of("methods", method, methods_for(metric)))
+
+
+def least_coverage(
+    metric: str, n: int, method: str | None = None, *, level: float = 0.95
+) -> MetricCoverage:
+    """The least coverage of an interval over shares of positives, recalls and specificities.
+
+    The length and the share of notes are those of all these conditions, on average.
+
+    Parameters
+    ----------
+    metric, n, method, level
+        The score, the number of items, and the interval.
+    """
+    method = default_method(metric) if method is None else method
+    own = TABLE[metric]
+    assert isinstance(own, Composite)  # noqa: S101  # as `metric_study` makes sure
+    tables = all_tables(n)
+    found = interval(Counts(*tables.T), metric, method, level=level)
+    there = ~np.isnan(own.value(*tables.T))
+    low, high, length = found.low, found.high, np.where(there, found.high - found.low, 0.0)
+    notes = np.broadcast_to(np.asarray(found.note, dtype=object), len(tables))
+    noted = np.array([note is not None for note in notes])
+    conditions, rows = [], []
+    for shares in _conditions():
+        weight = chances_of(tables, shares) * there
+        if weight.sum() >= _DEFINED:
+            truth = float(own.value(*shares))
+            held = (low <= truth + _HARDLY) & (truth - _HARDLY <= high)
+            events = held, noted, ~held & ~noted, length
+            rows.append([weight @ event / weight.sum() for event in events])
+            conditions.append(shares)
+    columns = np.array(rows).T
+    worst = int(np.argmin(columns[0]))
+    return MetricCoverage(
+        "score",
+        metric,
+        "least, at " + " ".join(f"{share:.4g}" for share in conditions[worst]),
+        n,
+        method,
+        float(columns[0][worst]),
+        0.0,
+        float(columns[1].mean()),
+        float(columns[2][worst]),
+        float(columns[3].mean()),
+        0,
+    )
+
+
+def _conditions() -> Iterator[Array]:
+    """The shares of tp, fp, fn and tn of systems that are no worse than guessing."""
+    for share, recall, specificity in itertools.product(_POSITIVES, _RATES, _RATES):
+        if recall + specificity >= 1:
+            rest = 1 - share
+            yield np.array(
+                [
+                    share * recall,
+                    rest * (1 - specificity),
+                    share * (1 - recall),
+                    rest * specificity,
+                ]
+            )
+
+
+def paired_shares(
+    positives: float, recall: float, specificity: float, disputed: float, lead: float = 0.0
+) -> Array:
+    """The shares of the eight cases of two systems.
+
+    Parameters
+    ----------
+    positives, recall, specificity
+        Of the answer, and of A.
+    disputed
+        The share of items in dispute, of positives and negatives alike.
+    lead
+        How much more often B is right there than A, from -1 to 1.
+    """
+    won, lost = disputed * (1 + lead) / 2, disputed * (1 - lead) / 2
+    negatives = 1 - positives
+    shares = np.empty(8)
+    shares[[2, 0]] = positives * won, positives * lost
+    shares[[4, 6]] = positives * (recall - lost), positives * (1 - recall - won)
+    shares[[1, 3]] = negatives * won, negatives * lost
+    shares[[7, 5]] = negatives * (specificity - lost), negatives * (1 - specificity - won)
+    return np.maximum(shares, 0.0)
+
+
+def shares_apart(positives: float, recall: float, specificity: float) -> Array:
+    """Return the shares of the eight cases of two systems as good as each other that err apart.
+
+    Parameters
+    ----------
+    positives, recall, specificity
+        Of the answer, and of both systems.
+    """
+    shares = np.empty(8)
+    missed, alarms = 1 - recall, 1 - specificity
+    shares[[0, 2, 4, 6]] = recall * missed, recall * missed, recall**2, missed**2
+    shares[[1, 3, 5, 7]] = alarms * specificity, alarms * specificity, alarms**2, specificity**2
+    return shares * np.where(np.arange(8) % 2, 1 - positives, positives)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Test sets that are drawn, and an interval of each."""
+
+    question: str
+    metric: str
+    condition: str
+    n: int
+    method: str
+    truth: float
+    # an interval, with its note; or whether it holds the truth, and has a note
+    limits: Callable[[np.random.Generator, float], Any]
+
+    def coverage(
+        self, level: float, replicates: int, generator: np.random.Generator
+    ) -> MetricCoverage:
+        found: list[tuple[bool, bool, float]] = []
+        while len(found) < replicates:
+            one = self.limits(generator, level)
+            if isinstance(one, tuple):
+                found.append((*one, math.nan))
+            elif one is not None and not math.isnan(one.estimate):  # else there is no interval
+                held = one.low - _HARDLY <= self.truth <= one.high + _HARDLY
+                found.append((held, one.note is not None, one.high - one.low))
+        held, noted, length = (np.array(column) for column in zip(*found, strict=True))
+        share = float(held.mean())
+        return MetricCoverage(
+            self.question,
+            self.metric,
+            self.condition,
+            self.n,
+            self.method,
+            share,
+            math.sqrt(share * (1 - share) / replicates),
+            float(noted.mean()),
+            float(np.mean(~held & ~noted)),
+            float(length.mean()),
+            replicates,
+        )
+
+
+def _true_difference(shares: Array, metric: str) -> float:
+    table = PairedCounts(shares)
+    return float(score(table.b, metric) - score(table.a, metric))
+
+
+def _difference_jobs(metric: str) -> Iterator[_Drawn]:
+    """Systems that differ in a part of the items, and near-copies, also with one ahead."""
+    for name, (positives, recall, specificity, disputed) in _SYSTEMS.items():
+        shares = paired_shares(positives, recall, specificity, disputed, 0.4)
+        for n in _ITEMS:
+            yield _of_items(metric, name, shares, n)
+        for what, lead in (("copies", 0.0), ("copies, B ahead", 1.0)):
+            shares = paired_shares(positives, recall, specificity, _COPIED, lead)
+            for n in _COPIES:
+                yield _of_items(metric, f"{name}, {what}", shares, n)
+    for name, (positives, recall, specificity, n) in _APART.items():
+        yield _of_items(metric, name, shares_apart(positives, recall, specificity), n)
+
+
+def _of_items(metric: str, name: str, shares: Array, n: int) -> _Drawn:
+    def limits(generator: np.random.Generator, level: float) -> Any:
+        return difference(PairedCounts(generator.multinomial(n, shares)), metric, level=level)
+
+    truth = _true_difference(shares, metric)
+    return _Drawn("difference", metric, name, n, "mover", truth, limits)
+
+
+def _unit_jobs(metric: str) -> Iterator[_Drawn]:
+    """One score and a difference, of units of equal and uneven size."""
+    for (name, values), sizes, n in itertools.product(_SYSTEMS.items(), _UNIT_SIZES, _UNITS):
+        yield from _of_units(
+            metric, f"{name}, {sizes} units", paired_shares(*values, 0.4), sizes, n
+        )
+
+
+def _of_units(metric: str, name: str, shares: Array, sizes: str, n: int) -> Iterator[_Drawn]:
+    condition = Condition("score", units=n, sizes=sizes, correlation=_CORRELATION)
+
+    truth = float(score(PairedCounts(shares).a, metric))
+
+    def single(generator: np.random.Generator, level: float) -> Any:
+        units = PairedCounts(draw(generator, condition, shares)).a
+        return units_hold(units, metric, truth, level=level)
+
+    def paired(generator: np.random.Generator, level: float) -> Any:
+        return difference(PairedCounts(draw(generator, condition, shares)), metric, level=level)
+
+    yield _Drawn("units", metric, name, n, default_method(metric), truth, single)
+    gap = _true_difference(shares, metric)
+    yield _Drawn("unit-differences", metric, name, n, "mover", gap, paired)
+
+
+def _class_jobs(metric: str) -> Iterator[_Drawn]:
+    """One score and a difference, of the whole table of several classes."""
+    if metric not in METRICS:
+        return
+    for one in CONDITIONS:
+        a, b = one.truth(metric)
+        limits = partial(one.interval, metric), partial(one.difference, metric)
+        how = methods_of(metric)
+        yield _Drawn("classes", metric, one.name, one.n, how[0], a, limits[0])
+        yield _Drawn("class-differences", metric, one.name, one.n, how[1], b - a, limits[1])

@@ -1,0 +1,240 @@
+"""Do rank sets and the limits of all differences hold at once? By simulation.
+
+Sentences differ in how hard they are, for all systems alike and for each on its own: an item of
+unit i is found by system k with probability Φ(a_k + h_i/√2 + h_ik/√2), all h standard normal, and a
+false alarm comes for `_ALARMS` of the items that are missed. So the true recall of a system is
+Φ(a_k/√2), and its F1 follows; systems with the same a_k tie exactly. Near copies are one system, in
+which ever more of the units have been put right: up to `_MENDED` of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from probative._validation import one_of, open_probability, whole_number
+from probative.counts import Counts
+from probative.inference.leaderboard import ADJUSTMENTS, evidence_of_units, leaderboard
+from probative.inference.unit_table import UnitTable
+from probative.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from probative._types import Array
+    from probative.inference.leaderboard import Evidence
+    from probative.inference.pair_tests import KnownTests
+
+
+# -----------------------------------------------------------------------------
+# Sentences differ in how hard they are, for all systems alike and for each on its own: an item of
+# unit i is found by system k with probability Φ(a_k + h_i/√2 + h_ik/√2), all h standard normal,
+# and a false alarm comes for `_ALARMS` of the items that are missed. So the true recall of a
+# system is Φ(a_k/√2), and its F1 follows; systems with the same a_k tie exactly. Near copies are
+# one system, in which ever more of the units have been put right: up to `_MENDED` of them.
+# -----------------------------------------------------------------------------
+
+TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")
+UNITS = ("300 sentences", "20 documents")
+_ALARMS = 0.8
+_BEST, _WORST = 1.4, 0.9  # a_k of the best and of the worst system, where they differ
+_MENDED = 0.1
+_NORMAL_DRAWS = 10_000  # for the limits: fewer than in earnest, since there are many test sets
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankCoverage(Result):
+    """How often a leaderboard was right in all it said, under one condition.
+
+    Attributes
+    ----------
+    systems, truth, units
+        How many systems, which of them tie in truth, and what a test set is.
+    level
+        The confidence asked for.
+    rank_sets, rank_error
+        The share of test sets on which all rank sets together hold the true ranks (of tied systems
+        every rank that the tie leaves open), and its Monte-Carlo error; NaN without tests.
+    limits, limits_error
+        The share on which the limits of all differences hold the true ones, and its error.
+    decided
+        The mean share of the pairs that were decided; NaN without tests.
+    replicates
+        Test sets drawn.
+    """
+
+    systems: int
+    truth: str
+    units: str
+    level: float
+    rank_sets: float
+    rank_error: float
+    limits: float
+    limits_error: float
+    decided: float
+    replicates: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether both shares reach the level, within three standard errors."""
+        slack = 3 * math.sqrt(self.level * (1 - self.level) / self.replicates)
+        return bool(np.nanmin([self.rank_sets, self.limits]) >= self.level - slack)
+
+    def __str__(self) -> str:
+        sets = f"rank sets {self.rank_sets:.4f} ± {self.rank_error:.4f}, "
+        return (
+            f"{self.systems} systems, {self.truth}, {self.units}: "
+            f"{'' if math.isnan(self.rank_sets) else sets}"
+            f"limits {self.limits:.4f} ± {self.limits_error:.4f}"
+        )
+
+
+def rank_study(
+    systems: Sequence[int] = (5, 20),
+    truths: Sequence[str] = TRUTHS,
+    units: Sequence[str] = UNITS,
+    *,
+    adjust: str = "holm",
+    limits_only: bool = False,
+    level: float = 0.95,
+    replicates: int = 1000,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[RankCoverage]:
+    """Simulate how often all rank sets, and the limits of all differences, hold at once.
+
+    Parameters
+    ----------
+    systems, truths, units
+        What to try, in all combinations: how many systems, which of them tie, and the test set.
+    adjust, level
+        As for `probative.rank`.
+    limits_only
+        Leave out the tests of pairs, which take nearly all the time, and with them the rank sets.
+    replicates, rng
+        Test sets for each condition, and the seed.
+    report
+        Called with the number of test sets done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.ranks import rank_study
+    >>> (found,) = rank_study([3], ["all tie"], ["20 documents"], replicates=20)
+    >>> found.rank_sets >= 0.8
+    True
+    """
+    one_of("adjust", adjust, ADJUSTMENTS)
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    seed = whole_number("rng", rng, least=0)
+    for truth in truths:
+        one_of("truths", truth, TRUTHS)
+    for unit in units:
+        one_of("units", unit, UNITS)
+    conditions = [
+        (whole_number("systems", k, least=2), t, u) for k in systems for t in truths for u in units
+    ]
+    coverages = []
+    for place, (k, truth, unit) in enumerate(conditions):
+        skill, mended = _skills(k, truth), _mended(k, truth)
+        scores = true_scores(skill, mended)
+        right = np.zeros((replicates, 2), dtype=bool)
+        decided = np.zeros(replicates)
+        for i in range(replicates):
+            report(place * replicates + i, len(conditions) * replicates)
+            generator = np.random.default_rng([seed, place, i])
+            table = draw(skill, unit, generator, mended)
+            tested = _untested(k) if limits_only else None
+            known = evidence_of_units(table, n_jobs=1, tested=tested)
+            right[i, 0], right[i, 1], decided[i] = _judge(known, scores, level, adjust, generator)
+        shares = right.mean(axis=0)
+        if limits_only:
+            shares[0], decided[:] = np.nan, np.nan
+        errors = np.sqrt(shares * (1 - shares) / replicates)
+        coverages.append(
+            RankCoverage(
+                k,
+                truth,
+                unit,
+                level,
+                float(shares[0]),
+                float(errors[0]),
+                float(shares[1]),
+                float(errors[1]),
+                float(decided.mean()),
+                replicates,
+            )
+        )
+    return coverages
+
+
+def _skills(k: int, truth: str) -> Array:
+    """The a_k of every system, worst first."""
+    if truth in ("all tie", "near copies"):
+        return np.full(k, (_BEST + _WORST) / 2)
+    groups = np.arange(k) // 2 if truth == "pairs tie" else np.arange(k)
+    return np.asarray(_WORST + (_BEST - _WORST) * groups / max(1, groups[-1]))
+
+
+def _mended(k: int, truth: str) -> Array | None:
+    """The share of the units that is put right in every system, where they are near copies."""
+    return np.linspace(0, _MENDED, k) if truth == "near copies" else None
+
+
+def true_scores(skill: Array, mended: Array | None = None) -> Array:
+    """The F1 that systems would have on endlessly many units."""
+    missed = special.ndtr(-skill / math.sqrt(2)) * (1 if mended is None else 1 - mended)
+    return np.asarray(2 * (1 - missed) / (2 - missed + _ALARMS * missed))
+
+
+def draw(
+    skill: Array, units: str, rng: np.random.Generator, mended: Array | None = None
+) -> UnitTable:
+    """A test set, and what each system has right and wrong on it.
+
+    With `mended` all systems are the first one, but for this share of the units, put right.
+    """
+    n = int(units.split()[0])
+    mean = np.full(n, 1.6)
+    if units.endswith("documents"):
+        mean = rng.lognormal(math.log(25) - 0.32, 0.8, n)  # 25 items on average
+    positives = rng.poisson(mean)
+    ease = rng.standard_normal(n) + rng.standard_normal((len(skill), n))
+    chance = special.ndtr(skill[:, None] + ease / math.sqrt(2))
+    tp = rng.binomial(positives, chance)
+    fp = rng.poisson(_ALARMS * (positives * (1 - chance)))
+    if mended is not None:
+        right = rng.random(tp.shape) < mended[:, None]
+        tp, fp = np.where(right, positives, tp[0]), np.where(right, 0, fp[0])
+    return UnitTable.of_counts([Counts(a, b, positives - a) for a, b in zip(tp, fp, strict=True)])
+
+
+def _untested(k: int) -> KnownTests:
+    """What passes for the tests of all pairs where nobody asks for them."""
+    return dict.fromkeys(combinations(range(k), 2), (1.0, True))
+
+
+def _judge(
+    evidence: Evidence, scores: Array, level: float, adjust: str, rng: np.random.Generator
+) -> tuple[bool, bool, float]:
+    """Whether all rank sets hold, whether all limits do, and the share of decided pairs."""
+    board = leaderboard(
+        evidence,
+        level=level,
+        adjust=adjust,
+        rng=rng,
+        n_normal=_NORMAL_DRAWS,
+        n_bootstrap=0,
+    )
+    own = scores[board.order]
+    gaps = np.subtract.outer(own, own)
+    better, worse = (gaps < 0).sum(axis=1), (gaps > 0).sum(axis=1)
+    ranks = (board.rank_low <= 1 + better) & (board.rank_high >= len(own) - worse)
+    limits = (board.low <= gaps) & (gaps <= board.high)
+    pairs = np.triu_indices(len(own), 1)
+    return bool(ranks.all()), bool(limits[pairs].all()), float(board.decided[pairs].mean())

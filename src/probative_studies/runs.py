@@ -1,0 +1,573 @@
+"""Do the limits for training procedures hold? By simulation, beside limits that ignore seeds.
+
+A unit has up to five items to be found and up to five that should be left alone. Whether a run
+gets an item right depends on a sum of normal variables: how hard the unit and the item are for
+both systems, and for one of them; what this run makes of the unit and of the item; and how good
+the run turned out, which its seed decides. Every item is as often right as any other, so a run's
+true F1 is its share of right items, and the mean over seeds is known exactly.
+
+How far seeds spread is told beside the test set: the variance of a run's true score over the
+variance that the difference of two runs has from one test set of this size to another.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from probative._renamed import renamed
+from probative._validation import fraction, one_of, open_probability, positive, whole_number
+from probative.counts import Counts
+from probative.inference.clusters import student_quantile
+from probative.inference.differences import difference
+from probative.inference.intervals import interval
+from probative.inference.repeats import score_repeats
+from probative.inference.runs import Runs, Spread, add_squares, overlap
+from probative.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._types import Array
+
+
+# -----------------------------------------------------------------------------
+# A unit has up to five items to be found and up to five that should be left alone. Whether a run
+# gets an item right depends on a sum of normal variables: how hard the unit and the item are for
+# both systems, and for one of them; what this run makes of the unit and of the item; and how good
+# the run turned out, which its seed decides. Every item is as often right as any other, so a run's
+# true F1 is its share of right items, and the mean over seeds is known exactly.
+#
+# How far seeds spread is told beside the test set: the variance of a run's true score over the
+# variance that the difference of two runs has from one test set of this size to another.
+# -----------------------------------------------------------------------------
+
+SEEDS = ("alike", "paired", "one", "failing")
+_ITEMS = 5  # of either kind in a unit, at most
+# variances: of unit and item for both systems, for one of them, and for one run of one of them
+_SHARED, _OWN, _OF_RUN = (0.5, 0.5), (0.15, 0.15), (0.1, 0.2)
+_VARIANCE = sum((*_SHARED, *_OWN, *_OF_RUN))
+_FAILING = 0.1  # the share of failing runs
+_AT_ONCE = 60_000  # items drawn at once
+_BLOCK = 200  # test sets in memory at once
+
+
+@dataclass(frozen=True)
+class Population:
+    """What test sets and runs are drawn from; both procedures are equally good.
+
+    Attributes
+    ----------
+    f1
+        The mean true score of the runs of either.
+    units
+        In a test set.
+    ratio
+        The variance of a run's true score over that of a difference from test set to test set.
+    seeds
+        "alike", the scores of runs spread alike around both; "paired", two runs of a pair share
+        half of that; "one", only those of B spread; "failing", one run in ten fails, the others
+        are alike.
+    """
+
+    f1: float = 0.75
+    units: int = 200
+    ratio: float = 1.0
+    seeds: str = "alike"
+
+    def deviations(self) -> tuple[float, float]:
+        """How far seeds move the ability of A and of B."""
+        if not self.ratio > 0:
+            return 0.0, 0.0
+        score = math.sqrt(self.ratio * variance_of_a_unit(self.f1) / self.units)
+        slope = math.exp(-(special.ndtri(self.f1) ** 2) / 2) / math.sqrt(2 * math.pi * _VARIANCE)
+        return (0.0 if self.seeds == "one" else score / slope), score / slope
+
+    def abilities(self) -> tuple[float, float]:
+        """The abilities of mean runs for which the mean score is F1."""
+        a, b = self.deviations()
+        return self._ability(a), self._ability(b)
+
+    def _ability(self, deviation: float) -> float:
+        if self.seeds != "failing":
+            return float(special.ndtri(self.f1)) * math.sqrt(_VARIANCE + deviation**2)
+        low, high = -50.0, 50.0  # two kinds of runs: no closed form, but a rising one
+        good, bad = _failing_seeds()
+        for _ in range(100):
+            middle = (low + high) / 2
+            score = sum(
+                share * special.ndtr((middle + deviation * seed) / math.sqrt(_VARIANCE))
+                for share, seed in ((1 - _FAILING, good), (_FAILING, bad))
+            )
+            low, high = (middle, high) if score < self.f1 else (low, middle)
+        return middle
+
+
+def _failing_seeds() -> tuple[float, float]:
+    """What a good and a failing run have: mean 0, variance 1."""
+    odds = math.sqrt(_FAILING / (1 - _FAILING))
+    return odds, -1 / odds
+
+
+@cache
+def variance_of_a_unit(f1: float) -> float:
+    """The variance of the difference of two runs from test set to test set, times the units."""
+    rng = np.random.default_rng(1)
+    population = Population(f1, 20_000, 0.0)
+    a, b = next(_draws(rng, population, 1, 1))
+    return float(population.units * Spread.of(a.runs(), b.runs()).by_unit[0])
+
+
+class Drawn(NamedTuple):
+    """The counts of one system: test sets by runs by units; the items to be found by units."""
+
+    tp: Array
+    fp: Array
+    positives: Array
+
+    def first(self, number: int) -> Drawn:
+        """Only so many runs."""
+        return self._replace(tp=self.tp[:, :number], fp=self.fp[:, :number])
+
+    def last(self) -> Runs:
+        """The last run alone."""
+        return self._replace(tp=self.tp[:, -1:], fp=self.fp[:, -1:]).runs()
+
+    def runs(self) -> Runs:
+        """The runs with their F1."""
+        return Runs.of(2 * self.tp, self.tp + self.fp + self.positives[:, None])
+
+    def pooled(self, others: int, test_set: int) -> Counts:
+        """The sums over runs on one test set, on the lattice of as many runs of the other."""
+        number = self.tp.shape[1]
+        factor = others // math.gcd(others, number)
+        tp, fp = (factor * cell[test_set].sum(axis=0) for cell in (self.tp, self.fp))
+        return Counts(tp, fp, factor * number * self.positives[test_set] - tp)
+
+
+def draw(
+    rng: np.random.Generator, population: Population, runs: int, replicates: int
+) -> tuple[Drawn, Drawn]:
+    """Draw test sets and runs of two systems on each.
+
+    Parameters
+    ----------
+    rng, population
+        What to draw with, and from.
+    runs, replicates
+        Runs of either system on a test set, and test sets.
+    """
+    parts = list(_draws(rng, population, runs, replicates))
+    a, b = (
+        Drawn(*(np.concatenate(cells) for cells in zip(*side, strict=True)))
+        for side in zip(*parts, strict=True)
+    )
+    return a, b
+
+
+def _draws(
+    rng: np.random.Generator, population: Population, runs: int, replicates: int
+) -> Iterator[tuple[Drawn, Drawn]]:
+    step = max(1, _AT_ONCE // (population.units * 2 * _ITEMS))
+    for start in range(0, replicates, step):
+        yield _draw(rng, population, runs, min(step, replicates - start))
+
+
+def _draw(
+    rng: np.random.Generator, population: Population, runs: int, replicates: int
+) -> tuple[Drawn, Drawn]:
+    shape = replicates, population.units
+    sizes = rng.integers(0, _ITEMS + 1, (*shape, 2))
+    there = np.arange(_ITEMS) < sizes[..., None]
+    shared = _effects(rng, shape, _SHARED)
+    seeds = _seeds(rng, population, runs, replicates)
+    sides = []
+    for ability, deviation, seed in zip(
+        population.abilities(), population.deviations(), seeds, strict=True
+    ):
+        hard = shared + _effects(rng, shape, _OWN) + np.float32(ability)
+        tp, fp = (np.empty((replicates, runs, population.units)) for _ in range(2))
+        for run in range(runs):
+            sum_ = _effects(rng, shape, _OF_RUN)
+            sum_ += hard
+            sum_ += (deviation * seed[:, run]).astype(np.float32)[:, None, None, None]
+            right = (sum_ > 0) & there
+            tp[:, run] = np.count_nonzero(right[:, :, 0], axis=-1)
+            fp[:, run] = sizes[..., 1] - np.count_nonzero(right[:, :, 1], axis=-1)
+        sides.append(Drawn(tp, fp, sizes[..., 0].astype(np.float64)))
+    return sides[0], sides[1]
+
+
+def _effects(
+    rng: np.random.Generator, shape: tuple[int, int], variances: tuple[float, float]
+) -> NDArray[np.float32]:
+    """What units and single items add to the ability to get items right."""
+    of_unit, of_item = (np.float32(math.sqrt(v)) for v in variances)
+    effects = rng.standard_normal((*shape, 2, _ITEMS), dtype=np.float32)
+    effects *= of_item
+    effects += of_unit * rng.standard_normal((*shape, 1, 1), dtype=np.float32)
+    return effects
+
+
+def _seeds(
+    rng: np.random.Generator, population: Population, runs: int, replicates: int
+) -> tuple[Array, Array]:
+    shape = replicates, runs
+    if population.seeds == "failing":
+        good, bad = _failing_seeds()
+        a, b = (np.where(rng.random(shape) < _FAILING, bad, good) for _ in range(2))
+        return a, b
+    a, b = rng.standard_normal(shape), rng.standard_normal(shape)
+    if population.seeds == "paired":
+        shared = rng.standard_normal(shape)
+        return (a + shared) / math.sqrt(2), (b + shared) / math.sqrt(2)
+    return a, b
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunsCoverage(Result):
+    """How often limits hold the true difference of two procedures, which is 0.
+
+    Attributes
+    ----------
+    seeds, f1, units, ratio
+        The population.
+    runs_a, runs_b
+        Runs of either system.
+    coverage, width
+        Of the limits for procedures: how often they hold 0, and how long they are on average.
+    size
+        How often their test rejects at 1 - level.
+    once
+        The coverage where what runs do to single units is counted once.
+    ignoring, ignoring_width
+        The coverage and length of the limits for models, which ignore that seeds vary.
+    new_run, new_run_here
+        How often the same kind of limits hold the difference of two new runs, on a new test set
+        and on this one.
+    level, replicates, standard_error
+        Nominal coverage, test sets, and the Monte-Carlo error of the coverage.
+    """
+
+    seeds: str
+    f1: float
+    units: int
+    ratio: float
+    runs_a: int
+    runs_b: int
+    coverage: float
+    width: float
+    size: float
+    once: float
+    ignoring: float
+    ignoring_width: float
+    new_run: float
+    new_run_here: float
+    level: float
+    replicates: int
+    standard_error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.runs_a} and {self.runs_b} runs, seeds {self.seeds}, ratio {self.ratio:g}, "
+            f"{self.units} units at F1 {self.f1:g}: {self.coverage:.3f} ± {self.standard_error:.3f}"
+        )
+
+
+@renamed(seed="rng")
+def runs_study(
+    runs: Sequence[int] = (3, 5, 10),
+    ratios: Sequence[float] = (0.0, 0.1, 1.0, 4.0),
+    units: Sequence[int] = (20, 200, 1000),
+    scores: Sequence[float] = (0.5, 0.75, 0.9),
+    seeds: Sequence[str] = SEEDS,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[RunsCoverage]:
+    """Simulate the coverage of the limits for procedures.
+
+    Parameters
+    ----------
+    runs
+        Runs of either system; the least number beside the largest, too.
+    ratios, units, scores
+        Variances of seeds over those of test sets, units and F1, in all combinations. Where seeds
+        are not alike, only the score in the middle.
+    seeds
+        How seeds spread: alike, paired, one, failing.
+    level
+        The nominal coverage.
+    replicates, rng
+        Test sets for each condition, and the seed.
+    report
+        Called with the number of populations done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.runs import runs_study
+    >>> found = runs_study([3], [1.0], [50], [0.75], ["alike"], replicates=100)
+    >>> found[0].coverage > 0.85 > found[0].ignoring - 0.1
+    True
+    """
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    seed = whole_number("rng", rng, least=0)
+    numbers = sorted({whole_number("runs", number, least=2) for number in runs})
+    middle = sorted(scores)[len(scores) // 2]
+    populations = [
+        Population(fraction("scores", f1), whole_number("units", n, least=2), ratio, kind)
+        for kind in seeds
+        for f1 in (scores if one_of("seeds", kind, SEEDS) == "alike" else [middle])
+        for n in units
+        for ratio in (positive("ratios", r, zero=True) for r in ratios)
+        if ratio > 0 or kind in ("alike", "paired")
+    ]
+    results = []
+    for place, population in enumerate(populations):
+        report(place, len(populations))
+        generator = np.random.default_rng([seed, place])
+        designs = [(number, number) for number in numbers]
+        if population.seeds == "alike" and len(numbers) > 1:
+            designs.append((numbers[0], numbers[-1]))
+        trials: list[list[_Trials]] = []
+        for start in range(0, replicates, _BLOCK):
+            some = min(_BLOCK, replicates - start)
+            a, b = draw(generator, population, numbers[-1] + 1, some)
+            trials.append([_try(population, a, b, design, level) for design in designs])
+        results += [
+            _coverage(population, design, own, level)
+            for design, own in zip(designs, zip(*trials, strict=True), strict=True)
+        ]
+    report(len(populations), len(populations))
+    return results
+
+
+class _Trials(NamedTuple):
+    """What happened on some test sets."""
+
+    coverage: NDArray[Any]
+    width: NDArray[Any]
+    size: NDArray[Any]
+    once: NDArray[Any]
+    ignoring: NDArray[Any]
+    ignoring_width: NDArray[Any]
+    new_run: NDArray[Any]
+    new_run_here: NDArray[Any]
+
+
+def _try(
+    population: Population, a: Drawn, b: Drawn, design: tuple[int, int], level: float
+) -> _Trials:
+    """Limits of so many runs, and whether they hold what they should: 0, or two new runs."""
+    new = b.last().scores[:, 0] - a.last().scores[:, 0]
+    a, b = a.first(design[0]), b.first(design[1])
+    spread = Spread.of(a.runs(), b.runs(), population.seeds == "paired")
+    estimate = spread.estimate
+    reach = _reach(spread.mean_squares(), level)
+    worth = Spread.of(a.runs(), b.runs()).worth() / math.lcm(*design)
+    gap, low, high = np.array([_models(a, b, k, worth[k], level) for k in range(len(worth))]).T
+    below, above = np.maximum(reach, gap - low), np.maximum(reach, high - gap)
+    return _Trials(
+        (estimate <= below) & (-estimate <= above),
+        below + above,
+        np.abs(estimate) > reach,
+        np.abs(estimate) <= _reach(_counted_once(spread), level),
+        (low <= 0) & (high >= 0),
+        high - low,
+        # the new runs of the next test set are those on a new one
+        np.abs(np.roll(new, 1) - estimate) <= _reach(spread.on_a_new_test_set(), level),
+        np.abs(new - estimate) <= _reach(spread.on_this_test_set(), level),
+    )
+
+
+def _coverage(
+    population: Population, design: tuple[int, int], trials: Sequence[_Trials], level: float
+) -> RunsCoverage:
+    columns = [np.concatenate(column) for column in zip(*trials, strict=True)]
+    means: dict[str, Any] = {
+        name: float(column.mean()) for name, column in zip(_Trials._fields, columns, strict=True)
+    }
+    replicates, share = len(columns[0]), means["coverage"]
+    return RunsCoverage(
+        seeds=population.seeds,
+        f1=population.f1,
+        units=population.units,
+        ratio=population.ratio,
+        runs_a=design[0],
+        runs_b=design[1],
+        level=level,
+        replicates=replicates,
+        standard_error=math.sqrt(share * (1 - share) / replicates),
+        **means,
+    )
+
+
+def _reach(squares: list[tuple[Array, Any]], level: float) -> Array:
+    variance, freedom = add_squares(squares)
+    return np.asarray(student_quantile(level, freedom) * np.sqrt(variance))
+
+
+def _counted_once(spread: Spread) -> list[tuple[Array, Any]]:
+    """Without the interaction in the variance of run scores, of which it is a part."""
+    _, runs, _ = spread.parts()
+    freedoms = [n - 1 for n in spread.numbers]
+    return [(spread.by_unit, spread.unit_freedom), *zip(runs, freedoms, strict=True)]
+
+
+def _models(
+    a: Drawn, b: Drawn, test_set: int, worth: float, level: float
+) -> tuple[float, float, float]:
+    """The difference of the models on one test set, with its limits."""
+    n, m = a.tp.shape[1], b.tp.shape[1]
+    cases = overlap(a.pooled(m, test_set), b.pooled(n, test_set))
+    gap = difference(cases * worth, level=level)
+    return gap.estimate, gap.low, gap.high
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RepeatsCoverage(Result):
+    """How often limits hold the true score of a model that answers each sample several times.
+
+    Attributes
+    ----------
+    score
+        "pass rate" or "f1".
+    samples, repeats
+        How many there are, and how often each is answered.
+    truth
+        The true score.
+    coverage
+        How often the limits hold it.
+    ignoring
+        The same for limits that take all answers to be independent.
+    share_of_answers
+        The estimated share of the variance that comes from the answers, on average; NaN where
+        no sample is answered twice.
+    level, replicates, standard_error
+        Nominal coverage, test sets, and the Monte-Carlo error of the coverage.
+    """
+
+    score: str
+    samples: int
+    repeats: int
+    truth: float
+    coverage: float
+    ignoring: float
+    share_of_answers: float
+    level: float
+    replicates: int
+    standard_error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.score}, {self.samples} samples, {self.repeats} answers each: "
+            f"{self.coverage:.3f} ± {self.standard_error:.3f}"
+        )
+
+
+# how easy samples are for the model, and how much of an answer is chance: variances of a sum
+_OF_SAMPLE, _OF_ANSWER = 1.0, 0.5
+
+
+@renamed(seed="rng")
+def repeats_study(
+    samples: Sequence[int] = (50, 200, 1000),
+    repeats: Sequence[int] = (1, 5, 20),
+    scores: Sequence[float] = (0.5, 0.75, 0.9),
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[RepeatsCoverage]:
+    """Simulate the coverage of the limits for repeated answers.
+
+    Some samples are easy and some are hard; what a model answers to each varies from time to time.
+    For the pass rate an answer is right or wrong; for F1 it has up to five items to be found and up
+    to five to be left alone, as in the study of runs.
+
+    Parameters
+    ----------
+    samples, repeats, scores
+        What to try, in all combinations.
+    level
+        The nominal coverage.
+    replicates, rng
+        Test sets for each condition, and the seed.
+    report
+        Called with the number of conditions done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.runs import repeats_study
+    >>> found = repeats_study([50], [5], [0.75], replicates=100)
+    >>> [one.score for one in found if one.coverage > 0.85]
+    ['pass rate', 'f1']
+    """
+    level = open_probability("level", level)
+    replicates = whole_number("replicates", replicates)
+    seed = whole_number("rng", rng, least=0)
+    conditions = [
+        (kind, fraction("scores", f1), whole_number("samples", n), whole_number("repeats", k))
+        for kind in ("pass rate", "f1")
+        for f1 in scores
+        for n in samples
+        for k in repeats
+    ]
+    results = []
+    for place, (kind, truth, n, k) in enumerate(conditions):
+        report(place, len(conditions))
+        generator = np.random.default_rng([seed, place])
+        metric, items = ("recall", 1) if kind == "pass rate" else ("f1", _ITEMS)
+        holds, ignoring, shares = [], [], []
+        for _ in range(replicates):
+            counts = _answers(generator, truth, n, k, items)
+            own = score_repeats(counts, metric, level=level)
+            alone = interval(counts.sum(), metric, level=level)
+            holds.append(own.low <= truth <= own.high)
+            ignoring.append(alone.low <= truth <= alone.high)
+            shares.append(own.share_of_answers)
+        coverage = float(np.mean(holds))
+        told = [share for share in shares if share is not None]
+        results.append(
+            RepeatsCoverage(
+                kind,
+                n,
+                k,
+                truth,
+                coverage,
+                float(np.mean(ignoring)),
+                float(np.mean(told)) if told else math.nan,
+                level,
+                replicates,
+                math.sqrt(coverage * (1 - coverage) / replicates),
+            )
+        )
+    report(len(conditions), len(conditions))
+    return results
+
+
+def _answers(
+    rng: np.random.Generator, truth: float, samples: int, repeats: int, items: int
+) -> Counts:
+    """The counts of each answer to each sample. A right answer is one item that was found."""
+    ability = float(special.ndtri(truth)) * math.sqrt(_OF_SAMPLE + _OF_ANSWER)
+    hard = ability + math.sqrt(_OF_SAMPLE) * rng.standard_normal((samples, 1, 1, 1))
+    chance = math.sqrt(_OF_ANSWER) * rng.standard_normal((samples, repeats, 2, items))
+    right = hard + chance > 0
+    if items == 1:
+        passed = right[:, :, 0, 0].astype(np.float64)
+        return Counts(passed, np.zeros_like(passed), 1 - passed)
+    sizes = rng.integers(0, items + 1, (samples, 1, 2))
+    found = np.count_nonzero(right & (np.arange(items) < sizes[..., None]), axis=-1)
+    return Counts(found[..., 0], sizes[..., 1] - found[..., 1], sizes[..., 0] - found[..., 0])

@@ -1,0 +1,473 @@
+"""The experiments of "Recall is the Proper Evaluation Metric for Word Segmentation".
+
+Three segmenters on one language: maximum matching with the lexicon of the training set, a
+conditional random field, and the paper's bidirectional GRU. Their scores (the paper's table 2)
+with intervals and paired tests, which the paper did not have; the threshold sweep of its figure 1;
+the learning curve of its figure 2.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import math
+import platform
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._renamed import renamed
+from probative._validation import one_of, whole_number
+from probative.comparison import compare
+from probative.errors import InputError
+from probative.evaluation import score
+from probative.identity import code_digest
+from probative.learners.words import split, without_spaces
+from probative.reading.rawtext import texts_of
+from probative.results import CurvePoint, Reversal, SegmentationStudy, SegmenterRun
+from probative.resume import ResumableFolder
+from probative.sweep import segmentation_sweep, segmented
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from probative.reading.annotations import Segmented
+    from probative.results import Comparisons, SegmentationSweep
+
+
+# -----------------------------------------------------------------------------
+# Training a segmenter and asking it for the test set; what is done is kept in a folder.
+# -----------------------------------------------------------------------------
+
+SYSTEMS = ("maxmatch", "crf", "bigru")
+NEEDS = {"crf": ("pycrfsuite", "crf"), "bigru": ("torch", "neural")}
+# As the papers' CRF taggers; more iterations change little.
+_CRF: dict[str, Any] = {"window": 2, "ngrams": (1, 2, 3), "c2": 0.1, "max_iterations": 100}
+
+
+def available(system: str) -> bool:
+    """Whether what a system needs is installed."""
+    return system not in NEEDS or importlib.util.find_spec(NEEDS[system][0]) is not None
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Words and texts of a corpus.
+
+    Attributes
+    ----------
+    name
+        The file.
+    words, texts
+        Its sentences: lists of words, and strings as they were written.
+    """
+
+    name: str
+    words: list[list[str]]
+    texts: list[str]
+
+    @classmethod
+    def of(cls, corpus: Segmented) -> Sentences:
+        """Take the sentences of a file that was read."""
+        words = [corpus.words(sentence) for sentence in range(corpus.n_sentences)]
+        return cls(corpus.name, words, texts_of(corpus))
+
+    def first(self, number: int) -> Sentences:
+        """The first so many sentences."""
+        return Sentences(self.name, self.words[:number], self.texts[:number])
+
+    def facts(self) -> dict[str, Any]:
+        """How much there is."""
+        return {
+            "file": Path(self.name).name,
+            "sentences": len(self.words),
+            "words": sum(map(len, self.words)),
+        }
+
+    def digest(self) -> str:
+        """A short text that other sentences do not share."""
+        content = "\n".join("\t".join((text, *words)) for text, words in self._pairs())
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def _pairs(self) -> Any:
+        return zip(self.texts, self.words, strict=True)
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """What to train on, what to choose the epoch by, and what to test on."""
+
+    train: Sentences
+    dev: Sentences
+    test: Sentences
+
+    def folder(self, path: Path | str) -> ResumableFolder:
+        """A folder for what is trained and tested on these sentences."""
+        run = {name: getattr(self, name).digest() for name in ("train", "dev", "test")}
+        return ResumableFolder(path, {"study": "segmentation", **run})
+
+
+def run_of(
+    system: str,
+    corpora: Corpora,
+    size: int,
+    *,
+    options: dict[str, Any],
+    folder: ResumableFolder | None,
+    report: Callable[[str], None],
+) -> SegmenterRun:
+    """Train a system on the first `size` sentences, or take what a folder kept of that.
+
+    Parameters
+    ----------
+    system
+        One of `SYSTEMS`.
+    corpora
+        Training, development and test sentences.
+    size
+        How many training sentences.
+    options
+        `seed`, `spaces`; for the network also `epochs` and `device`.
+    folder
+        Where finished runs are kept; None for nowhere.
+    report
+        Told how the training of the network goes.
+    """
+    train = corpora.train.first(size)
+    segmenter = _segmenter(system, options)
+    if folder is None:
+        return _train(system, segmenter, train, corpora, report)
+    name = f"{system}-{size}"
+    part = {
+        "system": system,
+        "sentences": size,
+        "model": repr(segmenter).split(", device=")[0],
+        "code": code_digest("systems", segmenter),
+    }
+    kept = folder.load(name, part)
+    if kept is not None:
+        try:
+            return _restore(kept, system, size, corpora.test)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise folder.damage(name, f"{type(error).__name__}: {error}") from None
+    folder.check_writable()
+    run = _train(system, segmenter, train, corpora, report)
+    folder.keep(name, part, _record(run))
+    return run
+
+
+def _segmenter(system: str, options: dict[str, Any]) -> Any:
+    if not available(system):
+        module, extra = NEEDS[system]
+        raise InputError(
+            f"systems: {system} needs {module}; install it with: pip install 'probative[{extra}]'"
+        )
+    if system == "maxmatch":
+        from probative.learners.maxmatch import MaxMatchSegmenter
+
+        return MaxMatchSegmenter(spaces=options["spaces"])
+    if system == "crf":
+        from probative_studies.crf_segmenter import CRFSegmenter
+
+        return CRFSegmenter(spaces=options["spaces"], **_CRF)
+    from probative.learners.bigru import BiGRUSegmenter
+
+    return BiGRUSegmenter(**options)
+
+
+def _train(
+    system: str,
+    segmenter: Any,
+    train: Sentences,
+    corpora: Corpora,
+    report: Callable[[str], None],
+) -> SegmenterRun:
+    start = time.perf_counter()
+    further: dict[str, Any] = {}
+    name = f"{system}, {len(train.words):,} sentences"
+    if system == "bigru":
+        further = {
+            "development": corpora.dev.words,
+            "development_texts": corpora.dev.texts,
+            "report": lambda epoch: report(f"{name}: {epoch}"),
+        }
+    elif system == "crf":
+        further = {"report": lambda done, total: report(f"{name}: iteration {done} of {total}")}
+    segmenter.fit(train.words, train.texts, **further)
+    texts = corpora.test.texts
+    words = segmenter.predict(texts)
+    probabilities = segmenter.predict_proba(texts) if system != "maxmatch" else None
+    history = getattr(segmenter, "history", None)
+    losses = [(e.training_loss, e.development_loss) for e in history] if history else None
+    return SegmenterRun(
+        system=system,
+        sentences=len(train.words),
+        seconds=round(time.perf_counter() - start, 2),
+        machine=_machine(segmenter),
+        losses=None if losses is None else tuple(losses),
+        best_epoch=None if losses is None else 1 + int(np.argmin([dev for _, dev in losses])),
+        words=words,
+        probabilities=probabilities,
+    )
+
+
+def _machine(segmenter: Any) -> str:
+    where = getattr(segmenter, "computed_on", None) or "CPU, 1 thread"
+    return f"{where}, {platform.system()} {platform.machine()}"
+
+
+def _record(run: SegmenterRun) -> dict[str, Any]:
+    """A run as it is kept: instead of the words, where they begin."""
+    rows = run.probabilities
+    return {
+        **run.to_dict(),
+        "boundaries": [_encode(words) for words in run.words],
+        "probabilities": None if rows is None else [row.tolist() for row in rows],
+    }
+
+
+def _encode(words: Sequence[str]) -> str:
+    """A digit for every inner position: 1 where a word begins."""
+    return "1".join("0" * (len(word) - 1) for word in words)
+
+
+def _restore(kept: Any, system: str, size: int, test: Sentences) -> SegmenterRun:
+    """The run that was kept; ValueError where it is none of this test set."""
+    _expect("system and sentences", (kept["system"], kept["sentences"]) == (system, size))
+    _expect("seconds", _is_number(kept["seconds"]) and kept["seconds"] >= 0)
+    _expect("machine", isinstance(kept["machine"], str))
+    positions = [max(0, len(without_spaces(text)) - 1) for text in test.texts]
+    boundaries, rows = kept["boundaries"], kept["probabilities"]
+    _expect("boundaries", [len(digits) for digits in boundaries] == positions)
+    _expect("boundaries", all(isinstance(row, str) and set(row) <= set("01") for row in boundaries))
+    _expect("probabilities", (rows is None) == (system == "maxmatch"))
+    if rows is not None:
+        _expect("probabilities", [len(row) for row in rows] == positions)
+        _expect("probabilities", all(_is_number(p) and 0 <= p <= 1 for row in rows for p in row))
+    losses = kept.get("losses")
+    if losses is not None:
+        _expect("losses", 1 <= kept["best_epoch"] <= len(losses))
+        # an undefined loss is null in JSON
+        losses = tuple((_loss(training), _loss(development)) for training, development in losses)
+    coded = zip(test.texts, boundaries, strict=True)
+    return SegmenterRun(
+        system=system,
+        sentences=size,
+        seconds=kept["seconds"],
+        machine=kept["machine"],
+        losses=losses,
+        best_epoch=kept.get("best_epoch"),
+        words=[split(text, [digit == "1" for digit in digits]) for text, digits in coded],
+        probabilities=None if rows is None else [np.array(row, dtype=np.float64) for row in rows],
+    )
+
+
+def _expect(what: str, right: bool) -> None:
+    if not right:
+        raise ValueError(f"{what} do not fit")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _loss(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+# -----------------------------------------------------------------------------
+# The experiments of "Recall is the Proper Evaluation Metric for Word Segmentation".
+#
+# Three segmenters on one language: maximum matching with the lexicon of the training set, a
+# conditional random field, and the paper's bidirectional GRU. Their scores (the paper's table 2)
+# with intervals and paired tests, which the paper did not have; the threshold sweep of its figure
+# 1; the learning curve of its figure 2.
+# -----------------------------------------------------------------------------
+
+_METRICS = ("recall", "precision", "f1")
+
+
+def installed_systems() -> tuple[list[str], list[str]]:
+    """The systems that can run here, and what must be said of the others."""
+    missing = [
+        f"{system} is left out: it needs {module} (pip install 'probative[{extra}]')"
+        for system, (module, extra) in NEEDS.items()
+        if not available(system)
+    ]
+    return [system for system in SYSTEMS if available(system)], missing
+
+
+@renamed(seed="rng")
+def segmentation_study(
+    train: Any,
+    dev: Any,
+    test: Any,
+    *,
+    systems: Sequence[str] | None = None,
+    sizes: Sequence[int] = (),
+    curve: str | None = None,
+    spaces: bool = True,
+    epochs: int = 30,
+    device: str = "auto",
+    rng: int = 0,
+    steps: int = 20,
+    level: float = 0.95,
+    folder: Path | str | None = None,
+    report: Callable[[int, int, str], None] = lambda done, total, what: None,
+) -> SegmentationStudy:
+    """Train segmenters, compare them, sweep the threshold, draw the learning curve.
+
+    Parameters
+    ----------
+    train, dev, test
+        Files (CoNLL-U, columns with one word per line, or segmented text), or lists of words a
+        sentence. Where a file has ``# text =`` comments, these are the texts to segment, with
+        their spaces; elsewhere the words are joined.
+    systems
+        Of maxmatch, crf and bigru; by default those that are installed.
+    sizes
+        Numbers of training sentences for the learning curve; all of them are added.
+    curve
+        Whose learning curve; by default that of the last system.
+    spaces
+        Whether the segmenters see the spaces of the texts.
+    epochs, device
+        Of the network: how often it sees the training set, and where it is computed.
+    rng
+        The seed of the network.
+    steps
+        Of the sweep.
+    level
+        Of the intervals.
+    folder
+        Where finished runs are kept, so that they are not repeated. Systems and sizes may be added
+        later; other sentences, options or versions are refused.
+    report
+        Called with the number of runs done and of all, and what is being done.
+
+    Returns
+    -------
+    SegmentationStudy
+        Everything, with the paper's two observations confirmed or not.
+
+    Examples
+    --------
+    >>> from probative_studies.segmentation import segmentation_study
+    >>> sentences = [["to", "be"], ["or", "not"], ["not", "to", "be"]] * 10
+    >>> study = segmentation_study(
+    ...     sentences, sentences[:5], [["be", "or", "not"]] * 3, systems=["maxmatch"]
+    ... )
+    >>> round(study.comparisons.systems[0]["recall"].estimate, 4)
+    1.0
+    """
+    chosen = list(systems) if systems is not None else installed_systems()[0]
+    for system in chosen:
+        one_of("systems", system, SYSTEMS)
+    if not chosen:
+        raise InputError(f"systems: none; expected some of {', '.join(SYSTEMS)}")
+    learner = one_of("curve", curve if curve is not None else chosen[-1], SYSTEMS)
+    gold = segmented(test, "test")
+    corpora = Corpora(
+        Sentences.of(segmented(train, "train")),
+        Sentences.of(segmented(dev, "dev")),
+        Sentences.of(gold),
+    )
+    kept = None if folder is None else corpora.folder(folder)
+    everything = len(corpora.train.words)
+    smaller = sorted({min(whole_number("sizes", size), everything) for size in sizes})
+    wanted = [(system, everything) for system in chosen]
+    wanted += [(learner, size) for size in smaller if (learner, size) not in wanted]
+    if smaller and (learner, everything) not in wanted:
+        wanted.append((learner, everything))
+
+    runs: dict[tuple[str, int], SegmenterRun] = {}
+    network = {"seed": rng, "spaces": spaces, "epochs": epochs, "device": device}
+    for done, (system, size) in enumerate(wanted):
+        name = f"{system}, {size:,} sentences"
+        report(done, len(wanted), name)
+        runs[system, size] = run_of(
+            system,
+            corpora,
+            size,
+            options=network,
+            folder=kept,
+            report=lambda what, done=done: report(done, len(wanted), what),  # type: ignore[misc]  # bound at once
+        )
+    full = [runs[system, everything] for system in chosen]
+    swept = next((run for run in reversed(full) if run.probabilities is not None), None)
+    points, reversals = _curve(gold, learner, runs, smaller and [*smaller, everything], level)
+    return SegmentationStudy(
+        corpus={name: getattr(corpora, name).facts() for name in ("train", "dev", "test")},
+        seed=rng,
+        runs=tuple(runs.values()),
+        comparisons=_compare_systems(gold, full, corpora, level),
+        sweep=None if swept is None else _sweep(gold, swept, steps, level),
+        sweep_system=None if swept is None else swept.system,
+        curve=points,
+        curve_system=learner if points else None,
+        reversals=reversals,
+    )
+
+
+def _compare_systems(
+    gold: Any, full: Sequence[SegmenterRun], corpora: Corpora, level: float
+) -> Comparisons:
+    """All pairs of systems; a single one has scores only."""
+    how: dict[str, Any] = {
+        "names": [run.system for run in full],
+        "level": level,
+        "task": "segmentation",
+        "train_words": corpora.train.words,
+    }
+    outputs = [run.words for run in full]
+    if len(full) > 1:
+        return compare(gold, *outputs, metric=_METRICS, all_pairs=True, **how)
+    from dataclasses import fields
+
+    from probative.results import Comparisons
+
+    alone = score(gold, *outputs, **how)
+    return Comparisons(**{entry.name: getattr(alone, entry.name) for entry in fields(alone)})
+
+
+def _sweep(gold: Any, run: SegmenterRun, steps: int, level: float) -> SegmentationSweep:
+    return segmentation_sweep(gold, run.probabilities or (), steps, level=level)
+
+
+def _curve(
+    gold: Any,
+    system: str,
+    runs: dict[tuple[str, int], SegmenterRun],
+    sizes: Sequence[int],
+    level: float,
+) -> tuple[tuple[CurvePoint, ...], tuple[Reversal, ...]]:
+    """Scores after training on ever more sentences, and where precision falls but recall rises."""
+    sizes = sorted(set(sizes))
+    if len(sizes) < 2:
+        return (), ()
+    outputs = [runs[system, size].words for size in sizes]
+    names = [f"{size}" for size in sizes]
+    scores = score(gold, *outputs, names=names, level=level, task="segmentation")
+    points = [CurvePoint(size, scores[i]) for i, size in enumerate(sizes)]
+    reversals = []
+    for (i, before), (j, after) in pairwise(enumerate(points)):
+        rise, fall = (
+            after.scores[metric].estimate - before.scores[metric].estimate
+            for metric in ("recall", "precision")
+        )
+        if rise > 0 > fall:
+            recall, precision = compare(
+                gold,
+                outputs[i],
+                outputs[j],
+                names=[f"{before.sentences} sentences", f"{after.sentences} sentences"],
+                metric=("recall", "precision"),
+                level=level,
+                task="segmentation",
+            ).comparisons
+            reversals.append(Reversal(before.sentences, after.sentences, recall, precision))
+    return tuple(points), tuple(reversals)

@@ -1,0 +1,440 @@
+"""Size and power of tests, and coverage of intervals, for two systems on clustered items.
+
+A sentence has 1 + Poisson items. With probability sqrt(r) an item copies the case that the
+sentence as a whole was dealt, and is dealt a case of its own otherwise: any two items of a
+sentence then have correlation r in whatever is computed from their cases. The share of cases is
+chosen so that the true difference of the F1 scores is known. At a difference of 0 the systems are
+exchangeable, and every rejection is a mistake.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._renamed import renamed
+from probative._validation import one_of, open_probability, positive, whole_number
+from probative.counts import PairedCounts
+from probative.errors import InputError
+from probative.inference.bootstrap import bootstrap_difference
+from probative.inference.clusters import Dependence, dependence_of_difference, student_quantile
+from probative.inference.differences import difference
+from probative.inference.randomization import randomization_test
+from probative.reporting.document import Document, Table, payload
+from probative.reporting.figures import COLOURS, new_figure
+from probative.results import Result
+from probative.wording.numbers import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+
+# -----------------------------------------------------------------------------
+# Size and power of tests, and coverage of intervals, for two systems on clustered items.
+#
+# A sentence has 1 + Poisson items. With probability sqrt(r) an item copies the case that the
+# sentence as a whole was dealt, and is dealt a case of its own otherwise: any two items of a
+# sentence then have correlation r in whatever is computed from their cases. The share of cases is
+# chosen so that the true difference of the F1 scores is known. At a difference of 0 the systems
+# are exchangeable, and every rejection is a mistake.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Limits = tuple[float, float]
+
+
+# Shares of the cases where the systems are equally good: A alone right, A alone wrong, the same
+# for B, both right, both wrong, both miss. F1 is 0.84.
+_CASES = np.array([0.06, 0.06, 0.06, 0.06, 0.62, 0.06, 0.08])
+
+_MOST_ITEMS = 10_000  # a sentence
+
+
+@dataclass(frozen=True, eq=False)
+class LongRun(Result):
+    """What a method does in the long run under one condition.
+
+    Attributes
+    ----------
+    method, level
+        The test, or the interval that is a test by leaving out 0 or not; rejections are at
+        1 - level.
+    correlation, difference, units
+        The correlation of items of a sentence, the true difference, and the number of sentences.
+    replicates
+        How many test sets were drawn.
+    rejection, rejection_error
+        The share of rejections and its standard error: the size where the difference is 0, else
+        the power.
+    coverage, coverage_error, length
+        The share of intervals that hold the true difference, its standard error, and the mean
+        length; None for a test without an interval.
+    """
+
+    method: str
+    level: float
+    correlation: float
+    difference: float
+    units: int
+    replicates: int
+    rejection: float
+    rejection_error: float
+    coverage: float | None = None
+    coverage_error: float | None = None
+    length: float | None = None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method}, correlation {self.correlation:g}, difference {self.difference:g}: "
+            f"rejects {self.rejection:.4f} ± {self.rejection_error:.4f}"
+        )
+
+
+@dataclass(frozen=True)
+class _TestSet:
+    """A drawn test set and how it is to be judged."""
+
+    paired: PairedCounts
+    level: float
+    n_resamples: int
+    rng: np.random.Generator
+
+    def test(self, by: str) -> float:
+        return randomization_test(self.paired, "f1", by=by).pvalue
+
+    def mover(self, paired: PairedCounts) -> Limits:
+        limits = difference(paired, "f1", level=self.level)
+        return limits.low, limits.high
+
+    def bootstrap(self, method: str) -> Limits:
+        limits = bootstrap_difference(
+            self.paired,
+            "f1",
+            method=method,
+            level=self.level,
+            n_resamples=self.n_resamples,
+            rng=self.rng,
+        )
+        return limits.low, limits.high
+
+    def posterior(self, dependence: Dependence | None = None) -> Limits:
+        """Limits of the paired posterior from draws: a fraction of the time that nodes take."""
+        divisor, tail = 1.0, (1 - self.level) / 2
+        if dependence:
+            divisor = dependence.divisor
+            tail = float(special.ndtr(-student_quantile(self.level, dependence.tail_freedom)))
+        cells = self.paired.total().cases[:7] / divisor + 0.5
+        g = self.rng.standard_gamma(cells, (self.n_resamples, 7))
+        positives = g[:, [0, 2, 4, 6]].sum(axis=1)
+        f1_a = 2 * g[:, [0, 4]].sum(axis=1) / (g[:, [0, 1, 4, 5]].sum(axis=1) + positives)
+        f1_b = 2 * g[:, [2, 4]].sum(axis=1) / (g[:, [2, 3, 4, 5]].sum(axis=1) + positives)
+        low, high = np.quantile(f1_b - f1_a, [tail, 1 - tail])
+        return float(low), float(high)
+
+    def clustered_posterior(self) -> Limits:
+        return self.posterior(dependence_of_difference(self.paired, "f1"))
+
+
+_TESTS: dict[str, Callable[[_TestSet], float]] = {
+    "item-test": lambda drawn: drawn.test("item"),
+    "unit-test": lambda drawn: drawn.test("unit"),
+}
+_INTERVALS: dict[str, Callable[[_TestSet], Limits]] = {
+    "bootstrap": lambda drawn: drawn.bootstrap("percentile"),
+    "bootstrap-bca": lambda drawn: drawn.bootstrap("bca"),
+    "mover": lambda drawn: drawn.mover(drawn.paired),
+    "mover-items": lambda drawn: drawn.mover(drawn.paired.total()),
+    "bayes": lambda drawn: drawn.clustered_posterior(),
+    "bayes-items": lambda drawn: drawn.posterior(),
+}
+METHODS = (*_TESTS, *_INTERVALS)
+USUAL = tuple(method for method in METHODS if method != "bootstrap-bca")
+
+
+def _judge(method: str, drawn: _TestSet) -> tuple[bool, Limits | None]:
+    """Whether a method sees a difference, and its interval if it has one."""
+    if method in _TESTS:
+        return _TESTS[method](drawn) <= 1 - drawn.level, None
+    low, high = _INTERVALS[method](drawn)
+    return not low <= 0 <= high, (low, high)
+
+
+@renamed(seed="rng")
+def size_and_power(
+    correlations: Sequence[float] = (0.0, 0.1, 0.2, 0.4, 0.6),
+    differences: Sequence[float] = (0.0, 0.03),
+    methods: Sequence[str] = USUAL,
+    *,
+    units: int = 200,
+    items: float = 5.0,
+    replicates: int = 1000,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[LongRun]:
+    """Simulate how often tests reject and how often intervals cover, on clustered items.
+
+    Parameters
+    ----------
+    correlations
+        Correlations of two items of a sentence, in [0, 1).
+    differences
+        True differences of the F1 scores, B minus A; 0 gives the size of a test, others its power.
+    methods
+        "item-test" and "unit-test", the exact randomisation tests; "bootstrap", the percentile
+        interval by unit, and "bootstrap-bca"; "mover" and "bayes", the intervals of a difference
+        with the design effect, and "-items" without it. The posterior's limits come from draws
+        here.
+    units, items
+        Sentences in a test set, and items per sentence on average (at least 1).
+    replicates, level, n_resamples, rng
+        Test sets to draw, the level, resamples of a bootstrap and draws of a posterior, and the
+        seed. All methods see the same test sets, whatever else is asked for.
+    report
+        Called with the number of test sets done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.tests import size_and_power
+    >>> item, unit = size_and_power([0.5], [0.0], ["item-test", "unit-test"], replicates=100)
+    >>> item.rejection > 0.2, unit.rejection < 0.1
+    (True, True)
+    """
+    for method in methods:
+        one_of("methods", method, METHODS)
+    units = whole_number("units", units)
+    replicates = whole_number("replicates", replicates)
+    n_resamples = whole_number("n_resamples", n_resamples)
+    seed = whole_number("rng", rng, least=0)
+    level = open_probability("level", level)
+    if positive("items", items) < 1:
+        raise InputError(f"items: {items!r} is less than 1 per sentence")
+    if items > _MOST_ITEMS:
+        raise InputError(
+            f"items: {items!r} per sentence are too many; expected at most {_MOST_ITEMS}"
+        )
+    conditions = [
+        (_check_correlation(r), d, case_probabilities(d)) for r in correlations for d in differences
+    ]
+
+    study = []
+    for place, (r, d, shares) in enumerate(conditions):
+        outcomes: dict[str, list[tuple[bool, Any]]] = {method: [] for method in methods}
+        for replicate in range(replicates):
+            report(place * replicates + replicate, len(conditions) * replicates)
+            # a stream of its own for every test set: neither order nor company matters
+            generator = np.random.default_rng([seed, replicate, *_words(r), *_words(d)])
+            paired = clustered_cases(generator, units, r, items=items, shares=shares)
+            drawn = _TestSet(paired, level, n_resamples, generator)
+            for method in methods:
+                outcomes[method].append(_judge(method, drawn))
+        study += [
+            _characteristics(method, level, r, d, units, outcomes[method]) for method in methods
+        ]
+    return study
+
+
+def case_probabilities(true_difference: float) -> NDArray[np.float64]:
+    """Shares of cases 0 to 6 for which F1 of B minus F1 of A is this.
+
+    Moving a share s from case 0 to case 2 gives B what it takes from A. Where either system had
+    X true positives and Y predicted and positive ones, the difference becomes
+    2(X+s)/(Y+s) - 2(X-s)/(Y-s) = 4s(Y-X)/(Y²-s²).
+    """
+    x = _CASES[0] + _CASES[4]
+    y = x + _CASES[1] + _CASES[5] + _CASES[[0, 2, 4, 6]].sum()
+    d = float(true_difference)
+    slope = 4 * (y - x)
+    shift = 2 * d * y**2 / (slope + math.hypot(slope, 2 * d * y))
+    if not abs(shift) <= _CASES[0]:
+        raise InputError(f"differences: {true_difference!r} is too large for this study")
+    shares = _CASES.copy()
+    shares[0] -= shift
+    shares[2] += shift
+    return shares
+
+
+def clustered_cases(
+    rng: np.random.Generator,
+    units: int,
+    correlation: float,
+    *,
+    items: float = 5.0,
+    shares: NDArray[np.float64] = _CASES,
+) -> PairedCounts:
+    """Draw a test set of sentences whose items are correlated.
+
+    Parameters
+    ----------
+    rng
+        The generator to draw with.
+    units, items
+        Sentences, and items per sentence on average.
+    correlation
+        The correlation of two items of a sentence.
+    shares
+        The probabilities of cases 0 to 6.
+    """
+    sizes = 1 + rng.poisson(items - 1, units)
+    unit = np.repeat(np.arange(units), sizes)
+    own, dealt = (rng.choice(7, size, p=shares / shares.sum()) for size in (len(unit), units))
+    copies = rng.random(len(unit)) < math.sqrt(correlation)
+    case = np.where(copies, dealt[unit], own)
+    return PairedCounts(np.bincount(unit * 7 + case, minlength=units * 7).reshape(units, 7))
+
+
+def _check_correlation(correlation: float) -> float:
+    if positive("correlations", correlation, zero=True) >= 1:
+        raise InputError(f"correlations: {correlation!r} is not in [0, 1)")
+    return float(correlation)
+
+
+def _words(value: float) -> list[int]:
+    """A number as whole numbers that a seed can be made of."""
+    top, bottom = abs(value).as_integer_ratio()
+    return [top, bottom, int(value < 0)]
+
+
+def _characteristics(
+    method: str,
+    level: float,
+    correlation: float,
+    true_difference: float,
+    units: int,
+    outcomes: Sequence[tuple[bool, Any]],
+) -> LongRun:
+    n = len(outcomes)
+    rejection, rejection_error = _share(rejected for rejected, _ in outcomes)
+    coverage = coverage_error = length = None
+    if outcomes[0][1] is not None:
+        limits = [pair for _, pair in outcomes]
+        coverage, coverage_error = _share(low <= true_difference <= high for low, high in limits)
+        length = float(np.mean([high - low for low, high in limits]))
+    return LongRun(
+        method,
+        level,
+        correlation,
+        float(true_difference),
+        units,
+        n,
+        rejection,
+        rejection_error,
+        coverage,
+        coverage_error,
+        length,
+    )
+
+
+def _share(events: Any) -> tuple[float, float]:
+    """How often something happened, with its standard error."""
+    happened = np.fromiter(events, dtype=bool)
+    p = float(np.mean(happened))
+    return p, math.sqrt(p * (1 - p) / len(happened))
+
+
+# -----------------------------------------------------------------------------
+# The study of size and power as a document, and its figure.
+# -----------------------------------------------------------------------------
+
+
+def tests_document(study: Sequence[Any], *, signature: str) -> Document:
+    """Show how often each method rejects and covers, with standard errors."""
+    records = [result.to_dict() for result in study]
+    level = study[0].level
+    tables = [_table(study, "rejection", f"Share of rejections at {1 - level:.4g}")]
+    if any(result.coverage is not None for result in study):
+        tables += [
+            _table(study, "coverage", f"Coverage of {level:.4g} intervals of the difference"),
+            _table(study, "length", "Mean length of these intervals"),
+        ]
+    note = (
+        f"{study[0].replicates:,} simulated test sets of {study[0].units:,} sentences per line; "
+        "the number after ± is a standard error. Where the difference is 0, a rejection is a "
+        "mistake."
+    )
+    return Document(
+        title="Size and power of tests on clustered items",
+        payload=payload("study tests", signature, conditions=records),
+        tables=tuple(tables),
+        records=tuple(records),
+        notes=(note,),
+    )
+
+
+def _table(study: Sequence[Any], quantity: str, title: str) -> Table:
+    kept = [result for result in study if getattr(result, quantity) is not None]
+    methods = list(dict.fromkeys(result.method for result in kept))
+    lines: dict[tuple[float, float], list[str]] = {}
+    for result in kept:
+        error = getattr(result, f"{quantity}_error", None)
+        cell = number(getattr(result, quantity), 4 if error is None else 3)
+        cell += "" if error is None else f" ± {number(error, 3)}"
+        lines.setdefault((result.difference, result.correlation), []).append(cell)
+    return Table(
+        columns=("difference", "correlation", *methods),
+        rows=tuple((f"{d:g}", f"{r:g}", *cells) for (d, r), cells in sorted(lines.items())),
+        title=title,
+        text_columns=0,
+    )
+
+
+def tests_figure(study: Sequence[Any]) -> Figure:
+    """Rejections against the correlation, one panel per difference; and coverage."""
+    differences = sorted({result.difference for result in study})
+    covering = any(result.coverage is not None for result in study)
+    figure, axes = new_figure(len(differences) + covering, squeeze=False, width=3.8)
+    level = study[0].level
+    for axis, difference in zip(axes[0], differences, strict=False):
+        chosen = [result for result in study if result.difference == difference]
+        _lines(axis, chosen, "rejection")
+        axis.set_ylim(0, None if difference == 0 else 1)
+        if difference == 0:
+            axis.axhline(1 - level, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
+            axis.set_title("no difference: mistakes", fontsize=10)
+        else:
+            axis.set_title(f"true difference {difference:g}: power", fontsize=10)
+        axis.set_ylabel("share of rejections")
+    if covering:
+        axis = axes[0][-1]
+        chosen = [r for r in study if r.difference == differences[-1] and r.coverage is not None]
+        _lines(axis, chosen, "coverage", first=len({r.method for r in study if r.coverage is None}))
+        axis.axhline(level, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
+        axis.set_ylim(top=min(axis.get_ylim()[1], 1.01))  # nothing covers more often than always
+        axis.set_title(f"true difference {differences[-1]:g}: coverage", fontsize=10)
+        axis.set_ylabel(f"coverage of {level:g} intervals")
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9
+    )
+    return figure
+
+
+def _lines(axis: Axes, results: Sequence[Any], quantity: str, first: int = 0) -> None:
+    """One line per method over the correlation, with bars of two standard errors."""
+    methods = list(dict.fromkeys(result.method for result in results))
+    styles = list(zip(COLOURS, "osD^vPX", strict=True))[first:]
+    for place, ((colour, marker), method) in enumerate(zip(styles, methods, strict=False)):
+        # methods that agree would hide each other
+        aside = 0.008 * (place - (len(methods) - 1) / 2)
+        points = sorted((r for r in results if r.method == method), key=lambda r: r.correlation)
+        axis.errorbar(
+            [r.correlation + aside for r in points],
+            [getattr(r, quantity) for r in points],
+            yerr=[2 * getattr(r, f"{quantity}_error") for r in points],
+            color=colour,
+            marker=marker,
+            markersize=4.5,
+            linewidth=1.2,
+            elinewidth=0.8,
+            label=method,
+        )
+    axis.set_xlabel("correlation within a sentence")

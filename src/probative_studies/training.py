@@ -1,0 +1,311 @@
+"""How often is one of two learners called better that are equally good?
+
+Two copies of a learner see the same items, each through features of its own, which tell as much
+about the class; or through the same features, each trained on a random half of the training items.
+Neither is better, and which one looks better on a data set is chance. Both are
+cross-validated on many data sets, and the paired Bayes test judges each, as published and with
+training variance allowed for. With a gain, B's features tell more, and being called better is
+right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._renamed import renamed
+from probative._validation import one_of, open_probability, positive, random_generator
+from probative.counts import PairedCounts
+from probative.crossval.blocks import first_halves
+from probative.errors import InputError
+from probative.inference.effective import fold_weight
+from probative.inference.training_variance import fold_dependence, fold_design_effect, item_variance
+from probative.metrics import PRF, score
+from probative.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._types import RNG, Array
+
+
+# -----------------------------------------------------------------------------
+# Two copies of a learner see the same items, each through features of its own, which tell as much
+# about the class; or through the same features, each trained on a random half of the training
+# items. Neither is better, and which one looks better on a data set is chance. Both are cross-
+# validated on many data sets, and the paired Bayes test judges each, as published and with
+# training variance allowed for. With a gain, B's features tell more, and being called better is
+# right.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Labels = NDArray[np.bool_]
+    Learner = Callable[[Array, Labels, Array], Labels]
+
+
+COPIES = ("own", "subsampled")
+_REPETITIONS = 3
+_FEATURES = 2  # of each learner
+_AT_ONCE = 100  # data sets
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingResult(Result):
+    """How often one of two learners was called better.
+
+    Attributes
+    ----------
+    learner, metric, items
+        What was trained, what was compared, and the size of a data set.
+    gain
+        By how much more B's features tell the classes apart; with 0 neither learner is better.
+    distance, copies
+        How far the classes lie apart in A's features, and how the two copies differ.
+    published, published_error
+        How often the published test called one of them better at the level, either way, and the
+        standard error of that.
+    adjusted, adjusted_error
+        The same with training variance allowed for.
+    effect
+        The median of the fold design effect.
+    notable
+        How often it exceeded 2.
+    replicates, level
+        The number of data sets, and the level of the test.
+    """
+
+    learner: str
+    metric: str
+    items: int
+    gain: float
+    distance: float
+    copies: str
+    published: float
+    published_error: float
+    adjusted: float
+    adjusted_error: float
+    effect: float
+    notable: float
+    replicates: int
+    level: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.learner}, {self.metric}, gain {self.gain:g}: called better in "
+            f"{self.published:.3f} ± {self.published_error:.3f}, with training variance "
+            f"{self.adjusted:.3f} ± {self.adjusted_error:.3f}"
+        )
+
+
+@renamed(seed="rng")
+def training_study(
+    learners: Sequence[str] = ("stump", "neighbour", "centroid"),
+    gains: Sequence[float] = (0.0, 0.25),
+    *,
+    distance: float = 0.5,
+    copies: str = "own",
+    items: int = 400,
+    replicates: int = 1000,
+    level: float = 0.95,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[TrainingResult]:
+    """Simulate how often the cross-validated test calls a learner better.
+
+    Parameters
+    ----------
+    learners
+        Of "stump" (one feature, one threshold: unstable), "neighbour" (the nearest one) and
+        "centroid" (the nearer class mean: stable).
+    gains
+        What is added to the distance of the classes in B's features.
+    distance
+        Of the classes, in standard deviations of each feature.
+    copies
+        "own": each copy has two features of its own. "subsampled": both see the same two, and each
+        is trained on a random half of the training items; there is no gain then.
+    items
+        The size of a data set, a multiple of 8; half of the items are positive, in every block.
+    replicates
+        Data sets per learner and gain.
+    level
+        A learner is called better if that is as probable as 1 - (1 - level)/2.
+    rng
+        Seed of the data sets.
+    report
+        Called with the number of data sets done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.training import training_study
+    >>> results = training_study(["centroid"], [0.0], items=80, replicates=20)
+    >>> [result.metric for result in results]
+    ['precision', 'recall', 'f1']
+    """
+    for learner in learners:
+        one_of("learners", learner, tuple(LEARNERS))
+    one_of("copies", copies, COPIES)
+    distance = positive("distance", distance, zero=True)
+    if copies == "subsampled" and any(gains):
+        raise InputError(f"gains: {tuple(gains)!r} with subsampled copies; expected 0 alone")
+    level = open_probability("level", level)
+    if items != int(items) or items % 8 or items < 40:
+        raise InputError(f"items: {items!r} is not a multiple of 8 from 40 on")
+    if replicates != int(replicates) or replicates < 2:
+        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
+    conditions = [(learner, gain) for gain in gains for learner in learners]
+    results = []
+    for i, (learner, gain) in enumerate(conditions):
+        generator = random_generator(rng)
+        outcomes: dict[str, list[tuple[float, float, float]]] = {metric: [] for metric in PRF}
+        for done in range(0, replicates, _AT_ONCE):
+            report(i * replicates + done, len(conditions) * replicates)
+            size = min(_AT_ONCE, replicates - done)
+            data = _draw(generator, size, items, (distance, distance + gain))
+            subsample = generator if copies == "subsampled" else None
+            for folds in _cross_validate(LEARNERS[learner], *data, subsample):
+                for metric in PRF:
+                    outcomes[metric].append(_judge(folds, metric))
+        setting = (items, gain, distance, copies)
+        results += [_summary(learner, m, setting, outcomes[m], level) for m in PRF]
+    return results
+
+
+def _summary(
+    learner: str,
+    metric: str,
+    setting: tuple[int, float, float, str],
+    outcomes: Sequence[Any],
+    level: float,
+) -> TrainingResult:
+    published, adjusted, effect = np.array(outcomes).T
+    shares = [float(np.mean(tail < (1 - level) / 2)) for tail in (published, adjusted)]
+    errors = [float(np.sqrt(share * (1 - share) / len(published))) for share in shares]
+    known = effect[np.isfinite(effect)]
+    return TrainingResult(
+        learner,
+        metric,
+        *setting,
+        published=shares[0],
+        published_error=errors[0],
+        adjusted=shares[1],
+        adjusted_error=errors[1],
+        effect=float(np.median(known)),
+        notable=float(np.mean(known > 2)),
+        replicates=len(published),
+        level=level,
+    )
+
+
+def _judge(folds: list[PairedCounts], metric: str) -> tuple[float, float, float]:
+    """The smaller of P(A better) and P(B better), published and adjusted, and the fold effect.
+
+    By the normal approximation of the paired posterior, since there are thousands of them.
+    """
+    effect = float(fold_design_effect(folds, metric=metric))
+    dependence = fold_dependence(effect, len(folds) // 2)
+    total = sum(folds[1:], start=folds[0]) * fold_weight(len(folds) // 2)
+    published = float(special.ndtr(-_standardise(total, metric)))
+    z = _standardise(total / dependence.divisor, metric)
+    return published, float(special.stdtr(dependence.degrees_of_freedom, -z)), effect
+
+
+def _standardise(table: PairedCounts, metric: str) -> float:
+    """The size of the difference in standard deviations of its posterior, with the prior 1."""
+    cells = PairedCounts(table.cases + 0.5)
+    size = abs(score(cells.b, metric) - score(cells.a, metric))
+    return float(size / np.sqrt(item_variance(cells, metric, 1.0)))
+
+
+def _draw(
+    rng: np.random.Generator, size: int, items: int, distances: tuple[float, float]
+) -> tuple[Array, Labels]:
+    """Data sets as (data set, block, item, feature), A's features first, and their classes."""
+    y = np.broadcast_to(np.arange(items // 4) % 2 == 0, (size, 4, items // 4))
+    shift = np.repeat(distances, _FEATURES)
+    return rng.standard_normal((*y.shape, 2 * _FEATURES)) + y[..., None] * shift, y
+
+
+def _cross_validate(
+    learn: Learner, x: Array, y: Labels, subsample: np.random.Generator | None = None
+) -> Iterator[list[PairedCounts]]:
+    """The six folds of both learners, for one data set after the other."""
+    first, second = slice(None, _FEATURES), slice(_FEATURES, None)
+    features = (first, second if subsample is None else first)
+    cases = []
+    for half in first_halves(_REPETITIONS).astype(bool):
+        for train, validate in ((half, ~half), (~half, half)):
+            seen, known = _join(x, train), _join(y, train)
+            new, true = _join(x, validate), _join(y, validate)
+            a, b = (
+                learn(*_training_items(seen[..., own], known, subsample), new[..., own])
+                for own in features
+            )
+            cases.append(_cases(a, b, true))
+    for folds in np.stack(cases, axis=1):
+        yield [PairedCounts(row) for row in folds]
+
+
+def _training_items(
+    x: Array, y: Labels, subsample: np.random.Generator | None
+) -> tuple[Array, Labels]:
+    """All items, or a random half of them."""
+    if subsample is None:
+        return x, y
+    half = subsample.random(y.shape).argsort(axis=1)[:, : y.shape[1] // 2]
+    return np.take_along_axis(x, half[..., None], axis=1), np.take_along_axis(y, half, axis=1)
+
+
+def _join(values: Any, blocks: Labels) -> Any:
+    """The items of some blocks in a row."""
+    chosen = values[:, blocks]
+    return chosen.reshape(len(chosen), -1, *chosen.shape[3:])
+
+
+def _cases(a: Labels, b: Labels, answer: Labels) -> Array:
+    """The eight cases of every data set."""
+    says = [a & ~b, ~a & b, a & b, ~a & ~b]
+    columns = [(yes & right).sum(axis=1) for yes in says for right in (answer, ~answer)]
+    return np.stack(columns, axis=-1).astype(np.float64)
+
+
+def _stump(x: Array, y: Labels, new: Array) -> Labels:
+    """The feature and the threshold above which most training items are on their side."""
+    order = np.argsort(x, axis=1)
+    values = np.take_along_axis(x, order, axis=1)
+    positive = np.take_along_axis(np.broadcast_to(y[..., None], x.shape), order, axis=1)
+    below = np.cumsum(np.where(positive, -1, 1), axis=1)  # negatives less positives
+    every = np.arange(len(x))
+    place, feature = np.divmod(below[:, :-1].reshape(len(x), -1).argmax(axis=1), x.shape[-1])
+    threshold = (values[every, place, feature] + values[every, place + 1, feature]) / 2
+    return np.asarray(new[every, :, feature] > threshold[:, None])
+
+
+def _neighbour(x: Array, y: Labels, new: Array) -> Labels:
+    """The class of the nearest training item."""
+    answers = np.empty(new.shape[:2], dtype=bool)
+    for i, (seen, known, questions) in enumerate(zip(x, y, new, strict=True)):
+        distance = np.sum(seen**2, axis=1) - 2 * questions @ seen.T  # but for a constant
+        answers[i] = known[distance.argmin(axis=1)]
+    return answers
+
+
+def _centroid(x: Array, y: Labels, new: Array) -> Labels:
+    """The class whose mean is nearer."""
+    of_class = [
+        np.sum(x * chosen[..., None], axis=1) / chosen.sum(axis=1)[:, None] for chosen in (y, ~y)
+    ]
+    direction, middle = of_class[0] - of_class[1], (of_class[0] + of_class[1]) / 2
+    return np.asarray(np.einsum("rnf,rf->rn", new - middle[:, None], direction) > 0)
+
+
+LEARNERS: dict[str, Learner] = {
+    "stump": _stump,
+    "neighbour": _neighbour,
+    "centroid": _centroid,
+}

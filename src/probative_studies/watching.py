@@ -1,0 +1,223 @@
+"""Do limits and tests hold at every look at a stratified sample?
+
+A pool of units is drawn as in the study of few and uneven units, and a sample of it as `sample`
+draws one: strata by what the systems return, most units where they disagree, the mirror images of
+single items apart. Its units are labelled in the order of drawing, and somebody looks after every
+batch. Counted is whether the truth of the pool was ever outside the limits, and whether
+exchangeable systems were ever told apart; beside it, the same of the limits of one look.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative._validation import open_probability, whole_number
+from probative.counts import Counts, PairedCounts
+from probative.errors import InputError
+from probative.inference.allocation import allocate
+from probative.inference.strata import Draw
+from probative.inference.stratified import PoolScores
+from probative.inference.stratified_sequential import (
+    LabelledUnits,
+    order_of_drawing,
+    stratified_looks,
+)
+from probative.metrics import score
+from probative_studies.clusters import Condition, case_shares, draw
+from probative_studies.looks import EverWrong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._types import Array, Ints
+
+
+# -----------------------------------------------------------------------------
+# A pool of units is drawn as in the study of few and uneven units, and a sample of it as `sample`
+# draws one: strata by what the systems return, most units where they disagree, the mirror images
+# of single items apart. Its units are labelled in the order of drawing, and somebody looks after
+# every batch. Counted is whether the truth of the pool was ever outside the limits, and whether
+# exchangeable systems were ever told apart; beside it, the same of the limits of one look.
+# -----------------------------------------------------------------------------
+
+# sentences of a few items, and single items that a system says yes or no to
+CONDITIONS = (
+    Condition("difference", f1=0.75, items=2, filled=0.6, sizes="zipf", correlation=0.1),
+    Condition("difference", f1=0.45, items=2, filled=0.6, sizes="zipf", correlation=0.3),
+    Condition("difference", f1=0.75, items=1, sizes="item", correlation=0.0, disputed=0.2),
+)
+_GAP = 0.03  # of systems that differ
+_DECIDED = "limits decide for B"
+_LEAST = 5  # units of a stratum
+
+
+def watching_study(
+    conditions: Sequence[Condition] = CONDITIONS,
+    *,
+    level: float = 0.95,
+    pool: int = 2000,
+    units: int = 400,
+    batch: int = 20,
+    streams: int = 500,
+    rng: int = 0,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[EverWrong]:
+    """Simulate pools, samples and looks.
+
+    Parameters
+    ----------
+    conditions
+        What pools to draw.
+    level
+        Of limits and tests.
+    pool, units, batch
+        How many units a pool has, how many are labelled in the end, and after how many somebody
+        looks.
+    streams
+        How many pools.
+    rng
+        The seed.
+    report
+        Called with the number of streams done and of all.
+
+    Examples
+    --------
+    >>> from probative_studies.watching import watching_study
+    >>> score, *_ = watching_study(units=60, streams=2, batch=30)
+    >>> score.looks
+    2
+    """
+    level = open_probability("level", level)
+    pool, units = whole_number("pool", pool), whole_number("units", units)
+    if units > pool:
+        raise InputError(f"units: {units}, but the pool has {pool}; expected at most that")
+    batch, streams = whole_number("batch", batch), whole_number("streams", streams)
+    seed = whole_number("rng", rng, least=0)
+    results: list[EverWrong] = []
+    parts = [(c, gap) for c in conditions for gap in (0.0, _GAP)]
+    for place, (condition, gap) in enumerate(parts):
+        generator = np.random.default_rng([seed, place])
+        own = replace(condition, gap=gap, units=pool)
+        wrong = np.zeros((4, 2, streams), dtype=bool)
+        once = np.zeros(streams, dtype=bool)
+        for stream in range(streams):
+            report(place * streams + stream, len(parts) * streams)
+            rows = draw(generator, own, case_shares(own))
+            wrong[..., stream], once[stream] = _follow(rows, level, units, batch, generator)
+        results += _told(own, gap, units, batch, wrong, once)
+    return results
+
+
+def _follow(
+    rows: Array, level: float, units: int, batch: int, rng: np.random.Generator
+) -> tuple[NDArray[np.bool_], bool]:
+    """What was ever so in one stream, and with the limits of one look; and the fixed test at last.
+
+    Of F1 and the difference, whether limits missed; whether the test decided; whether the limits
+    decided for B.
+    """
+    paired = PairedCounts(rows)
+    truths = tuple(float(score(side.sum(), "f1")) for side in (paired.a, paired.b))
+    difference = truths[1] - truths[0]
+    labelled, planned = _sample(rows, units, rng)
+    alone = replace(labelled, systems=labelled.systems[:1])
+    ends = [*range(batch, units, batch), units]
+    wrong = np.zeros((4, 2), dtype=bool)
+    once = False
+    both = zip(
+        stratified_looks(alone, ends, planned, level=level),
+        stratified_looks(labelled, ends, planned, level=level),
+        strict=True,
+    )
+    for one, two in both:
+        wrong[0, 0] |= not one.low <= truths[0] <= one.high
+        wrong[1, 0] |= not two.low <= difference <= two.high
+        wrong[2, 0] |= two.pvalue is not None and two.pvalue <= 1 - level
+        wrong[3, 0] |= two.decided == "b"
+        if two.note is not None and "no limits yet" in two.note:
+            continue
+        so_far = labelled.first(two.units)
+        fixed, beyond = (
+            PoolScores.of(
+                so_far.systems,
+                Draw.of(so_far.stratum, so_far.sizes),
+                level=level,
+                disputed=so_far.disputed,
+                finite=finite,
+            )
+            for finite in (True, False)
+        )
+        apart, first = fixed.difference(), fixed.score()
+        wrong[0, 1] |= not first.low <= truths[0] <= first.high
+        wrong[1, 1] |= not apart.low <= difference <= apart.high
+        wrong[3, 1] |= apart.low > 0
+        # exchangeable systems are equal beyond the pool, not in it
+        apart = beyond.difference()
+        once = not apart.low <= 0 <= apart.high
+        wrong[2, 1] |= once
+    return wrong, once
+
+
+def _sample(rows: Array, units: int, rng: np.random.Generator) -> tuple[LabelledUnits, list[int]]:
+    """Units drawn within strata, in the order of drawing, and how many of each stratum."""
+    stratum, mirror = _strata(rows)
+    sizes = np.bincount(stratum)
+    disputed = rows[:, :4].sum(axis=1)
+    spread = np.sqrt(np.bincount(stratum, weights=disputed + 0.05) / sizes)
+    numbers = allocate(sizes, spread, units, np.minimum(_LEAST, sizes))
+    drawn, rank = [], []
+    for h, number in enumerate(numbers.tolist()):
+        drawn.append(rng.permutation(np.flatnonzero(stratum == h))[:number])
+        rank.append(np.arange(number))
+    chosen = np.concatenate(drawn)
+    chosen = chosen[order_of_drawing(stratum[chosen], np.concatenate(rank))]
+    paired = PairedCounts(rows[chosen])
+    systems = tuple(Counts(side.tp, side.fp, side.fn) for side in (paired.a, paired.b))
+    labelled = LabelledUnits(systems, chosen, stratum[chosen], sizes, mirror, disputed[chosen])
+    return labelled, numbers.tolist()
+
+
+def _strata(rows: Array) -> tuple[Ints, Ints]:
+    """Strata by what two systems return, and the mirror image of each."""
+    only_a, only_b = rows[:, 0] + rows[:, 1], rows[:, 2] + rows[:, 3]
+    agreed = rows[:, 4] + rows[:, 5]
+    if rows.sum(axis=1).max() <= 1:  # single items: who says yes
+        kind = np.select([only_a > 0, only_b > 0, agreed > 0], [2, 3, 1], 0)
+        images = np.array([0, 1, 3, 2])
+    else:
+        disputed = np.minimum(only_a + only_b, 3).astype(int)
+        kind = np.where(disputed > 0, 1 + disputed, agreed > 0)
+        images = np.arange(5)
+    there, stratum = np.unique(kind, return_inverse=True)
+    place = {int(k): i for i, k in enumerate(there)}
+    mirror = [place.get(int(images[k]), i) for i, k in enumerate(there)]
+    return stratum.reshape(-1), np.array(mirror)
+
+
+def _told(
+    condition: Condition,
+    gap: float,
+    units: int,
+    batch: int,
+    wrong: NDArray[np.bool_],
+    once: NDArray[np.bool_],
+) -> list[EverWrong]:
+    kind = "single items" if condition.sizes == "item" else f"{condition.items} items per unit"
+    said = f"F1 {condition.f1:g}, {kind}, B - A = {gap:g}"
+    test = "test of exchangeable systems" if gap == 0 else "test finds B better"
+    looks, streams = math.ceil(units / batch), wrong.shape[-1]
+    results = []
+    for what, own in zip(("F1 of the pool", "difference", test, _DECIDED), wrong, strict=True):
+        share = float(own[0].mean())
+        error = math.sqrt(max(share * (1 - share), 1 / streams) / streams)
+        last = float(once.mean()) if what == test else None
+        results.append(
+            EverWrong(what, said, looks, units, share, error, float(own[1].mean()), last, streams)
+        )
+    return results[:3] if gap == 0 else results[1:]
