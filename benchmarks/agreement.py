@@ -6,7 +6,7 @@ import krippendorff
 import numpy as np
 from timing import Line, seconds
 
-from probative.inference.alpha import Ratings, alpha_interval, krippendorff_alpha
+from probative.inference.agreement import Ratings, alpha_interval, krippendorff_alpha
 
 AT_MOST, WITH_INTERVAL = 1.0, 2.0
 

@@ -23,10 +23,8 @@ import scipy
 from scipy import special
 
 from probative.counts import Counts
-from probative.inference.judges import Judge
 from probative.inference.rare_positives import rare_score
-from probative.inference.strata import Draw
-from probative.inference.stratified import PoolScores
+from probative.inference.stratified import Draw, Judge, PoolScores
 from probative_studies.annotation import ItemQuestion, make_items
 
 HERE = Path(__file__).resolve().parent

@@ -25,7 +25,7 @@ def by_sampling(a: pv.Counts, b: pv.Counts) -> list[float]:
 
 def by_integration(a: pv.Counts, b: pv.Counts) -> list[float]:
     """The same three probabilities, to 1e-10."""
-    from probative.inference.independent import IndependentPosterior
+    from probative.inference.posterior.independent import IndependentPosterior
 
     return [
         IndependentPosterior(pv.posterior(a, metric), pv.posterior(b, metric)).cdf(0.0)

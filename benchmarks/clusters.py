@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 import probative as pv
-from probative.demonstration import shared_task
-from probative.inference.clusters import contributions
+from probative.inference.units import contributions
+from probative.jobs.demo import shared_task
 from probative_studies.clusters import Condition, Coverage, cluster_study
 from probative_studies.planning import power_check
 

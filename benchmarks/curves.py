@@ -7,9 +7,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from timing import Line, seconds, show
 
 import probative as pv
-from probative.inference.average_precision import average_precision_interval
-from probative.inference.ranked import Ranked
-from probative.inference.roc_area import roc_auc, roc_auc_interval
+from probative.inference.curves import Ranked, average_precision_interval, roc_auc, roc_auc_interval
 
 ITEMS, SMALL, RESAMPLES = 1_000_000, 10_000, 200
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from timing import Line, show
 
-from probative.comparison import compare_matched
+from probative.jobs.compare import compare_matched
+from probative.jobs.rank import rank_matched
 from probative.matching.matched import match_inputs
 from probative.options import CompareOptions, RankOptions
-from probative.ranking import rank_matched
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,10 +15,10 @@ import numpy as np
 from nervaluate import Evaluator
 from timing import Line, seconds
 
-from probative.matching.match_rules import MatchRule
+from probative.matching.rules import MatchRule
 from probative.matching.schemes import decode
 from probative.matching.spans import match_spans
-from probative.reading.opening import Options, open_input
+from probative.reading.formats import Options, open_input
 from probative.reading.recognise import read
 
 TYPES = ("person", "location", "group", "product", "corporation", "creative-work")

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 from timing import Line, show
 
-from probative.inference.run_scores import _violation_ratios, almost_stochastic_order
+from probative.inference.runs import _violation_ratios, almost_stochastic_order
 
 PAIRS, RESAMPLES, SEED = 50, 200, 0
 TIMED, USUAL = 3, 1000  # pairs that are timed: the usual five runs, and number of resamples

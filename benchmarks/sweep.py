@@ -6,8 +6,8 @@ import numpy as np
 from timing import Line, seconds, show
 
 import probative as pv
+from probative.jobs.sweep import segmented
 from probative.learners.words import split
-from probative.sweep import segmented
 
 SENTENCES, LENGTH = 2000, 50
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import probative as pv
-from probative.inference.paired_posterior import PairedPosterior
+from probative.inference.posterior.paired import PairedPosterior
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

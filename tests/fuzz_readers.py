@@ -26,7 +26,7 @@ import numpy as np
 from time_limit import Hang, limit
 
 from probative.errors import InputError
-from probative.evaluation import score
+from probative.jobs.score import score
 from probative.matching.check import check
 from probative.matching.matched import match_inputs
 from probative.reading import FORMATS, TASKS, Options, read, read_pair

@@ -30,8 +30,8 @@ if __name__ == "__main__":
 
 import duckdb  # noqa: F401  # processes that are forked have it
 
-from probative import boards, ranking  # noqa: F401
 from probative.cli import main
+from probative.jobs import rank as ranking  # noqa: F401
 from probative.matching import matched  # noqa: F401
 
 if TYPE_CHECKING:

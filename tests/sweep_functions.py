@@ -152,7 +152,7 @@ def _outcomes(found: pv.BayesTest) -> None:
 
 
 def paired_posterior(rng: np.random.Generator) -> None:
-    from probative.inference.paired_posterior import PairedPosterior
+    from probative.inference.posterior.paired import PairedPosterior
 
     found = call(
         PairedPosterior,

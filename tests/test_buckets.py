@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative.matching.buckets import bucketings_of
+from probative.matching.groups import bucketings_of
 from probative.matching.matched import match_inputs
 
 

@@ -16,9 +16,13 @@ from hypothesis import strategies as st
 import probative as pv
 from probative.cli import main
 from probative.errors import InputError
-from probative.inference.mean_difference import MeanPosterior, mean_limits
-from probative.inference.partial_conjunction import count_of_conjunctions, partial_conjunction
-from probative.inference.student_posterior import StudentPosterior
+from probative.inference.groups import (
+    MeanPosterior,
+    count_of_conjunctions,
+    mean_limits,
+    partial_conjunction,
+)
+from probative.inference.posterior.student import StudentPosterior
 from probative.reporting.render import render
 from probative_studies.datasets import dataset_study
 

@@ -11,7 +11,7 @@ from wording.test_verdict import comparison
 
 import probative as pv
 from probative.errors import InputError
-from probative.gates import GATES, check_gate
+from probative.jobs.gate import GATES, check_gate
 
 
 class Asked:

@@ -69,8 +69,8 @@ def test_one_interval_loads_only_what_it_needs():
     unused = {
         "probative.reading",
         "probative.matching",
-        "probative.inference.posteriors",
-        "probative.inference.clusters",
+        "probative.inference.posterior.single",
+        "probative.inference.units",
         "probative.results.comparisons",
         "scipy.stats",
     }

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probative as pv
-from probative.inference.clusters import dependence_of_score
-from probative.inference.label_dependence import label_dependence
-from probative.label_counts import LabelCounts
+from probative.counts import LabelCounts
+from probative.inference.macro import label_dependence
+from probative.inference.units import dependence_of_score
 
 small = st.lists(st.tuples(*[st.integers(0, 3)] * 6), min_size=1, max_size=300)
 
@@ -57,7 +57,7 @@ def test_dependence_by_kinds_is_that_of_the_units(metric):
 
 def test_units_that_stand_for_several_are_those_written_out():
     from probative.inference.macro import macro_interval
-    from probative.inference.macro_difference import macro_difference
+    from probative.inference.macro_comparison import macro_difference
 
     rng = np.random.default_rng(0)
     number = np.array([3, 1, 5, 2, 4])

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative import ledger_files
 from probative.errors import InputError
 from probative.inference.allowance import allowance
-from probative.ledger import Question, read_ledger, record
+from probative.jobs import ledger as ledger_files
+from probative.jobs.ledger import Question, read_ledger, record
 from probative.results import Fingerprints
 from probative.testing import assert_better, assert_not_worse
 
@@ -221,7 +221,7 @@ def test_what_was_told_survives_kill_9(path):
 _HALF = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})
-from probative import ledger, ledger_files
+from probative.jobs import ledger, ledger as ledger_files
 from test_ledger import asked, one
 def half(file, path, end, uses):
     lines, _ = ledger_files.lines_of(uses, end.check)

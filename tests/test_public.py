@@ -179,35 +179,6 @@ def test_gates_take_what_compare_returns():
             pv.gate(wrong, "require-better")
 
 
-def test_former_names_of_keywords_are_honoured_with_a_warning():
-    gold, pred = ["a", "b", "a"], ["a", "a", "b"]
-    expected = pv.Counts.from_labels(gold, pred, positive="a")
-    with pytest.warns(DeprecationWarning, match=r"y_(true|pred) is now called (gold|pred)"):
-        assert pv.Counts.from_labels(y_true=gold, y_pred=pred, positive="a") == expected
-    assert pv.Counts.from_labels(gold=gold, pred=pred, positive="a") == expected
-    with pytest.raises(InputError, match="y_pred: the former name of pred; expected one of"):
-        pv.Counts.from_labels(gold, pred=pred, y_pred=pred)
-
-    class Says:
-        def __init__(self, label):
-            self.label = label
-
-        def fit(self, X, y):  # noqa: ARG002
-            return self
-
-        def predict(self, X):
-            return [self.label] * len(X)
-
-    X, y = list(range(24)), ["a", "b", "c"] * 8
-    with pytest.warns(DeprecationWarning, match="random_state is now called rng"):
-        former = pv.compare_models(Says("a"), Says("b"), X, y, random_state=3)
-    today = pv.compare_models(Says("a"), Says("b"), X, y, rng=3)
-    assert [f.counts for f in former.folds] == [f.counts for f in today.folds]
-    assert today.seed == 3
-    drawn = pv.compare_models(Says("a"), Says("b"), X, y, rng=np.random.default_rng(5))
-    assert drawn.seed == int(np.random.default_rng(5).integers(2**31))
-
-
 @pytest.mark.parametrize("rows", [list, np.array, lambda rows: [np.array(row) for row in rows]])
 def test_a_sweep_takes_the_answer_first(rows):
     gold, probabilities = [["ab", "c"], ["d", "ef"]], rows([[0.1, 0.9], [0.4, 0.6]])
@@ -217,8 +188,5 @@ def test_a_sweep_takes_the_answer_first(rows):
         assert pv.segmentation_sweep(probabilities=probabilities, gold=gold, steps=4).to_dict() == (
             expected.to_dict()
         )
-    with pytest.warns(DeprecationWarning, match="the former one goes") as caught:
-        assert pv.segmentation_sweep(probabilities, gold, 4).to_dict() == expected.to_dict()
-    assert caught[0].filename == __file__
     with pytest.raises(InputError, match="gold: lists of numbers; expected a path, or lists of"):
-        pv.segmentation_sweep(probabilities, probabilities)
+        pv.segmentation_sweep(probabilities, gold)

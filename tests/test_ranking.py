@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 from inference.test_ranks import draw_systems
 
 import probative as pv
-from probative.inference.leaderboard import Evidence, leaderboard
-from probative.inference.ranks import rank_sets, tiers
-from probative.inference.tie_letters import tie_letters
-from probative.ranking import _pairs_in_full
+from probative.inference.rank import Evidence, leaderboard, rank_sets, tie_letters, tiers
+from probative.jobs.rank import _pairs_in_full
 from probative.results import RankedPair, RankedSystem, Ranking, SystemScores
 from probative.wording.ranking import ranking_summary, short_letters
 

@@ -20,10 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probative as pv
-from probative import resume
-from probative.files import create_whole
-from probative.identity import code_digest, digest
-from probative.resume import ResumableFolder
+from probative import files as resume
+from probative.files import ResumableFolder, code_digest, create_whole, digest
 
 RUN = {"data": "d", "seed": 5}
 PART = {"fold": 1, "model": "a"}
@@ -212,7 +210,7 @@ def test_what_cannot_be_pickled_has_no_digest(value):
 
 SCRIPT = """
 import sys
-import probative.identity as identity
+import probative.files as identity
 LIMIT = {limit}
 def helper(x):
     return x < LIMIT + {constant}
@@ -251,7 +249,7 @@ def test_the_code_of_a_script_counts_where_it_is_used(tmp_path):
 def module_digest(tmp_path, **sources):
     for name, source in sources.items():
         (tmp_path / f"{name}.py").write_text(textwrap.dedent(source))
-    program = "import model, probative.identity as i; print(i.code_digest('m', model.Model()))"
+    program = "import model, probative.files as i; print(i.code_digest('m', model.Model()))"
     done = subprocess.run(
         [sys.executable, "-B", "-c", program],
         capture_output=True,
@@ -295,7 +293,7 @@ def test_a_class_of_a_notebook_is_known_by_its_functions(tmp_path):
         "linecache.cache['<cell 1>'] = (len(source), None, source.splitlines(True), '<cell 1>')\n"
         "del sys.modules['__main__'].__file__\n"
         "exec(compile(source, '<cell 1>', 'exec'), vars(sys.modules['__main__']))\n"
-        "import probative.identity as i; print(i.code_digest('m', Model()))\n"
+        "import probative.files as i; print(i.code_digest('m', Model()))\n"
     )
     path = tmp_path / "kernel.py"
     path.write_text(program)
@@ -311,7 +309,7 @@ def test_a_class_of_a_notebook_is_known_by_its_functions(tmp_path):
 
 def test_a_class_without_source_is_refused():
     program = (
-        "import probative as pv, probative.identity as i\n"
+        "import probative as pv, probative.files as i\n"
         "class Model:\n    def fit(self, X, y): pass\n"
         "try: i.code_digest('model_a', Model())\n"
         "except pv.InputError as error: print(error)\n"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.data import load
-from probative.evaluation import score
-from probative.sweep import METRICS
+from probative.jobs.score import score
+from probative.jobs.sweep import METRICS
 
 LETTERS = "abc甲乙"
 

@@ -8,36 +8,36 @@ from probative._version import __version__
 
 if TYPE_CHECKING:
     from probative import metrics, results, seqeval, sklearn, tables, testing
-    from probative.annotators import agreement
-    from probative.boards.building import board
-    from probative.comparison import compare
     from probative.counts import Counts, PairedCounts
     from probative.crossval.runner import compare_models
     from probative.crossval.splitter import BlockRegularizedCV
-    from probative.curves import compare_curves, curve
-    from probative.datasets import compare_datasets
     from probative.errors import InputError
-    from probative.evaluation import score
-    from probative.gates import gate
     from probative.inference.bayes import bayes_test
     from probative.inference.bootstrap import bootstrap_difference
-    from probative.inference.differences import difference
-    from probative.inference.effective import effective_counts
-    from probative.inference.fold_tests import (
+    from probative.inference.crossval import (
         block_regularized_t_test,
+        effective_counts,
         five_by_two_f_test,
         five_by_two_t_test,
     )
+    from probative.inference.differences import difference
+    from probative.inference.exchange import mcnemar_test, randomization_test
     from probative.inference.intervals import interval
-    from probative.inference.mcnemar import mcnemar_test
     from probative.inference.multiplicity import adjust_pvalues
-    from probative.inference.posteriors import posterior
-    from probative.inference.randomization import randomization_test
+    from probative.inference.posterior.single import posterior
     from probative.inference.sequential import sequential
-    from probative.ledger import read_ledger
+    from probative.jobs.agreement import agreement
+    from probative.jobs.board import board
+    from probative.jobs.compare import compare
+    from probative.jobs.curve import compare_curves, curve
+    from probative.jobs.datasets import compare_datasets
+    from probative.jobs.gate import gate
+    from probative.jobs.ledger import read_ledger
+    from probative.jobs.plan import plan
+    from probative.jobs.rank import rank
+    from probative.jobs.score import score
+    from probative.jobs.sweep import segmentation_sweep
     from probative.matching.check import check
-    from probative.planning import plan
-    from probative.ranking import rank
     from probative.results import (
         Agreement,
         BayesTest,
@@ -69,41 +69,49 @@ if TYPE_CHECKING:
     from probative.surveys.estimating import estimate
     from probative.surveys.sampling import sample
     from probative.surveys.watching import watch
-    from probative.sweep import segmentation_sweep
-    from probative.tables.tallying import tally
+    from probative.tables.counting import tally
 
 # Where each name comes from; it is imported when it is first asked for, since nobody uses all.
 _HOMES = {
-    "annotators": ("agreement",),
-    "boards.building": ("board",),
-    "comparison": ("compare",),
-    "counts": ("Counts", "PairedCounts"),
+    "counts": (
+        "Counts",
+        "PairedCounts",
+    ),
     "crossval.runner": ("compare_models",),
     "crossval.splitter": ("BlockRegularizedCV",),
-    "curves": ("compare_curves", "curve"),
-    "datasets": ("compare_datasets",),
     "errors": ("InputError",),
-    "evaluation": ("score",),
-    "gates": ("gate",),
     "inference.bayes": ("bayes_test",),
     "inference.bootstrap": ("bootstrap_difference",),
-    "inference.differences": ("difference",),
-    "inference.effective": ("effective_counts",),
-    "inference.fold_tests": (
+    "inference.crossval": (
         "block_regularized_t_test",
+        "effective_counts",
         "five_by_two_f_test",
         "five_by_two_t_test",
     ),
+    "inference.differences": ("difference",),
+    "inference.exchange": (
+        "mcnemar_test",
+        "randomization_test",
+    ),
     "inference.intervals": ("interval",),
-    "inference.mcnemar": ("mcnemar_test",),
     "inference.multiplicity": ("adjust_pvalues",),
-    "inference.posteriors": ("posterior",),
-    "inference.randomization": ("randomization_test",),
+    "inference.posterior.single": ("posterior",),
     "inference.sequential": ("sequential",),
-    "ledger": ("read_ledger",),
+    "jobs.agreement": ("agreement",),
+    "jobs.board": ("board",),
+    "jobs.compare": ("compare",),
+    "jobs.curve": (
+        "compare_curves",
+        "curve",
+    ),
+    "jobs.datasets": ("compare_datasets",),
+    "jobs.gate": ("gate",),
+    "jobs.ledger": ("read_ledger",),
+    "jobs.plan": ("plan",),
+    "jobs.rank": ("rank",),
+    "jobs.score": ("score",),
+    "jobs.sweep": ("segmentation_sweep",),
     "matching.check": ("check",),
-    "planning": ("plan",),
-    "ranking": ("rank",),
     "results": (
         "Agreement",
         "BayesTest",
@@ -135,7 +143,6 @@ _HOMES = {
     "surveys.estimating": ("estimate",),
     "surveys.sampling": ("sample",),
     "surveys.watching": ("watch",),
-    "sweep": ("segmentation_sweep",),
     "tables": ("tally",),
 }
 _MODULES = ("metrics", "results", "seqeval", "sklearn", "tables", "testing")

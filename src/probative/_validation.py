@@ -1,42 +1,20 @@
-"""Checks of arguments that the public functions share; every error names the parameter.
-
-One helper a kind of argument: a choice, a share, a number, a whole number, names, amounts, a source
-of random numbers. What is not of its kind is an `InputError`, whatever its type.
-"""
+"""Check arguments that public functions share; every error names the parameter."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence, Sized
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.errors import ONE_POINT, InputError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from numpy.typing import NDArray
-
-__all__ = [
-    "LEAST",
-    "MOST",
-    "amounts",
-    "columns_of",
-    "factors",
-    "finite",
-    "flag",
-    "fraction",
-    "names_of",
-    "numbers",
-    "one_number",
-    "one_of",
-    "open_probability",
-    "positive",
-    "random_generator",
-    "shown",
-    "whole_number",
-]
 
 # The most that can be counted: up to here every whole number has its own float.
 MOST = 2**53
@@ -206,3 +184,70 @@ def one_number(parameter: str, value: Any) -> float:
     except (TypeError, ValueError, OverflowError, ArithmeticError):
         pass
     raise InputError(f"{parameter}: {shown(value)} is not a number")
+
+
+# -----------------------------------------------------------------------------
+# What the public functions take and return, in types.
+#
+# Data may come in any form that people have them in: these names say which forms those are.
+# -----------------------------------------------------------------------------
+
+Array: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+# One number for one table, an array for an array of tables. Callers know which of the two they
+# have; `float | Array` would make them prove it at every use, so the second stays open.
+Number: TypeAlias = float | Any
+# Words, one per table.
+Words: TypeAlias = NDArray[Any]
+# a seed, or what NumPy makes random numbers from
+RNG: TypeAlias = (
+    int | Sequence[int] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
+)
+
+
+class Column(Protocol):
+    """A column of a data frame, of pandas, Polars or PyArrow."""
+
+    def to_numpy(self) -> NDArray[Any]:
+        """Return it as an array."""
+
+
+class Frame(Protocol):
+    """A data frame, of pandas, Polars or PyArrow."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns, or their names."""
+
+
+class _Matrix(Protocol):
+    """An array without a length, as sparse matrices are."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of its rows and columns."""
+
+
+class Model(Protocol):
+    """What can be trained: a scikit-learn classifier, or any object with these two methods."""
+
+    def fit(self, X: Any, y: Any, /) -> object:
+        """Learn from instances and their answers."""
+
+    def predict(self, X: Any, /) -> Any:
+        """Return an answer for each instance."""
+
+
+# one label per item: text, whole numbers, truth values
+Labels: TypeAlias = Sequence[Any] | NDArray[Any] | Column
+# a path; labels; tags, words or spans of each sentence; a data frame
+Input: TypeAlias = str | Path | Labels | Frame
+# an output, or outputs by the names of their systems
+Systems: TypeAlias = Input | Mapping[str, Input]
+# a path, or numbers for each sentence
+Rows: TypeAlias = str | Path | Sequence[Sequence[float]] | Sequence[Array] | Array
+# anything that has a number of instances
+Instances: TypeAlias = Sized | _Matrix
+# classes, a matrix of counts, counts by name; False for none
+Strata: TypeAlias = Labels | _Matrix | Frame | Mapping[str, Labels] | bool

@@ -7,35 +7,133 @@ negatives of one system; `PairedCounts` the eight cases of two systems judged on
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from probative._counting import (
-    by_first_appearance,
-    case_of,
-    distinct_rows,
-    is_positive,
-    plain,
-    same_length,
-    show,
-    span_cases,
-    span_sets,
-    whole,
-)
-from probative._renamed import renamed
 from probative._validation import amounts, factors, shown
 from probative.errors import InputError
+from probative.labels import items_of, label_name, labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._types import Array, Number
+    from probative._validation import Array, Number
 
-__all__ = ["Counts", "PairedCounts", "counts_of", "paired_of"]
+
+# -----------------------------------------------------------------------------
+# How items become counts, and counts become text: what `Counts` and `PairedCounts` share.
+# -----------------------------------------------------------------------------
+
+
+def plain(array: NDArray[np.float64]) -> Any:
+    """A single number as NumPy's float (which divides by 0 quietly), an array as itself."""
+    return array[()]
+
+
+def whole(value: Any) -> Any:
+    """Whole numbers as int, arrays as nested lists, for people and JSON."""
+    if isinstance(value, np.ndarray):
+        return [whole(item) for item in value.tolist()]
+    if isinstance(value, list):
+        return [whole(item) for item in value]
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def show(value: Any) -> str:
+    """Return counts as text, whole numbers without a decimal point."""
+    if isinstance(value, np.ndarray):
+        return np.array2string(
+            value, separator=", ", threshold=8, formatter={"float": "{:g}".format}
+        )
+    return str(whole(value))
+
+
+def is_positive(name: str, labels: Any, positive: object) -> NDArray[np.bool_]:
+    """Which items have the label `positive`: by its text, numbers by value, none missing."""
+    whole_numbers = type(labels) is np.ndarray and labels.dtype.kind in "bui" and labels.ndim == 1
+    if whole_numbers and isinstance(positive, int) and abs(positive) < 2**63:
+        return np.asarray(labels == int(positive))  # the same, a hundred times faster
+    codes, names = labels_of(items_of(name, labels), lambda text: InputError(f"{name}: {text}"))
+    wanted = label_name("positive", positive)
+    return np.asarray(codes == (names.index(wanted) if wanted in names else -1))
+
+
+def same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
+    """Refuse arrays of different lengths."""
+    if array.shape != other.shape:
+        raise InputError(
+            f"{name}: {len(array)} items, but {other_name} has {len(other)}; expected as many"
+        )
+
+
+def case_of(
+    a: NDArray[np.bool_], b: NDArray[np.bool_], answer: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Number the cases as the class's table does."""
+    group = np.where(a, np.where(b, 4, 0), np.where(b, 2, 6))
+    return np.asarray(group + ~answer, dtype=np.int64)
+
+
+def span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
+    """The spans of every sentence as a set."""
+    wrong = InputError(
+        f"{name}: {shown(sentences)}; expected a list with a set of spans per sentence"
+    )
+    if isinstance(sentences, (Set, Mapping, str, bytes)):
+        raise wrong
+    try:
+        return [set(sentence) for sentence in sentences]
+    except TypeError:
+        raise wrong from None
+
+
+def span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:
+    """Count the eight cases of the spans of one sentence."""
+    only_a, only_b, both = a - b, b - a, a & b
+    return [
+        len(only_a & gold),
+        len(only_a - gold),
+        len(only_b & gold),
+        len(only_b - gold),
+        len(both & gold),
+        len(both - gold),
+        len(gold - a - b),
+    ]
+
+
+def by_first_appearance(name: str, units: Any) -> tuple[NDArray[np.int64], int]:
+    """Number the distinct units in the order in which they first appear."""
+    codes, _ = labels_of(items_of(name, units), lambda text: InputError(f"{name}: {text}"))
+    distinct, first, group = np.unique(codes, return_index=True, return_inverse=True)
+    rank = np.empty(len(distinct), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(distinct))
+    return rank[group], len(distinct)
+
+
+def distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each distinct row stands first, and which of them every row equals."""
+    size = rows.max(axis=0, initial=0) + 1
+    if np.prod(size) < 2**53 and np.array_equal(rows, np.round(rows)):
+        # small whole numbers: one integer per row sorts many times faster than eight columns
+        place = np.concatenate([[1.0], np.cumprod(size[:-1])])
+        keys = rows @ place
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    else:
+        _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, group.reshape(-1)
+
+
+# -----------------------------------------------------------------------------
+# `Counts` holds true positives, false positives, false negatives and, where they exist, true
+# negatives of one system; `PairedCounts` the eight cases of two systems judged on the same items.
+# -----------------------------------------------------------------------------
 
 _FIELDS = ("tp", "fp", "fn", "tn")
 
@@ -95,7 +193,6 @@ class Counts:
             object.__setattr__(self, name, plain(array))
 
     @classmethod
-    @renamed(y_true="gold", y_pred="pred")
     def from_labels(cls, gold: ArrayLike, pred: ArrayLike, *, positive: object = 1) -> Self:
         """Count one class of two aligned label sequences.
 
@@ -517,3 +614,138 @@ def paired_of(parameter: str, value: object) -> PairedCounts:
     if isinstance(value, PairedCounts):
         return value
     raise InputError(f"{parameter}: {shown(value)}; expected PairedCounts")
+
+
+# -----------------------------------------------------------------------------
+# Counts by unit and label, kept only where there is something to count.
+# -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCounts:
+    """The counts of one system in every cell of units and labels that holds an item.
+
+    A table of all units and labels is nearly empty: a hundred thousand labels on as many units
+    would have ten thousand million cells.
+
+    Attributes
+    ----------
+    unit, label
+        The unit and the label of every cell.
+    counts
+        The counts in it.
+    n_units, n_labels
+        How many units and labels there are, with or without items.
+    number
+        How many equal units each unit stands for; None where it is one.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.counts import LabelCounts
+    >>> cells = LabelCounts.from_table(pv.Counts(tp=[[8, 1]], fp=[[2, 1]], fn=[[0, 2]]))
+    >>> cells.by_label().tp
+    array([8., 1.])
+    """
+
+    unit: NDArray[Any]
+    label: NDArray[Any]
+    counts: Counts
+    n_units: int
+    n_labels: int
+    number: NDArray[Any] | None = None
+
+    @classmethod
+    def from_table(cls, counts: Counts) -> LabelCounts:
+        """Of a full table: one row per unit and one column per label."""
+        if len(counts.shape) != 2:
+            raise InputError(
+                f"counts: shape {counts.shape}; expected one row per unit, one column per label"
+            )
+        n_units, n_labels = counts.shape
+        unit = np.repeat(np.arange(n_units), n_labels)
+        label = np.tile(np.arange(n_labels), n_units)
+        return cls(unit, label, counts.reshape(n_units * n_labels), n_units, n_labels)
+
+    @cached_property
+    def kinds(self) -> tuple[LabelCounts, NDArray[np.float64]]:
+        """Cells of one label that have the same counts, as one, and how many there are of each.
+
+        Sentences are small: a million tokens have a few hundred kinds of cells. Where there would
+        be more kinds than cells, or counts are fractions, every cell is a kind.
+        """
+        counts = self.counts
+        cells_of = (counts.tp, counts.fp, counts.fn, counts.tn)
+        parts = [np.asarray(part) for part in cells_of if part is not None]
+        shape = (self.n_labels, *(int(part.max(initial=0)) + 1 for part in parts))
+        if prod(shape) > len(self.label) or any((part % 1).any() for part in parts):
+            return self, np.ones(len(self.label))
+        cells = (np.asarray(self.label), *(part.astype(np.intp) for part in parts))
+        weights = None if self.number is None else self.number[self.unit]
+        number = np.bincount(np.ravel_multi_index(cells, shape), weights=weights)
+        there = np.flatnonzero(number)
+        label, *columns = np.unravel_index(there, shape)
+        kinds = LabelCounts(label, label, type(counts)(*columns), 0, self.n_labels)
+        return kinds, number[there].astype(np.float64)
+
+    def by_label(self) -> Counts:
+        """One table per label: the sums over the units."""
+        return self._by_label
+
+    @cached_property
+    def _by_label(self) -> Counts:
+        return self.counts._map(lambda cells: self.sum_by_label(cells))
+
+    @cached_property
+    def items_by_unit(self) -> NDArray[np.float64]:
+        """How many items every unit holds."""
+        return self.sum_by_unit(self.counts.nu)
+
+    def sum_by_label(self, cells: Any) -> NDArray[np.float64]:
+        """Add up a number per cell for every label, over all units that each one stands for."""
+        if self.number is not None:
+            cells = np.asarray(cells) * self.number[self.unit]
+        return self._sum(self.label, cells, self.n_labels)
+
+    def sum_by_unit(self, cells: Any) -> NDArray[np.float64]:
+        """Add up a number per cell for every unit, once where it stands for several."""
+        return self._sum(self.unit, cells, self.n_units)
+
+    @cached_property
+    def repeats(self) -> NDArray[np.float64]:
+        """How many units each unit stands for."""
+        if self.number is None:
+            return np.ones(self.n_units)
+        return np.asarray(self.number, dtype=np.float64)
+
+    def written_out(self) -> LabelCounts:
+        """The same with every unit for itself."""
+        if self.number is None:
+            return self
+        number = np.asarray(self.number, dtype=np.int64)
+        first = np.concatenate([[0], np.cumsum(number)])
+        times = number[self.unit]
+        cell = np.repeat(np.arange(len(self.unit)), times)
+        start = np.cumsum(times) - times
+        unit = first[self.unit[cell]] + np.arange(len(cell)) - start[cell]
+        return LabelCounts(unit, self.label[cell], self.counts[cell], int(first[-1]), self.n_labels)
+
+    @staticmethod
+    def _sum(group: NDArray[Any], cells: Any, size: int) -> NDArray[np.float64]:
+        weights = np.asarray(cells, dtype=np.float64)
+        return np.bincount(group, weights=weights, minlength=size).astype(np.float64)
+
+    def only(self, labels: NDArray[np.bool_]) -> LabelCounts:
+        """The cells of some labels alone, and the labels numbered anew."""
+        if labels.all():
+            return self
+        kept = labels[self.label]
+        code = np.cumsum(labels) - 1
+        return LabelCounts(
+            self.unit[kept],
+            code[self.label[kept]],
+            self.counts[kept],
+            self.n_units,
+            int(labels.sum()),
+            self.number,
+        )

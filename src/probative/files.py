@@ -1,29 +1,29 @@
-"""Writing files whole or not at all, only where there is nothing else to lose; finding them."""
+"""Write files whole or not at all, fingerprint values, and keep the finished parts of a run."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
+import inspect
+import io
+import json
 import os
+import pickle
 import stat
+import sys
 import tempfile
 from contextlib import contextmanager
 from glob import glob
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
-__all__ = [
-    "check_folder",
-    "check_target",
-    "create_whole",
-    "find_paths",
-    "make_folder",
-    "write_whole",
-]
 
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
@@ -175,3 +175,361 @@ def _reason(error: OSError | ValueError) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno) if error.errno != errno.ENOSPC else "the disk is full"
     return str(error)
+
+
+# -----------------------------------------------------------------------------
+# Short texts that tell whether two values are the same, also in another process.
+# -----------------------------------------------------------------------------
+
+_PLAIN = (bool, int, float, str, bytes, tuple, frozenset, type(None))
+
+
+def digest(parameter: str, value: Any) -> str:
+    """A text that equal values share, and no others.
+
+    Parameters
+    ----------
+    parameter
+        What messages call it.
+    value
+        Anything that can be pickled.
+
+    Examples
+    --------
+    >>> digest("X", [1, 2]) == digest("X", [1, 2]) != digest("X", [2, 1])
+    True
+    """
+    from joblib import hash as joblib_hash
+
+    try:
+        return str(joblib_hash(value, hash_name="sha1"))
+    except Exception as error:
+        raise _unknowable(parameter, value, error) from error
+
+
+def code_digest(parameter: str, value: Any) -> str:
+    """A text that values share whose classes and functions have the same code.
+
+    Of modules of one's own the source counts, and that of the modules they use; of installed
+    packages the version; of what is defined in a script or a notebook the source of the classes
+    and functions that are used.
+
+    Parameters
+    ----------
+    parameter
+        What messages call it.
+    value
+        Anything that can be pickled.
+    """
+    collector = _Collector()
+    try:
+        collector.dump(value)
+        code = _Code()
+        code.follow(collector.used)
+    except Exception as error:
+        raise _unknowable(parameter, value, error) from error
+    return hashlib.sha256("\n".join(sorted(code.pieces)).encode()).hexdigest()[:40]
+
+
+def _unknowable(parameter: str, value: Any, error: Exception) -> InputError:
+    return InputError(
+        f"{parameter}: {type(value).__name__} cannot be told from others ({error}), as results in "
+        f"a folder must be; expected what pickle can store, with classes and functions that stand "
+        f"in a module; or no folder"
+    )
+
+
+class _Collector(pickle.Pickler):
+    """Pickles into nothing, and notes the classes and functions that it meets."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), protocol=5)
+        self.used: list[Any] = []
+
+    def reducer_override(self, value: Any) -> Any:
+        self.used.append(value if isinstance(value, (type, FunctionType)) else type(value))
+        return NotImplemented
+
+
+class _Code:
+    """The code behind classes and functions, in pieces that do not depend on their order."""
+
+    def __init__(self) -> None:
+        self.pieces: set[str] = set()
+        self._seen: set[int] = set()
+
+    def follow(self, things: list[Any]) -> None:
+        """Take in classes, functions and modules, and what these use."""
+        waiting = list(things)
+        while waiting:
+            thing = waiting.pop()
+            if id(thing) in self._seen:
+                continue
+            self._seen.add(id(thing))
+            if isinstance(thing, ModuleType):
+                waiting += self._module(thing)
+            elif thing.__module__ == "__main__":
+                waiting += self._piece(thing)
+            elif thing.__module__ in sys.modules:
+                waiting.append(sys.modules[thing.__module__])
+            if isinstance(thing, type):
+                waiting += thing.__mro__
+
+    def _module(self, module: ModuleType) -> list[Any]:
+        top = module.__name__.partition(".")[0]
+        if top in sys.stdlib_module_names or module.__name__ == "__main__":
+            return []
+        file = getattr(module, "__file__", None)
+        version = _version(top) if top == "probative" or _installed(file) else None
+        if version is not None:
+            self.pieces.add(f"{top} {version}")
+            return []
+        if file is not None:
+            content = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+            self.pieces.add(f"{module.__name__} {content}")
+        elif not hasattr(module, "__path__"):
+            raise OSError(f"module {module.__name__!r} has no file")
+        return _parts(vars(module).values())
+
+    def _piece(self, thing: Any) -> list[Any]:
+        """A class or function of a script, with the names that its code mentions."""
+        functions = (
+            [f for f in map(inspect.unwrap, _functions(thing)) if isinstance(f, FunctionType)]
+            if isinstance(thing, type)
+            else [thing]
+        )
+        self.pieces.add(f"{thing.__qualname__} {_source(thing, functions)}")
+        known = vars(sys.modules["__main__"])
+        mentioned = {name for f in functions for name in _names(f.__code__)} & set(known)
+        for name in mentioned:
+            if isinstance(known[name], _PLAIN):
+                self.pieces.add(f"{name} {digest(name, known[name])}")
+        return _parts(known[name] for name in mentioned)
+
+
+def _parts(values: Any) -> list[Any]:
+    return [value for value in values if isinstance(value, (ModuleType, type, FunctionType))]
+
+
+def _functions(thing: type) -> list[Any]:
+    """The functions that a class defines, out of what may be wrapped around them."""
+    return [
+        getattr(value, "fget", None) or getattr(value, "__func__", value)
+        for value in vars(thing).values()
+    ]
+
+
+def _source(thing: Any, functions: list[FunctionType]) -> str:
+    try:
+        return inspect.getsource(thing)
+    except (OSError, TypeError):
+        # of a notebook's classes Python knows the functions only
+        if thing in functions:
+            raise
+        plain = {k: v for k, v in vars(thing).items() if isinstance(v, _PLAIN) and k[:2] != "__"}
+        return digest("", plain) + "".join(inspect.getsource(function) for function in functions)
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (const for const in code.co_consts if isinstance(const, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def _installed(file: str | None) -> bool:
+    return file is not None and bool({"site-packages", "dist-packages"} & set(Path(file).parts))
+
+
+def _version(package: str) -> str | None:
+    version = getattr(sys.modules.get(package), "__version__", None)
+    if isinstance(version, str):
+        return version
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+# -----------------------------------------------------------------------------
+# A folder that belongs to one run: what is done stays done, and counts for that run alone.
+# -----------------------------------------------------------------------------
+
+FORMAT = "probative results 2"
+RUN = "run.json"
+_PART = {"run", "part", "result"}
+_AGAIN = "delete it to do its part again"
+_ELSEWHERE = "expected another folder"
+
+
+class ResumableFolder:
+    """A file for every finished part of a run, each written whole or not at all.
+
+    Every file carries a checksum of its content, and names the run and the part that it belongs
+    to; both are checked when it is read. The first to come writes down which run the folder is
+    for, and everybody who comes later must have the same.
+
+    Parameters
+    ----------
+    path
+        The folder; it is made where it is missing.
+    run
+        What makes this run what it is: data, models, options. A folder of another run is refused.
+    adopt
+        The names of entries of `run` that are a mere suggestion: where the folder has other
+        values, these are taken.
+
+    Attributes
+    ----------
+    run
+        What makes the run of this folder what it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = ResumableFolder(tempfile.mkdtemp(), {"seed": 7})
+    >>> folder.keep("fold-1", {"fold": 1}, [0, 1, 1])
+    >>> folder.load("fold-1", {"fold": 1})
+    [0, 1, 1]
+    >>> folder.load("fold-2", {"fold": 2}) is None
+    True
+    """
+
+    def __init__(self, path: Path | str, run: dict[str, Any], *, adopt: Collection[str] = ()):
+        self.path = Path(path)
+        record = self.path / RUN
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if not record.exists():
+                self._refuse_strangers(record)
+                create_whole(record, _sealed(run))
+        except (OSError, ValueError) as error:
+            raise _unusable(error, self.path) from None
+        recorded = _open(record, _ELSEWHERE)
+        if not isinstance(recorded, dict) or set(recorded) == _PART:
+            raise InputError(f"does not say which run this is; {_ELSEWHERE}", record)
+        self.run = run | {name: recorded.get(name) for name in adopt}
+        _refuse_another(recorded, self.run, self.path)
+        self._run_digest = hashlib.sha256(_json(self.run)).hexdigest()
+
+    def check_writable(self) -> None:
+        """Refuse a folder that cannot keep anything, before there is something to keep."""
+        try:
+            tempfile.TemporaryFile(dir=self.path).close()
+        except OSError as error:
+            raise _unusable(error, self.path) from None
+
+    def file(self, name: str) -> Path:
+        """Where a part is kept."""
+        return self.path / f"{name}.json"
+
+    def load(self, name: str, part: dict[str, Any]) -> Any:
+        """What was kept of a part, or None.
+
+        Parameters
+        ----------
+        name
+            The name of its file.
+        part
+            What makes this part what it is; a file of another part is refused.
+        """
+        path = self.file(name)
+        if not path.exists():
+            return None
+        content = _open(path, _AGAIN)
+        if not isinstance(content, dict) or set(content) != _PART:
+            raise self.damage(name, "it has no run, part and result")
+        if content["run"] != self._run_digest:
+            raise InputError(f"holds a part of another run; {_AGAIN}", path)
+        recorded = content["part"] if isinstance(content["part"], dict) else {}
+        for key in {**part, **recorded}:
+            if recorded.get(key) != part.get(key):
+                raise InputError(
+                    f"holds another part: {key} is {recorded.get(key)!r:.60}; expected "
+                    f"{part.get(key)!r:.60}; {_AGAIN}",
+                    path,
+                )
+        return content["result"]
+
+    def keep(self, name: str, part: dict[str, Any], result: Any) -> None:
+        """Keep what came of a part.
+
+        Parameters
+        ----------
+        name, part
+            As for `load`.
+        result
+            Anything that JSON can hold.
+        """
+        path = self.file(name)
+        try:
+            content = _sealed({"run": self._run_digest, "part": part, "result": result})
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"cannot hold this result: {error}", path) from None
+        write_whole(path, content)
+
+    def damage(self, name: str, what: str) -> InputError:
+        """An error about the content of a part's file."""
+        return InputError(f"cannot be read ({what}); {_AGAIN}", self.file(name))
+
+    def _refuse_strangers(self, record: Path) -> None:
+        """Refuse a folder with other people's files; temporary files of a killed run are none."""
+        names = sorted(path.name for path in self.path.iterdir())
+        strangers = [name for name in names if not name.startswith(".")]
+        if strangers and not record.exists():  # it may have come while we looked
+            raise InputError(
+                f"holds {strangers[0]!r} and no {RUN}; expected a new or empty folder, or that of "
+                f"this run",
+                self.path,
+            )
+
+
+def _json(content: Any) -> bytes:
+    return json.dumps(content).encode()
+
+
+def _sealed(content: Any) -> bytes:
+    """JSON with its own checksum."""
+    return _seal(_json(content))
+
+
+def _seal(body: bytes) -> bytes:
+    head = {"format": FORMAT, "sha256": hashlib.sha256(body).hexdigest(), "content": None}
+    return _json(head).removesuffix(b"null}") + body + b"}\n"
+
+
+_HEAD = len(_seal(b"")) - len(b"}\n")
+
+
+def _open(path: Path, remedy: str) -> Any:
+    """What was sealed; not a byte may have changed."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror}); {remedy}", path) from None
+    body = data[_HEAD:-2]
+    if _seal(body) != data:
+        known = data.startswith(_seal(b"")[: len(b'{"format": ') + len(_json(FORMAT))])
+        what = "its checksum does not fit" if known else f"it is no file of {FORMAT!r}"
+        raise InputError(f"cannot be read ({what}); {remedy}", path)
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        what = "it is too deep" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"cannot be read ({what}); {remedy}", path) from None
+
+
+def _refuse_another(recorded: dict[str, Any], run: dict[str, Any], path: Path) -> None:
+    for key in {**run, **recorded}:
+        there, here = recorded.get(key), run.get(key)
+        if there != here:
+            raise InputError(
+                f"holds the results of another run: {key} is {there!r:.60} there and {here!r:.60} "
+                f"here; expected another folder, or the same data, models and options",
+                path,
+            )
+
+
+def _unusable(error: Exception, path: Path) -> InputError:
+    if isinstance(error, InputError):
+        return error
+    reason = getattr(error, "strerror", None) or str(error)
+    return InputError(f"cannot be used: {reason}", path)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from probative import _composites
 from probative._validation import one_of, positive
 from probative.counts import counts_of
 from probative.errors import InputError
@@ -21,42 +20,171 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probative._types import Array, Number
+    from probative._validation import Array, Number
     from probative.counts import Counts
 
-__all__ = [
-    "CELLS",
-    "COMPOSITES",
-    "METRICS",
-    "NEEDS_TN",
-    "PRF",
-    "RATIOS",
-    "TABLE",
-    "Composite",
-    "Metric",
-    "Share",
-    "accuracy",
-    "balanced_accuracy",
-    "bounds",
-    "contributions",
-    "f1",
-    "f1_from_jaccard",
-    "fbeta",
-    "fowlkes_mallows",
-    "informedness",
-    "jaccard",
-    "kappa",
-    "label_metric",
-    "markedness",
-    "mcc",
-    "npv",
-    "precision",
-    "ratio",
-    "recall",
-    "score",
-    "span",
-    "specificity",
-]
+
+# -----------------------------------------------------------------------------
+# Scores that are no ratio of linear forms, as functions of tp, fp, fn and tn.
+#
+# Each has its value, NaN where a denominator is 0, and its derivatives in the four cells. All
+# depend on the shares of the cells alone, so that the derivatives, weighed by the cells, add up to
+# 0.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Slopes = tuple[Any, Any, Any, Any]
+
+
+_ROUNDING = 1e-13  # derivatives times the number of items; what is smaller is none
+
+
+def _divide(top: Any, bottom: Any) -> Any:
+    """A quotient that is NaN where the denominator is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.asarray(bottom) > 0, np.divide(top, bottom), np.nan)
+
+
+def informedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Recall + specificity - 1: the difference of the rates at which yes is said."""
+    return _divide(tp, tp + fn) - _divide(fp, fp + tn)
+
+
+def informedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+    """Its derivatives."""
+    yes, no = _divide(1.0, tp + fn), _divide(1.0, fp + tn)
+    return fn * yes * yes, -tn * no * no, -tp * yes * yes, fp * no * no
+
+
+def balanced_accuracy_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """The mean of recall and specificity."""
+    return (_divide(tp, tp + fn) + _divide(tn, fp + tn)) / 2
+
+
+def balanced_accuracy_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+    """Its derivatives."""
+    a, b, c, d = informedness_slopes(tp, fp, fn, tn)
+    return a / 2, b / 2, c / 2, d / 2
+
+
+def markedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Precision + npv - 1: informedness with the answer and the system exchanged."""
+    return informedness_value(tp, fn, fp, tn)
+
+
+def markedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+    """Its derivatives."""
+    a, c, b, d = informedness_slopes(tp, fn, fp, tn)
+    return a, b, c, d
+
+
+def mcc_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """The correlation of answer and system: the geometric mean of informedness and markedness."""
+    surplus = np.multiply(1.0 * tp, tn) - np.multiply(1.0 * fp, fn)
+    informed = _divide(surplus, (1.0 * tp + fn) * (fp + tn))
+    marked = _divide(surplus, (1.0 * tp + fp) * (fn + tn))
+    return np.sign(surplus) * np.sqrt(informed * marked)
+
+
+def mcc_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+    """Its derivatives."""
+    said, answer, others, silent = (
+        _divide(1.0, margin) for margin in (tp + fp, tp + fn, fp + tn, fn + tn)
+    )
+    root = np.sqrt(said) * np.sqrt(answer) * np.sqrt(others) * np.sqrt(silent)
+    half = mcc_value(tp, fp, fn, tn) / 2
+    return (
+        tn * root - half * (said + answer),
+        -fn * root - half * (said + others),
+        -fp * root - half * (answer + silent),
+        tp * root - half * (others + silent),
+    )
+
+
+def kappa_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Agreement beyond chance, over the most that there could be."""
+    top = 2.0 * (np.multiply(1.0 * tp, tn) - np.multiply(1.0 * fp, fn))
+    return _divide(top, _chance(tp, fp, fn, tn))
+
+
+def _chance(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """How often answer and system would differ if they were independent, times n²."""
+    return (1.0 * tp + fp) * (fp + tn) + (1.0 * tp + fn) * (fn + tn)
+
+
+def kappa_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+    """Its derivatives."""
+    value, bottom = kappa_value(tp, fp, fn, tn), _chance(tp, fp, fn, tn)
+    return (
+        _divide(2.0 * tn - value * (fp + fn + 2.0 * tn), bottom),
+        _divide(-2.0 * fn - value * (tp + 2.0 * fp + tn), bottom),
+        _divide(-2.0 * fp - value * (tp + 2.0 * fn + tn), bottom),
+        _divide(2.0 * tp - value * (2.0 * tp + fp + fn), bottom),
+    )
+
+
+def fowlkes_mallows_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:  # noqa: ARG001  # as the others
+    """The geometric mean of precision and recall."""
+    return np.sqrt(_divide(tp, tp + fp) * _divide(tp, tp + fn))
+
+
+def fowlkes_mallows_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+    """Its derivatives."""
+    said, answer = _divide(1.0, tp + fp), _divide(1.0, tp + fn)
+    half = fowlkes_mallows_value(tp, fp, fn, tn) / 2
+    gain = np.sqrt(said) * np.sqrt(answer)
+    return gain - half * (said + answer), -half * said, -half * answer, 0.0 * half
+
+
+def linearised(
+    rows: Array,
+    cells: Array,
+    value: Callable[..., Any],
+    slopes: Callable[..., Slopes],
+    *,
+    whole: bool,
+) -> tuple[Array, Array]:
+    """The x and y of rows of cells whose ratio has the value and the derivatives of a score.
+
+    Parameters
+    ----------
+    rows
+        The cells of each row.
+    cells
+        The table near which that is so.
+    value, slopes
+        The score.
+    whole
+        Whether the rows are the units of the table. A score that is undefined without one of them
+        rests on that unit alone, whatever the others hold.
+    """
+    score = float(value(*cells))
+    if np.isnan(score):
+        return np.zeros(rows.shape[:-1]), np.zeros(rows.shape[:-1])
+    n = cells.sum()
+    slope = np.array([float(one) for one in slopes(*cells)])
+    slope = np.where(n * np.abs(slope) > _ROUNDING, slope, 0.0)
+    # of the items that the answer has, and of those that it has not: number and variance
+    sides = [np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0])]
+    numbers = [max(float(side @ cells), 1e-300) for side in sides]
+    variances = [float((side * cells) @ slope**2) for side in sides]
+    if not sum(variances) > 0:
+        variances = [1.0, 1.0]
+    worth = sum(v / k * side for v, k, side in zip(variances, numbers, sides, strict=True))
+    y = n / sum(variances) * (rows @ worth)
+    if whole:
+        rest = np.asarray(value(*np.moveaxis(cells - rows, -1, 0)))
+        if np.isnan(rest).any():
+            y = np.where(np.isnan(rest), n, 0.0)
+    return score * y + n * (rows @ slope), y
+
+
+# -----------------------------------------------------------------------------
+# Most scores are ratios of two linear forms in tp, fp, fn and tn; the others (`Composite`) are
+# smooth functions of the four, and near any table as good as such a ratio. A score whose
+# denominator is 0 is undefined: NaN, unless scikit-learn's ``zero_division`` value is asked for.
+# Scores of array-valued counts are arrays.
+# -----------------------------------------------------------------------------
 
 CELLS = ("tp", "fp", "fn", "tn")
 
@@ -240,35 +368,33 @@ TABLE: dict[str, Metric | Composite] = {
             "balanced_accuracy",
             "balanced accuracy",
             "balanced accuracy",
-            _composites.balanced_accuracy,
-            _composites.balanced_accuracy_slopes,
+            balanced_accuracy_value,
+            balanced_accuracy_slopes,
         ),
-        Composite("mcc", "MCC", "MCC", _composites.mcc, _composites.mcc_slopes, low=-1.0),
-        Composite(
-            "kappa", "kappa", r"$\kappa$", _composites.kappa, _composites.kappa_slopes, low=-1.0
-        ),
+        Composite("mcc", "MCC", "MCC", mcc_value, mcc_slopes, low=-1.0),
+        Composite("kappa", "kappa", r"$\kappa$", kappa_value, kappa_slopes, low=-1.0),
         Composite(
             "informedness",
             "informedness",
             "informedness",
-            _composites.informedness,
-            _composites.informedness_slopes,
+            informedness_value,
+            informedness_slopes,
             low=-1.0,
         ),
         Composite(
             "markedness",
             "markedness",
             "markedness",
-            _composites.markedness,
-            _composites.markedness_slopes,
+            markedness_value,
+            markedness_slopes,
             low=-1.0,
         ),
         Composite(
             "fowlkes_mallows",
             "Fowlkes-Mallows",
             "Fowlkes--Mallows",
-            _composites.fowlkes_mallows,
-            _composites.fowlkes_mallows_slopes,
+            fowlkes_mallows_value,
+            fowlkes_mallows_slopes,
             needs_tn=False,
         ),
     )
@@ -358,7 +484,7 @@ def contributions(
     rows = np.stack(np.broadcast_arrays(*own.cells(counts)), axis=-1).astype(np.float64)
     whole = at is None if units is None else units
     cells = rows.reshape(-1, 4).sum(axis=0) if at is None else np.array(own.cells(at), np.float64)
-    return _composites.linearised(rows, cells, own.value, own.slopes, whole=whole)
+    return linearised(rows, cells, own.value, own.slopes, whole=whole)
 
 
 def _combine(counts: Counts, form: tuple[Any, ...]) -> Any:
@@ -490,3 +616,72 @@ def fowlkes_mallows(counts: Counts, *, zero_division: float = np.nan) -> Number:
 def f1_from_jaccard(share: Value) -> Value:
     """Carry a Jaccard value (F*) over to F1: 2 F* / (1 + F*)."""
     return 2 * share / (1 + share)
+
+
+# -----------------------------------------------------------------------------
+# Scores of a whole confusion table of several classes, and their derivatives.
+#
+# Row i, column j of a table counts the items of class i that a system calls j. With two classes,
+# kappa and Matthews' coefficient are those of `metrics`.
+# -----------------------------------------------------------------------------
+
+OF_TABLES = ("mcc", "kappa")  # metrics of a whole table, whatever the number of classes
+
+
+def score_of_table(table: Array, metric: str) -> Any:
+    """Gorodkin's R_K ("mcc"), Cohen's kappa or balanced accuracy of tables of classes by classes.
+
+    The classes are the last two axes. NaN where it is undefined: of kappa where everything is one
+    class for both, of R_K where everything is one class for either. Balanced accuracy is the mean
+    recall of the classes that the answer has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.metrics import score_of_table
+    >>> table = np.array([[5.0, 1, 0], [0, 4, 2], [1, 0, 7]])
+    >>> [round(float(score_of_table(table, metric)), 4) for metric in ("kappa", "mcc")]
+    [0.6947, 0.6974]
+    """
+    if metric == "balanced_accuracy":
+        right, answer = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1)
+        there = answer > 0
+        recall = np.divide(right, answer, out=np.zeros(right.shape), where=there)
+        return recall.sum(axis=-1) / there.sum(axis=-1)
+    right = np.trace(table, axis1=-2, axis2=-1)
+    return score_of_margins(right, table.sum(axis=-2), table.sum(axis=-1), metric)
+
+
+def score_of_margins(right: Any, said: Array, answer: Array, metric: str) -> Any:
+    """The same from the number of right items and from how often each class is said, and is right.
+
+    These are all that matter: the answer is the same for all systems.
+    """
+    n = answer.sum(axis=-1)
+    chance = (said * answer).sum(axis=-1)
+    top = n * right - chance
+    if metric == "kappa":
+        bottom = n * n - chance
+    else:
+        spread = [n * n - (margin * margin).sum(axis=-1) for margin in (said, answer)]
+        bottom = np.sqrt(np.maximum(spread[0], 0.0)) * np.sqrt(np.maximum(spread[1], 0.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(bottom > 0, np.minimum(top / bottom, 1.0), np.nan)
+
+
+def slopes_of_table(table: Array, metric: str) -> Array:
+    """The derivatives of the score in every cell of one table."""
+    n, said, answer = table.sum(), table.sum(axis=0), table.sum(axis=1)
+    score = float(score_of_table(table, metric))
+    if metric == "balanced_accuracy":
+        there = answer > 0
+        share = np.divide(1, answer, out=np.zeros(len(table)), where=there) / there.sum()
+        recall = np.diagonal(table) * share * there.sum()
+        return np.asarray((np.eye(len(table)) - recall[:, None]) * share[:, None])
+    by_cell = said[:, None] + answer[None, :]
+    top = np.trace(table) + n * np.eye(len(table)) - by_cell
+    if metric == "kappa":
+        return np.asarray((top - score * (2 * n - by_cell)) / (n * n - said @ answer))
+    spread_said, spread_answer = n * n - said @ said, n * n - answer @ answer
+    pull = (n - said[None, :]) / spread_said + (n - answer[:, None]) / spread_answer
+    return np.asarray(top / np.sqrt(spread_said * spread_answer) - score * pull)

@@ -17,8 +17,8 @@ import numpy as np
 from probative._validation import flag, one_of, open_probability, shown, whole_number
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.evaluation import scores_of
 from probative.inference.intervals import interval
+from probative.jobs.score import scores_of
 from probative.matching.items import Items, collect, union
 from probative.matching.matched import Matched
 from probative.matching.schemes import decode

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import items_of, label_name, labels_of
 from probative._validation import names_of, shown
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.positive import positive_label
+from probative.labels import items_of, label_name, labels_of, positive_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from probative._types import Instances, Labels, Model
+    from probative._validation import Instances, Labels, Model
 
 __all__ = ["CountsScorer", "counts_scorer", "fold_counts"]
 

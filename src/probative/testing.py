@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._validation import flag, fraction, shown
-from probative.comparison import compare
 from probative.errors import InputError
-from probative.evaluation import score
-from probative.gates import check_gate, check_ledger_options, gate
+from probative.jobs.compare import compare
+from probative.jobs.gate import check_gate, check_ledger_options, gate
+from probative.jobs.score import score
 from probative.matching.outputs import short_name
 from probative.reading.inputs import is_path
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from probative._types import Input
+    from probative._validation import Input
     from probative.results import Comparisons, Interval
 
 __all__ = ["assert_better", "assert_not_worse", "assert_score_at_least"]

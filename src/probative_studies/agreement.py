@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative._validation import open_probability, random_generator, whole_number
-from probative.inference.alpha import Ratings, alpha_interval, doubt, krippendorff_alpha
-from probative.inference.confusion import ConfusedItems, confusion_interval
+from probative.inference.agreement import Ratings, alpha_interval, doubt, krippendorff_alpha
+from probative.inference.classes import ConfusedItems, confusion_interval
 from probative.results import Result
 from probative_studies.curves import monte_carlo_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative._types import RNG
+    from probative._validation import RNG
     from probative.results import Interval
 
 

@@ -19,26 +19,23 @@ from scipy import optimize, special
 from probative._validation import one_of, open_probability, whole_number
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.inference.judges import Judge
 from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
-from probative.inference.strata import Draw, spread_of
-from probative.inference.stratified import PoolScores, influences
+from probative.inference.stratified import Draw, Judge, PoolScores, influences, spread_of
 from probative.matching.matched import match_inputs, read_side
 from probative.matching.schemes import decode
 from probative.metrics import score
 from probative.options import ReadingOptions
 from probative.reading.annotations import Spans, Tagged
 from probative.results import Result
-from probative.surveys.expectations import expect
 from probative.surveys.pool import read_pool
-from probative.surveys.strata import draw_numbers, layers_of
+from probative.surveys.strata import draw_numbers, expect, layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from probative._types import Array, Ints
+    from probative._validation import Array, Ints
     from probative.surveys.pool import Pool
 
 

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._renamed import renamed
 from probative._validation import open_probability
 from probative.counts import Counts
 from probative.data import load
 from probative.errors import InputError
 from probative.inference.bayes import bayes_test
-from probative.inference.effective import effective_counts
-from probative.inference.posteriors import posterior
+from probative.inference.crossval import effective_counts
+from probative.inference.posterior.single import posterior
 from probative.results import BayesTest, Result
 
 if TYPE_CHECKING:
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import Array
-    from probative.inference.effective import Weight
+    from probative._validation import Array
+    from probative.inference.crossval import Weight
 
 
 # -----------------------------------------------------------------------------
@@ -156,7 +155,6 @@ def task_tests(
     return results
 
 
-@renamed(seed="rng", n_replicates="replicates")
 def simulate_credibility(
     replicates: int = 10_000,
     *,

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probative._renamed import renamed
 from probative.crossval.corpus import read_corpora
 from probative.crossval.runner import compare_models
 from probative.errors import InputError
 from probative.learners.crf import CRFChunker
-from probative.reading.opening import Options, open_input
+from probative.reading.formats import Options, open_input
 from probative.reporting.document import Document, Table, payload
 from probative.results.base import Result
 from probative.wording.numbers import number, points
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from probative.crossval.corpus import Corpus
-    from probative.reading.opening import Input
+    from probative.reading.formats import Input
     from probative.results import ModelComparison
 
 
@@ -68,7 +67,6 @@ class ChunkingResult(Result):
         return f"{self.task} on {self.corpus}: {self.comparison}"
 
 
-@renamed(random_state="rng")
 def chunking_study(
     *,
     cws: Sequence[Path | str] = (),
@@ -113,7 +111,7 @@ def chunking_study(
         raise InputError("cws, ner: no corpus; expected at least one of them")
     fits = 4 * m
     results = []
-    for number, (task, corpus) in enumerate(designs):
+    for place, (task, corpus) in enumerate(designs):
         scheme_a, scheme_b = TAG_SETS[task]
         comparison = compare_models(
             CRFChunker(scheme_a, **crf),
@@ -125,8 +123,8 @@ def chunking_study(
             n_jobs=n_jobs,
             names=(scheme_a.upper(), scheme_b.upper()),
             folder=None if folder is None else Path(folder) / task,
-            report=lambda done, _, number=number: report(  # type: ignore[misc]  # bound at once
-                number * fits + done, len(designs) * fits
+            report=lambda done, _, place=place: report(  # type: ignore[misc]  # bound at once
+                place * fits + done, len(designs) * fits
             ),
         )
         results.append(

@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import optimize
 
-from probative._renamed import renamed
 from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
-from probative.inference.clusters import student_quantile
 from probative.inference.proportions import normal_quantile, wilson
+from probative.inference.units import student_quantile
 from probative.metrics import f1_from_jaccard, ratio, score
 from probative.results import Result
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import Array
+    from probative._validation import Array
 
 
 # -----------------------------------------------------------------------------
@@ -170,7 +169,6 @@ def conditions(
     return [*grid, *apart, *copies, *by_document, *rare]
 
 
-@renamed(seed="rng")
 def cluster_study(
     study: Sequence[Condition] | None = None,
     *,

@@ -242,9 +242,9 @@ def bayes(
     """
     from probative._validation import one_of
     from probative.data import load
-    from probative.inference.effective import score_posteriors
+    from probative.inference.crossval import score_posteriors
     from probative.reporting.bayes_report import bayes_study_document
-    from probative.reporting.posterior_figures import density_figure
+    from probative.reporting.posteriors import density_figure
     from probative_studies import bayes as study
 
     one_of("--task", task, study.TASKS)
@@ -1360,8 +1360,8 @@ def segmentation(
     from probative._validation import one_of
     from probative.data import load
     from probative.files import make_folder, write_whole
+    from probative.jobs.sweep import segmented
     from probative.reporting.segmentation_report import output_files, study_document
-    from probative.sweep import segmented
     from probative_studies.segmentation import installed_systems, segmentation_study
 
     published = load("segmentation")["table2"]

@@ -20,13 +20,16 @@ import numpy as np
 from scipy import special
 
 from probative._validation import one_of, open_probability, random_generator, whole_number
-from probative.inference.average_precision import average_precision_interval
-from probative.inference.best_threshold import best_threshold
 from probative.inference.calibration import calibration
-from probative.inference.curve_bands import pointwise_band, simultaneous_band
 from probative.inference.curve_difference import compare_ranked
-from probative.inference.ranked import Ranked
-from probative.inference.roc_area import roc_auc_interval
+from probative.inference.curves import (
+    Ranked,
+    average_precision_interval,
+    best_threshold,
+    pointwise_band,
+    roc_auc_interval,
+    simultaneous_band,
+)
 from probative.results import Result
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import RNG, Array
+    from probative._validation import RNG, Array
 
 
 # -----------------------------------------------------------------------------

@@ -17,18 +17,16 @@ from scipy import special
 
 from probative._validation import whole_number
 from probative.counts import PairedCounts
-from probative.inference.clusters import variance_of_difference
 from probative.inference.differences import difference
-from probative.inference.heterogeneity import heterogeneity
-from probative.inference.mean_difference import mean_limits
-from probative.inference.partial_conjunction import METHODS, count_of_conjunctions
+from probative.inference.groups import METHODS, count_of_conjunctions, heterogeneity, mean_limits
+from probative.inference.units import variance_of_difference
 from probative.results import Result
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from probative._types import Array
+    from probative._validation import Array
 
 
 # -----------------------------------------------------------------------------

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from probative._renamed import renamed
 from probative._validation import fraction, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.gates import GATES
-from probative.inference.clusters import dependence_of_difference
+from probative.inference.units import dependence_of_difference
+from probative.jobs.gate import GATES
 from probative.results import Result
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
 
@@ -90,7 +89,6 @@ class GateErrors(Result):
         )
 
 
-@renamed(seed="rng")
 def gate_study(
     gates: Sequence[str] = GATES,
     margins: Sequence[float] = (0.0, 0.02),

@@ -22,7 +22,7 @@ import numpy as np
 from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
 from probative.inference.allowance import allowance
-from probative.inference.clustered_posterior import posterior_of_difference
+from probative.inference.posterior.clustered import posterior_of_difference
 from probative.results import Result
 
 if TYPE_CHECKING:

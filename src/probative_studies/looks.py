@@ -16,9 +16,8 @@ from scipy import special
 
 from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
-from probative.inference.clusters import jackknife_error
-from probative.inference.sequences import Wealth, log_e_value, planned_grid
-from probative.inference.sequential import FEWEST, look_limits
+from probative.inference.sequential import FEWEST, Wealth, log_e_value, look_limits, planned_grid
+from probative.inference.units import jackknife_error
 from probative.metrics import contributions, f1_from_jaccard, score
 from probative.results import Result
 from probative_studies.clusters import Condition, case_shares, draw, true_difference

@@ -16,13 +16,16 @@ import numpy as np
 from scipy import special
 
 from probative._validation import open_probability, random_generator, whole_number
-from probative.counts import Counts, PairedCounts
+from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.inference.differences import difference
 from probative.inference.intervals import interval
-from probative.inference.macro import MacroEvidence, degrees_of_freedom, macro_score
-from probative.inference.macro_difference import macro_difference
-from probative.inference.macro_posterior import macro_posterior
-from probative.label_counts import LabelCounts
+from probative.inference.macro import (
+    MacroEvidence,
+    degrees_of_freedom,
+    macro_posterior,
+    macro_score,
+)
+from probative.inference.macro_comparison import macro_difference
 from probative.metrics import ratio, score
 from probative.results import Result
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import RNG, Array
+    from probative._validation import RNG, Array
 
 
 # -----------------------------------------------------------------------------

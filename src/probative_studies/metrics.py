@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._confusion import OF_TABLES, score_of_table
 from probative._validation import one_of, open_probability, whole_number
-from probative.counts import Counts, PairedCounts
+from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
-from probative.inference.confusion import (
+from probative.inference.classes import (
     METHOD,
     ConfusedItems,
     confusion_difference,
@@ -29,9 +28,8 @@ from probative.inference.confusion import (
 from probative.inference.differences import difference
 from probative.inference.intervals import default_method, interval, methods_for, units_hold
 from probative.inference.macro import macro_interval
-from probative.inference.macro_difference import macro_difference
-from probative.label_counts import LabelCounts
-from probative.metrics import COMPOSITES, TABLE, Composite, score
+from probative.inference.macro_comparison import macro_difference
+from probative.metrics import COMPOSITES, OF_TABLES, TABLE, Composite, score, score_of_table
 from probative.results import Result
 from probative_studies.clusters import Condition, draw
 from probative_studies.coverage import all_tables, chances_of
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import Array
+    from probative._validation import Array
 
 
 # -----------------------------------------------------------------------------

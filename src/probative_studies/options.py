@@ -11,7 +11,7 @@ from probative.options import ALWAYS, FoldsOptions, Options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative._types import RNG
+    from probative._validation import RNG
 
 
 _SEED = ALWAYS | {"as": "seed"}

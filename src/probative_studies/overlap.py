@@ -21,7 +21,7 @@ from probative_studies.curves import monte_carlo_error
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative._types import RNG
+    from probative._validation import RNG
 
 
 # -----------------------------------------------------------------------------

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative._renamed import renamed
 from probative._validation import open_probability, random_generator
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference.independent import IndependentPosterior
-from probative.inference.paired_posterior import PairedPosterior
-from probative.inference.posteriors import posterior
+from probative.inference.posterior.independent import IndependentPosterior
+from probative.inference.posterior.paired import PairedPosterior
+from probative.inference.posterior.single import posterior
 from probative.metrics import PRF, score
 from probative.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative._types import RNG
+    from probative._validation import RNG
 
 
 # -----------------------------------------------------------------------------
@@ -74,7 +73,6 @@ class PairingResult(Result):
         )
 
 
-@renamed(seed="rng")
 def pairing_study(
     sizes: Sequence[int] = (200, 1000, 5000),
     metrics: Sequence[str] = PRF,

@@ -13,15 +13,15 @@ import numpy as np
 
 from probative._validation import random_generator, whole_number
 from probative.counts import PairedCounts
-from probative.demonstration import shared_task
+from probative.inference.exchange import randomization_test
 from probative.inference.planning import plan
-from probative.inference.randomization import randomization_test
+from probative.jobs.demo import shared_task
 from probative.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative._types import RNG
+    from probative._validation import RNG
 
 
 # -----------------------------------------------------------------------------

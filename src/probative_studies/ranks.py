@@ -19,16 +19,16 @@ from scipy import special
 
 from probative._validation import one_of, open_probability, whole_number
 from probative.counts import Counts
-from probative.inference.leaderboard import ADJUSTMENTS, evidence_of_units, leaderboard
-from probative.inference.unit_table import UnitTable
+from probative.inference.pairs import UnitTable
+from probative.inference.rank import ADJUSTMENTS, evidence_of_units, leaderboard
 from probative.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative._types import Array
-    from probative.inference.leaderboard import Evidence
-    from probative.inference.pair_tests import KnownTests
+    from probative._validation import Array
+    from probative.inference.pairs import KnownTests
+    from probative.inference.rank import Evidence
 
 
 # -----------------------------------------------------------------------------

@@ -20,14 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from probative._renamed import renamed
 from probative._validation import fraction, one_of, open_probability, positive, whole_number
 from probative.counts import Counts
-from probative.inference.clusters import student_quantile
 from probative.inference.differences import difference
 from probative.inference.intervals import interval
-from probative.inference.repeats import score_repeats
-from probative.inference.runs import Runs, Spread, add_squares, overlap
+from probative.inference.runs import Runs, Spread, add_squares, overlap, score_repeats
+from probative.inference.units import student_quantile
 from probative.results import Result
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import Array
+    from probative._validation import Array
 
 
 # -----------------------------------------------------------------------------
@@ -281,7 +279,6 @@ class RunsCoverage(Result):
         )
 
 
-@renamed(seed="rng")
 def runs_study(
     runs: Sequence[int] = (3, 5, 10),
     ratios: Sequence[float] = (0.0, 0.1, 1.0, 4.0),
@@ -479,7 +476,6 @@ class RepeatsCoverage(Result):
 _OF_SAMPLE, _OF_ANSWER = 1.0, 0.5
 
 
-@renamed(seed="rng")
 def repeats_study(
     samples: Sequence[int] = (50, 200, 1000),
     repeats: Sequence[int] = (1, 5, 20),

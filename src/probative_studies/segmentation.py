@@ -20,17 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._renamed import renamed
 from probative._validation import one_of, whole_number
-from probative.comparison import compare
 from probative.errors import InputError
-from probative.evaluation import score
-from probative.identity import code_digest
+from probative.files import ResumableFolder, code_digest
+from probative.jobs.compare import compare
+from probative.jobs.score import score
+from probative.jobs.sweep import segmentation_sweep, segmented
 from probative.learners.words import split, without_spaces
-from probative.reading.rawtext import texts_of
+from probative.reading.segmented import texts_of
 from probative.results import CurvePoint, Reversal, SegmentationStudy, SegmenterRun
-from probative.resume import ResumableFolder
-from probative.sweep import segmentation_sweep, segmented
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -167,7 +165,7 @@ def _segmenter(system: str, options: dict[str, Any]) -> Any:
             f"systems: {system} needs {module}; install it with: pip install 'probative[{extra}]'"
         )
     if system == "maxmatch":
-        from probative.learners.maxmatch import MaxMatchSegmenter
+        from probative.learners.words import MaxMatchSegmenter
 
         return MaxMatchSegmenter(spaces=options["spaces"])
     if system == "crf":
@@ -301,7 +299,6 @@ def installed_systems() -> tuple[list[str], list[str]]:
     return [system for system in SYSTEMS if available(system)], missing
 
 
-@renamed(seed="rng")
 def segmentation_study(
     train: Any,
     dev: Any,

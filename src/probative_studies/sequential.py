@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from probative._validation import open_probability, whole_number
-from probative.inference.sequential_pvalue import ERROR, LEVELS, MOST, limits_of_share, looks
+from probative.inference.sampled import ERROR, LEVELS, MOST, limits_of_share, looks
 from probative.results import Result
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import Array, Mask
+    from probative._validation import Array, Mask
 
 
 # -----------------------------------------------------------------------------

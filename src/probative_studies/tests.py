@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._renamed import renamed
 from probative._validation import one_of, open_probability, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.bootstrap import bootstrap_difference
-from probative.inference.clusters import Dependence, dependence_of_difference, student_quantile
 from probative.inference.differences import difference
-from probative.inference.randomization import randomization_test
+from probative.inference.exchange import randomization_test
+from probative.inference.units import Dependence, dependence_of_difference, student_quantile
 from probative.reporting.document import Document, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
 from probative.results import Result
@@ -167,7 +166,6 @@ def _judge(method: str, drawn: _TestSet) -> tuple[bool, Limits | None]:
     return not low <= 0 <= high, (low, high)
 
 
-@renamed(seed="rng")
 def size_and_power(
     correlations: Sequence[float] = (0.0, 0.1, 0.2, 0.4, 0.6),
     differences: Sequence[float] = (0.0, 0.03),
@@ -393,15 +391,15 @@ def tests_figure(study: Sequence[Any]) -> Figure:
     covering = any(result.coverage is not None for result in study)
     figure, axes = new_figure(len(differences) + covering, squeeze=False, width=3.8)
     level = study[0].level
-    for axis, difference in zip(axes[0], differences, strict=False):
-        chosen = [result for result in study if result.difference == difference]
+    for axis, gap in zip(axes[0], differences, strict=False):
+        chosen = [result for result in study if result.difference == gap]
         _lines(axis, chosen, "rejection")
-        axis.set_ylim(0, None if difference == 0 else 1)
-        if difference == 0:
+        axis.set_ylim(0, None if gap == 0 else 1)
+        if gap == 0:
             axis.axhline(1 - level, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
-            axis.set_title("no difference: mistakes", fontsize=10)
+            axis.set_title("no gap: mistakes", fontsize=10)
         else:
-            axis.set_title(f"true difference {difference:g}: power", fontsize=10)
+            axis.set_title(f"true gap {gap:g}: power", fontsize=10)
         axis.set_ylabel("share of rejections")
     if covering:
         axis = axes[0][-1]
@@ -409,7 +407,7 @@ def tests_figure(study: Sequence[Any]) -> Figure:
         _lines(axis, chosen, "coverage", first=len({r.method for r in study if r.coverage is None}))
         axis.axhline(level, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
         axis.set_ylim(top=min(axis.get_ylim()[1], 1.01))  # nothing covers more often than always
-        axis.set_title(f"true difference {differences[-1]:g}: coverage", fontsize=10)
+        axis.set_title(f"true gap {differences[-1]:g}: coverage", fontsize=10)
         axis.set_ylabel(f"coverage of {level:g} intervals")
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(

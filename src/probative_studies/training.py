@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._renamed import renamed
 from probative._validation import one_of, open_probability, positive, random_generator
 from probative.counts import PairedCounts
-from probative.crossval.blocks import first_halves
+from probative.crossval.splitter import first_halves
 from probative.errors import InputError
-from probative.inference.effective import fold_weight
-from probative.inference.training_variance import fold_dependence, fold_design_effect, item_variance
+from probative.inference.crossval import (
+    fold_dependence,
+    fold_design_effect,
+    fold_weight,
+    item_variance,
+)
 from probative.metrics import PRF, score
 from probative.results import Result
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import RNG, Array
+    from probative._validation import RNG, Array
 
 
 # -----------------------------------------------------------------------------
@@ -102,7 +105,6 @@ class TrainingResult(Result):
         )
 
 
-@renamed(seed="rng")
 def training_study(
     learners: Sequence[str] = ("stump", "neighbour", "centroid"),
     gains: Sequence[float] = (0.0, 0.25),

@@ -18,14 +18,8 @@ import numpy as np
 from probative._validation import open_probability, whole_number
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.inference.allocation import allocate
-from probative.inference.strata import Draw
-from probative.inference.stratified import PoolScores
-from probative.inference.stratified_sequential import (
-    LabelledUnits,
-    order_of_drawing,
-    stratified_looks,
-)
+from probative.inference.sequential import LabelledUnits, order_of_drawing, stratified_looks
+from probative.inference.stratified import Draw, PoolScores, allocate
 from probative.metrics import score
 from probative_studies.clusters import Condition, case_shares, draw
 from probative_studies.looks import EverWrong
@@ -35,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import Array, Ints
+    from probative._validation import Array, Ints
 
 
 # -----------------------------------------------------------------------------

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import probative as pv
-from probative.boards import building, site
-from probative.boards.kept import Kept
-from probative.boards.submissions import find_submissions
 from probative.errors import InputError
-from probative.inference import macro_leaderboard
+from probative.inference import macro_comparison as macro_leaderboard
+from probative.jobs import board as building
+from probative.jobs import board as site
+from probative.jobs.board import Kept, find_submissions
 
 KINDS = ("PER", "LOC", "ORG")
 
@@ -114,8 +114,8 @@ def test_only_what_is_new_is_computed_and_the_site_is_the_same(place, monkeypatc
         raise AssertionError("computed again")
 
     monkeypatch.setattr(building, "ranked_scores", refuse)
-    monkeypatch.setattr("probative.evaluation.system_scores", refuse)
-    monkeypatch.setattr("probative.inference.pair_tests._test_pairs", refuse)
+    monkeypatch.setattr("probative.jobs.score.system_scores", refuse)
+    monkeypatch.setattr("probative.inference.pairs._test_pairs", refuse)
     monkeypatch.setattr(building, "rank_matched", _only_known(building.rank_matched))
     again = _build(place)
     assert again.reused == ("aaron", "ann", "bob", "cat", "dan")
@@ -494,7 +494,7 @@ def test_which_labels_are_told():
 _KILLED = """
 import os, signal, sys
 import probative as pv
-from probative.boards import building, site
+from probative.jobs import board as building, board as site
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -8,9 +8,8 @@ import pytest
 
 import probative as pv
 from probative.crossval.corpus import read_corpora, read_corpus
-from probative.crossval.fold_files import read_manifest, write_folds
-from probative.crossval.predictions import judge_predictions
-from probative.matching.tag_rules import encode
+from probative.crossval.fold_files import judge_predictions, read_manifest, write_folds
+from probative.matching.rules import encode
 
 
 @pytest.fixture

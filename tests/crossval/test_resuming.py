@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative import resume
+from probative import files as resume
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

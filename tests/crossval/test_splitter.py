@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probative as pv
-from probative.crossval.blocks import first_halves, number_of_blocks
+from probative.crossval.splitter import first_halves, number_of_blocks
 
 
 def largest_size_difference(folds):

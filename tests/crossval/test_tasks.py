@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative.crossval.tasks import LabelTask, task_for
+from probative.crossval.runner import LabelTask, task_for
 
 
 class Says:

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import special
 
 import probative as pv
-from probative.inference.paired_posterior import PairedPosterior
+from probative.inference.posterior.paired import PairedPosterior
 
 # what true positives, false positives and misses weigh in the score
 WEIGHTS = {"precision": (1, 1, 0), "f1": (2, 1, 1), "jaccard": (1, 1, 1)}

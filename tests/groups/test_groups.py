@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import probative as pv
 from probative.cli import main
 from probative.errors import InputError
-from probative.groups.building import group_of_cases
-from probative.inference.heterogeneity import heterogeneity
+from probative.inference.groups import heterogeneity
+from probative.jobs.compare import PairChoices, compare_cases
+from probative.jobs.groups import group_of_cases
 from probative.options import CompareOptions
-from probative.pairs.pooled import PairChoices, compare_cases
 from probative.reporting.render import render
 
 HOW = {"gold_column": "y", "columns": ["old", "new"], "examples": False}

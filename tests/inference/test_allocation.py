@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probative.inference.allocation import allocate, sampling_variance, worth_in_random_units
+from probative.inference.stratified import allocate, sampling_variance, worth_in_random_units
 
 STRATA = st.lists(
     st.tuples(st.integers(1, 6), st.one_of(st.just(0.0), st.floats(0.01, 5))),

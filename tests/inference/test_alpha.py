@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from probative.errors import InputError
-from probative.inference.alpha import Ratings, alpha_interval, krippendorff_alpha
+from probative.inference.agreement import Ratings, alpha_interval, krippendorff_alpha
 
 codes_of = st.tuples(st.integers(2, 5), st.integers(1, 12)).flatmap(
     lambda size: arrays(np.int64, size, elements=st.integers(-1, 3))

@@ -14,7 +14,7 @@ from scipy import integrate, stats
 
 import probative as pv
 from probative.data import load
-from probative.inference.independent import IndependentPosterior
+from probative.inference.posterior.independent import IndependentPosterior
 
 golden = json.loads((GOLDEN / "bayes_tests.json").read_text())
 published = load("bayes_test")

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import probative as pv
-from probative.inference.clustered_posterior import posterior_of_difference
-from probative.inference.clusters import (
+from probative.inference.differences import mover
+from probative.inference.posterior.clustered import posterior_of_difference
+from probative.inference.posterior.paired import PairedPosterior
+from probative.inference.units import (
     ONE_UNIT,
     correlation,
     dependence_of_difference,
     dependence_of_score,
     design_notes,
 )
-from probative.inference.differences import mover
-from probative.inference.paired_posterior import PairedPosterior
 
 METRICS = ("precision", "recall", "f1", "fbeta", "jaccard", "accuracy", "specificity", "npv")
 rows = st.lists(st.lists(st.integers(0, 5), min_size=8, max_size=8), min_size=3, max_size=20)

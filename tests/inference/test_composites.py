@@ -14,22 +14,28 @@ from scipy import special
 from sklearn import metrics as sk
 
 import probative as pv
-from probative._confusion import score_of_table, slopes_of_table
 from probative.errors import InputError
-from probative.inference import _exchange_units
-from probative.inference._share_law import ShareLaw
-from probative.inference.clusters import dependence_of_score
-from probative.inference.composite_paired import CompositePairedPosterior
-from probative.inference.composite_posterior import CompositePosterior
-from probative.inference.confusion import (
+from probative.inference import exchange as _exchange_units
+from probative.inference.classes import (
     ConfusedItems,
     confusion_difference,
     confusion_interval,
+    confusion_test,
 )
-from probative.inference.confusion_test import confusion_test
 from probative.inference.intervals import methods_for
 from probative.inference.planning import plan
-from probative.metrics import COMPOSITES, RATIOS, TABLE, bounds, score
+from probative.inference.posterior.composite import CompositePairedPosterior
+from probative.inference.posterior.single import CompositePosterior, ShareLaw
+from probative.inference.units import dependence_of_score
+from probative.metrics import (
+    COMPOSITES,
+    RATIOS,
+    TABLE,
+    bounds,
+    score,
+    score_of_table,
+    slopes_of_table,
+)
 from probative_studies.metrics import least_coverage
 from tests.conftest import GOLDEN
 

@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 from sklearn import metrics as reference
 
-from probative.inference import confusion_leaderboard as board
-from probative.inference.confusion import ConfusedItems
-from probative.inference.confusion_leaderboard import confusion_pair_tests, evidence_of_tables
-from probative.inference.confusion_test import TableExchange, confusion_test, confusion_tests
+from probative.inference import classes as board
+from probative.inference.classes import (
+    ConfusedItems,
+    TableExchange,
+    confusion_pair_tests,
+    confusion_test,
+    confusion_tests,
+    evidence_of_tables,
+)
 
 SCORES = {"mcc": reference.matthews_corrcoef, "kappa": reference.cohen_kappa_score}
 

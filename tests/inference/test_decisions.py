@@ -10,10 +10,10 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
-from probative.inference.clustered_posterior import posterior_of_difference
 from probative.inference.decisions import student_pvalue, unit_test
+from probative.inference.posterior.clustered import posterior_of_difference
+from probative.jobs.compare import PairChoices, compare_cases
 from probative.options import CompareOptions
-from probative.pairs.pooled import PairChoices, compare_cases
 
 
 def two_thresholds(seed: int, units: int = 50) -> pv.PairedCounts:

@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate
 
 import probative as pv
-from probative.inference.effective import fold_weight
+from probative.inference.crossval import fold_weight
 
 FOLDS = [pv.Counts(90, 10, 9), pv.Counts(88, 12, 11), pv.Counts(91, 8, 8), pv.Counts(87, 9, 12)]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from probative.inference.confusion import Worth
+from probative.inference.classes import Worth
 from probative.inference.proportions import wilson
 
 ITEMS = Worth(None, 1.0, np.inf)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from probative._confusion import score_of_table
-from probative.inference.confusion import ConfusedItems, Worth, confusion_interval
+from probative.inference.classes import ConfusedItems, Worth, confusion_interval
+from probative.metrics import score_of_table
 
 ITEMS = Worth(None, 1.0, np.inf)
 

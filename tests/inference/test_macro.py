@@ -17,14 +17,22 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import fbeta_score, precision_recall_fscore_support
 
 import probative as pv
+from probative.counts import LabelCounts
 from probative.errors import InputError
-from probative.inference.clusters import dependence_of_score
-from probative.inference.label_dependence import label_dependence, label_intervals
-from probative.inference.macro import macro_interval, macro_score
-from probative.inference.macro_difference import MacroDifferencePosterior, macro_difference
-from probative.inference.macro_posterior import MacroPosterior, macro_posterior
-from probative.inference.macro_test import macro_test
-from probative.label_counts import LabelCounts
+from probative.inference.macro import (
+    MacroPosterior,
+    label_dependence,
+    label_intervals,
+    macro_interval,
+    macro_posterior,
+    macro_score,
+)
+from probative.inference.macro_comparison import (
+    MacroDifferencePosterior,
+    macro_difference,
+    macro_test,
+)
+from probative.inference.units import dependence_of_score
 
 METRICS = ("precision", "recall", "f1")
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "macro.json").read_text())
@@ -300,7 +308,7 @@ def test_a_seed_repeats_the_draws_and_memory_only_splits_them(labelled, monkeypa
     counts = of_labels(gold, a, "abc"), of_labels(gold, b, "abc")
     once = macro_test(*counts, rng=7).pvalue
     assert macro_test(*counts, rng=7).pvalue == once
-    monkeypatch.setattr("probative.inference._unit_flips._BYTES_AT_ONCE", 64)
+    monkeypatch.setattr("probative.inference.sampled._BYTES_AT_ONCE", 64)
     assert macro_test(*counts, rng=7).pvalue == pytest.approx(once, abs=0.03)
 
 

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from scipy import special
 
 import probative as pv
-from probative.inference import _log_odds
-from probative.inference._paired_nodes import gauss_jacobi, stretched_gauss
-from probative.inference._tail_table import TailTable
-from probative.inference.paired_posterior import PairedPosterior
+from probative.inference.posterior import log_odds as _log_odds
+from probative.inference.posterior.nodes import gauss_jacobi, stretched_gauss
+from probative.inference.posterior.paired import PairedPosterior, TailTable
 from probative.metrics import RATIOS as METRICS
 
 exact = json.loads((GOLDEN / "paired_exact.json").read_text())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import probative as pv
-from probative.inference import beta_posterior
+from probative.inference.posterior import single as beta_posterior
 
 golden = json.loads((GOLDEN / "posteriors.json").read_text())
 fbeta_golden = json.loads((GOLDEN / "fbeta_posteriors.json").read_text())

@@ -14,8 +14,8 @@ from inference.exchanges import difference_of, law_by_item, pvalue_of
 from scipy import special, stats
 
 import probative as pv
-from probative.inference import _exchange_items
-from probative.inference._half_binomial import half_binomial
+from probative.inference import exchange as _exchange_items
+from probative.inference.exchange import half_binomial
 from probative.metrics import RATIOS as METRICS
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "randomization.json").read_text())

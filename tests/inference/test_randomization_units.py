@@ -17,13 +17,18 @@ from inference.exchanges import (
 )
 
 import probative as pv
-from probative.inference._convolution import Convolution
-from probative.inference._exchange_units import UnitExchange
-from probative.inference._inversion import Inversion
-from probative.inference._score_difference import score_difference
-from probative.inference._spectrum import significant_frequencies
-from probative.inference._tilt import TiltedWalk, tilt_onto
-from probative.inference._walk import Lattice, Walk, walk_of_units
+from probative.inference.exchange import UnitExchange
+from probative.inference.score_differences import score_difference
+from probative.inference.walks import (
+    Convolution,
+    Inversion,
+    Lattice,
+    TiltedWalk,
+    Walk,
+    significant_frequencies,
+    tilt_onto,
+    walk_of_units,
+)
 from probative.metrics import RATIOS as METRICS
 
 ALTERNATIVES = ("two-sided", "greater", "less")

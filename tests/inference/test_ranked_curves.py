@@ -17,16 +17,20 @@ from sklearn.metrics import (
 )
 
 from probative.counts import Counts
-from probative.inference.average_precision import (
-    average_precision_interval,
-    influence_on_average_precision,
-)
-from probative.inference.best_threshold import best_threshold
 from probative.inference.calibration import calibration
-from probative.inference.curve_bands import local_level, pointwise_band, simultaneous_band
+from probative.inference.curves import (
+    Ranked,
+    average_precision_interval,
+    best_threshold,
+    influence_on_average_precision,
+    influence_on_roc_auc,
+    local_level,
+    pointwise_band,
+    roc_auc,
+    roc_auc_interval,
+    simultaneous_band,
+)
 from probative.inference.intervals import interval
-from probative.inference.ranked import Ranked
-from probative.inference.roc_area import influence_on_roc_auc, roc_auc, roc_auc_interval
 
 
 @st.composite
@@ -74,7 +78,7 @@ def test_units_of_one_item_change_nothing(items):
 
 
 def test_leaving_out_items_one_by_one_is_what_it_says():
-    from probative.inference.average_precision import _without_each_item
+    from probative.inference.curves import _without_each_item
 
     rng = np.random.default_rng(3)
     yes = rng.random(25) < 0.4

@@ -12,23 +12,25 @@ from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
 import probative as pv
-from probative.inference import ranks as ranks_module
-from probative.inference.leaderboard import evidence_of_units, leaderboard
-from probative.inference.pair_tests import pair_tests
-from probative.inference.ranks import (
+from probative.inference import rank as ranks_module
+from probative.inference.pairs import UnitTable, pair_tests
+from probative.inference.rank import (
+    _cover,
+    _insert_and_absorb,
     average_ranks,
     best_and_mean_rank,
     dispute,
+    evidence_of_units,
     jackknife_covariance,
     jackknife_moves,
+    leaderboard,
     pair_errors,
     rank_sets,
     simultaneous_quantile,
     simultaneous_reach,
+    tie_letters,
     tiers,
 )
-from probative.inference.tie_letters import _cover, _insert_and_absorb, tie_letters
-from probative.inference.unit_table import UnitTable
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -271,7 +273,7 @@ def test_pair_tests_in_processes_are_those_of_one():
 
 
 def test_a_test_that_does_not_fit_is_sampled_and_counted(monkeypatch):
-    from probative.inference import pair_tests as module
+    from probative.inference import pairs as module
 
     monkeypatch.setattr(module, "_MEMORY", 100)
     table = UnitTable.of_counts(draw_systems(3, 200, 6))

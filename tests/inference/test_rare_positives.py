@@ -12,9 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probative.errors import InputError
-from probative.inference.joined_limits import Totals, share_limits
-from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
-from probative.inference.recalibration import recalibrate
+from probative.inference.rare_positives import (
+    ItemStrata,
+    Totals,
+    rare_difference,
+    rare_score,
+    recalibrate,
+    share_limits,
+)
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "rare_positives.json").read_text())
 POOL = {

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probative as pv
-from probative.inference.repeats import pass_rate, score_repeats
+from probative.inference.runs import pass_rate, score_repeats
 
 answers = st.lists(
     st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=4), min_size=2, max_size=6

@@ -12,12 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import probative as pv
-from probative.inference import run_scores
-from probative.inference.run_scores import (
-    almost_stochastic_order,
-    compare_run_scores,
-    permutation_pvalue,
-)
+from probative.inference import runs as run_scores
+from probative.inference.runs import almost_stochastic_order, compare_run_scores, permutation_pvalue
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "runs.json").read_text())["scores"]
 few = st.lists(st.integers(0, 12).map(lambda k: k / 16), min_size=1, max_size=5)

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.counts import PairedCounts
-from probative.inference.sequences import (
+from probative.inference.sequential import (
     GRID,
     Wealth,
     log_e_value,
     log_growth,
+    look_limits,
     planned_grid,
     reach,
     share_limits,
 )
-from probative.inference.sequential import look_limits
 from probative.metrics import f1
 from probative_studies.clusters import case_shares, draw
 from probative_studies.looks import CONDITIONS, look_study

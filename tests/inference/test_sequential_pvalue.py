@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probative as pv
-from probative.inference import sequential_pvalue as module
-from probative.inference.macro_test import macro_test, macro_tests
-from probative.inference.sequential_pvalue import (
+from probative.inference import sampled as module
+from probative.inference.macro_comparison import macro_test, macro_tests
+from probative.inference.sampled import (
     levels_at,
     limits_of_share,
     looks,
@@ -262,7 +262,7 @@ def test_many_equal_units_are_drawn_as_one(monkeypatch):
     a, b, _ = macro_counts(2, (2000, 1))
     exact = pv.randomization_test(pv.PairedCounts(_cases(a, b)), "f1", by="unit").pvalue
     for many in (1, 10**9):
-        monkeypatch.setattr("probative.inference._unit_flips._MANY", many)
+        monkeypatch.setattr("probative.inference.sampled._MANY", many)
         found = macro_test(a, b, n_resamples=20_000, rng=1)
         assert found.pvalue_low <= exact <= found.pvalue_high
 

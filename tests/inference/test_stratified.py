@@ -11,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probative as pv
-from probative.inference.judges import Judge
-from probative.inference.strata import Draw, spread_of, unit_variance
 from probative.inference.stratified import (
+    Draw,
+    Judge,
     PoolScores,
     influences,
     project_difference,
     project_score,
+    spread_of,
+    unit_variance,
 )
 from probative.metrics import score
 

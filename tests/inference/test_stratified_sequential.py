@@ -14,14 +14,14 @@ from scipy import special
 
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.inference.sequences import Wealth, reach
-from probative.inference.strata import Draw
-from probative.inference.stratified import PoolScores
-from probative.inference.stratified_sequential import (
+from probative.inference.sequential import (
     LabelledUnits,
+    Wealth,
     mirrored_chances,
+    reach,
     stratified_looks,
 )
+from probative.inference.stratified import Draw, PoolScores
 
 MIRROR = np.array([0, 2, 1])
 SIZES = np.array([60, 20, 31])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from probative.inference.student_posterior import StudentPosterior
+from probative.inference.posterior.student import StudentPosterior
 
 numbers = st.floats(-0.5, 0.5)
 

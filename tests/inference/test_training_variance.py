@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 import probative as pv
-from probative.inference.training_variance import (
+from probative.inference.crossval import (
     fold_dependence,
     fold_design_effect,
     fold_freedom,

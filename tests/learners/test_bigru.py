@@ -12,11 +12,15 @@ import probative as pv
 torch = pytest.importorskip("torch")
 
 from probative.learners import bigru_network  # noqa: E402
-from probative.learners.bigru import BiGRUSegmenter  # noqa: E402
-from probative.learners.chunkers import SegmentingChunker  # noqa: E402
-from probative.learners.maxmatch import MaxMatchSegmenter  # noqa: E402
-from probative.learners.ngrams import Vocabulary  # noqa: E402
-from probative.learners.words import to_spans  # noqa: E402
+from probative.learners.bigru import (  # noqa: E402
+    BiGRUSegmenter,
+    Vocabulary,
+)
+from probative.learners.words import (  # noqa: E402
+    MaxMatchSegmenter,
+    SegmentingChunker,
+    to_spans,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import probative as pv
 from probative.learners.crf import CRFChunker
 from probative.learners.specs import model_of
+from probative.matching.rules import encode
 from probative.matching.schemes import decode_tags
-from probative.matching.tag_rules import encode
 
 pycrfsuite = pytest.importorskip("pycrfsuite", reason="python-crfsuite is not installed")
 

@@ -14,7 +14,8 @@ import pytest
 pytest.importorskip("pycrfsuite", reason="python-crfsuite is not installed")
 
 import probative as pv
-from probative.learners import archives, crf_file
+from probative.learners import archives
+from probative.learners import crf as crf_file
 from probative.learners.crf import CRFChunker
 
 SENTENCES = [["Ada", "met", f"Bob{i}"] for i in range(12)]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import probative as pv
-from probative.learners.features import columns_of, window_features
+from probative.learners.crf import columns_of, window_features
 
 
 def test_the_template_of_the_paper_has_twelve_features_a_column():

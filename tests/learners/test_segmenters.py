@@ -8,12 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probative as pv
-from probative.learners.chunkers import SegmentingChunker
-from probative.learners.maxmatch import MaxMatchSegmenter
+from probative.jobs.sweep import segmented
 from probative.learners.specs import model_of
-from probative.learners.words import check_texts, from_spans, split, to_spans, without_spaces
-from probative.reading.rawtext import texts_of
-from probative.sweep import segmented
+from probative.learners.words import (
+    MaxMatchSegmenter,
+    SegmentingChunker,
+    check_texts,
+    from_spans,
+    split,
+    to_spans,
+    without_spaces,
+)
+from probative.reading.segmented import texts_of
 
 SENTENCES = [["我", "来到", "北京"], ["北京", "好"], ["我们", "来", "了", "。"], ["好", "了"]]
 

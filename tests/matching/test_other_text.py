@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probative.errors import InputError
-from probative.matching.other_text import carried_over
+from probative.matching.segmentation import carried_over
 from probative.reading.segmented import segmented_from_lists
 
 letters = st.text("abc１1", min_size=1, max_size=4)

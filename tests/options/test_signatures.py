@@ -19,10 +19,11 @@ from crossval.models import Least
 
 import probative as pv
 from probative.cli import main
-from probative.cli.app import COMMANDS, STUDIES
+from probative.cli.app import COMMANDS
 from probative.cli.output import Output
 from probative.cli.parameters import Group, as_command
 from probative.options import Options
+from probative_studies.commands import STUDIES
 
 # options that change no number, and why
 WITHOUT_EFFECT = {

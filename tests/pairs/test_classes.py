@@ -7,12 +7,16 @@ import pytest
 from sklearn import metrics as reference
 
 import probative as pv
-from probative._confusion import score_of_table, slopes_of_table
 from probative.errors import InputError
-from probative.inference.confusion import ConfusedItems, confusion_difference
-from probative.inference.confusion_planning import confusion_plan
-from probative.inference.confusion_runs import compare_table_runs
-from probative.inference.confusion_test import TableExchange, TableScores
+from probative.inference.classes import (
+    ConfusedItems,
+    TableExchange,
+    TableScores,
+    compare_table_runs,
+    confusion_difference,
+    confusion_plan,
+)
+from probative.metrics import score_of_table, slopes_of_table
 
 OF_TABLES = {
     "mcc": reference.matthews_corrcoef,

@@ -6,8 +6,8 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
-from probative.reading.brat import read_brat
 from probative.reading.source import is_brat_folder
+from probative.reading.tools import read_brat
 
 TEXT = "Low and High Haven wait.\nAda Quill sails.\n"
 ANN = (

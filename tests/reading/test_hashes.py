@@ -10,8 +10,8 @@ from probative.matching.segmentation import known_words
 from probative.reading import fields, read
 from probative.reading.alignment import align
 from probative.reading.annotations import Text
+from probative.reading.formats import Options
 from probative.reading.inputs import annotations_of
-from probative.reading.opening import Options
 from probative.reading.source import Source
 
 # Two texts of 16 bytes with one hash: the second eight bytes make up for the first.

@@ -13,7 +13,7 @@ import pytest
 
 import probative as pv
 from probative.cli import main
-from probative.reading import attached
+from probative.reading import large_tables as attached
 from probative.reading.database import connected, literal, lock
 
 if TYPE_CHECKING:

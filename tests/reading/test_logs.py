@@ -469,7 +469,7 @@ def test_a_log_through_a_pipe_has_no_name_to_tell(tmp_path):
 
 
 def test_a_plan_from_two_logs():
-    from probative.planning import plan_from_files
+    from probative.jobs.plan import plan_from_files
 
     plan = plan_from_files(log("samples_sums_old.jsonl"), log("samples_sums_new.jsonl"))
     assert plan.metric == "accuracy"

@@ -14,8 +14,8 @@ import pytest
 
 from probative.errors import InputError
 from probative.reading import Labels, Options, Segmented, Spans, Tagged, read, read_pair
+from probative.reading.formats import format_of
 from probative.reading.inputs import annotations_of
-from probative.reading.opening import format_of
 from probative.reading.source import Source
 
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probative as pv
+from probative.reading.annotations import part_of
+from probative.reading.formats import Options
 from probative.reading.inputs import annotations_of
-from probative.reading.opening import Options
-from probative.reading.parts import part_of
 
 SENTENCES = [["B-PER", "O"], ["O"], ["O", "B-LOC", "I-LOC"], ["B-PER"]]
 SPANS = [[(0, 2, "PER")], [], [(1, 2, "LOC"), (3, 5, "PER")], [(0, 1, "LOC")]]

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 import probative as pv
-from probative._labels import label_text
 from probative.errors import InputError
+from probative.labels import label_text
 from probative.reading import Options, read, read_pair
 from probative.reading.inputs import annotations_of, both_of
 from probative.reading.source import Source

@@ -9,11 +9,7 @@ import pytest
 import probative as pv
 from probative.cli import main
 from probative.crossval.runner import judge_folds
-from probative.reporting.crossval_report import (
-    crossval_document,
-    crossval_drawings,
-    crossval_figure,
-)
+from probative.reporting.bayes_report import crossval_document, crossval_drawings, crossval_figure
 from probative.reporting.render import as_text
 from probative.results.crossval import FoldCounts
 from probative.wording.numbers import probability

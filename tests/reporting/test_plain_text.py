@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from probative.reporting import render
 from probative.reporting.document import Document, Strong, Table
-from probative.reporting.plain_text import note_lines
+from probative.reporting.render import note_lines
 
 WORDS = st.text(max_size=12) | st.sampled_from(["東京", "–", "0.5", " a ", "", "e\u0301", "😀"])
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import probative as pv
-from probative.reporting.rank_page import PairCommand
-from probative.reporting.rank_report import rank_document
+from probative.reporting.rank_report import PairCommand, rank_document
 from probative.reporting.render import as_html
 from reporting.browser import NEEDS_BROWSER
 from reporting.test_rank_page import embedded, made_up, systems

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative.reporting import rank_page
+from probative.reporting import rank_report as rank_page
 from probative.reporting.render import as_html
 from probative.results import (
     Interval,

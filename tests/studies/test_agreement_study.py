@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from probative.cli import main
-from probative.inference.alpha import doubt
+from probative.inference.agreement import doubt
 from probative.metrics import score
 from probative_studies import agreement, overlap
 

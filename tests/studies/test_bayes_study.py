@@ -6,7 +6,7 @@ from scipy import integrate, stats
 from sklearn.linear_model import LogisticRegression
 
 import probative as pv
-from probative.inference.effective import score_posteriors
+from probative.inference.crossval import score_posteriors
 from probative_studies import bayes as study
 from probative_studies.pairing import CASES, pairing_study
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative.inference.clusters import dependence_of_score
+from probative.inference.units import dependence_of_score
 from probative_studies.clusters import (
     Condition,
     _Kinds,

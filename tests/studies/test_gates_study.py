@@ -10,8 +10,8 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
-from probative.gates import GATES
-from probative.inference.clustered_posterior import posterior_of_difference
+from probative.inference.posterior.clustered import posterior_of_difference
+from probative.jobs.gate import GATES
 from probative_studies.clusters import Condition, case_shares, draw
 from probative_studies.gates import GateErrors, gate_study, probability_above
 
@@ -35,7 +35,7 @@ def test_gates_err_as_rarely_as_they_promise():
 
 
 def test_gates_that_ignore_documents_err_too_often(monkeypatch):
-    from probative.inference.clusters import Dependence
+    from probative.inference.units import Dependence
     from probative_studies import gates
 
     items = Dependence(1.0, 1.0, 1e9, 20)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from probative.inference.macro import macro_interval, macro_score
-from probative.inference.macro_difference import macro_difference
+from probative.inference.macro_comparison import macro_difference
 from probative_studies.macro import CONDITIONS, _limits, macro_coverage
 
 FEW = ("3 and 300 items, 0.9", "2 classes, 100 data")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative.inference.confusion import ConfusedItems
+from probative.inference.classes import ConfusedItems
 from probative.inference.intervals import units_hold
 from probative.metrics import score
 from probative_studies.coverage import operating_characteristics

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative import resume
+from probative import files as resume
 from probative_studies import segmentation as segmenter_runs
 from probative_studies.segmentation import segmentation_study
 

@@ -13,8 +13,7 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
-from probative.inference.strata import Draw
-from probative.inference.stratified import PoolScores
+from probative.inference.stratified import Draw, PoolScores
 from probative.metrics import score
 
 RNG = np.random.default_rng(8)

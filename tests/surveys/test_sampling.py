@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.errors import InputError
-from probative.surveys import extending
+from probative.surveys import sampling as extending
 from probative.surveys.blanks import unanswered
 
 RNG = np.random.default_rng(5)
@@ -237,8 +237,8 @@ def test_tables_are_written_as_tables(write, tmp_path, ending):
     full = {"csv": ",yes\n", "tsv": "\tyes\n", "jsonl": '"yes"}', "json": '"yes"}'}[ending[1:]]
     path = write(content.replace(blank, full), f"full{ending}")
     assert unanswered(path, drawn.design.written) == 0
+    from probative.reading.formats import Options
     from probative.reading.inputs import annotations_of
-    from probative.reading.opening import Options
 
     side = annotations_of(path, "", Options(task="labels", column="label"))
     assert [side.aligned.names[c] for c in side.aligned.codes] == [f"r{i}" for i in drawn.units]
@@ -487,7 +487,7 @@ def test_without_its_design_no_sample_is_left(files, tmp_path, monkeypatch):
     def full(*_):
         raise InputError("cannot be written: the disk is full", "s.design.json")
 
-    monkeypatch.setattr("probative.surveys.telling.as_text", full)
+    monkeypatch.setattr("probative.surveys.sampling.as_text", full)
     with pytest.raises(InputError, match="the disk is full"):
         pv.sample(files[0], *files, size=10, to=tmp_path / "s.conll")
     assert not list(tmp_path.glob("s.*"))

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.errors import InputError
-from probative.inference.allocation import allocate, sampling_variance
+from probative.inference.stratified import allocate, sampling_variance
 from probative.options import ReadingOptions
 from probative.surveys import strata
-from probative.surveys.expectations import expect
 from probative.surveys.pool import read_pool
-from probative.surveys.strata import LEAST, draw_numbers, layers_of
+from probative.surveys.strata import LEAST, draw_numbers, expect, layers_of
 
 SYSTEMS = ("spinningbytes.txt", "uh_ritual")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from probative._labels import label_text
+from probative.labels import label_text
 
 
 def text(value):

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probative as pv
-from probative.wording.bayes_verdict import outcome_sentence, outcome_words
-from probative.wording.verdict import STRENGTHS, UNDECIDED
+from probative.wording.verdict import STRENGTHS, UNDECIDED, outcome_sentence, outcome_words
 
 TEST = pv.bayes_test(pv.Counts(77, 44, 10), pv.Counts(80, 40, 7), "precision")
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probative as pv
-from probative.wording.runs import runs_verdict, said_runs
+from probative.wording.verdict import runs_verdict, said_runs
 
 
 def counts(seed: int, ability: float) -> pv.Counts:

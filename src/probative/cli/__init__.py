@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ours = arguments is None  # the process, and with it its streams and signals
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        from probative.cli.streams import finish, prepare
+        from probative.cli.output import finish, prepare
 
         if ours:
             prepare()
@@ -53,7 +53,7 @@ def _explain(error: Exception) -> int:
     from click import Abort, ClickException
     from click.exceptions import Exit
 
-    from probative.cli.streams import interrupted, is_closed_pipe, results, silence
+    from probative.cli.output import interrupted, is_closed_pipe, results, silence
     from probative.errors import InputError
 
     if isinstance(error, Exit):
@@ -82,7 +82,7 @@ def _explain(error: Exception) -> int:
 
 
 def _complain(message: str, status: int) -> int:
-    from probative.cli.streams import say
+    from probative.cli.output import say
     from probative.reporting.escape import plain
 
     say(plain(" ".join(message.split())) + "\n", sys.stderr)

@@ -76,9 +76,9 @@ def agreement(
 
     Example: probative agreement ann.conll bob.conll
     """
-    from probative.annotators import agreement as find_agreement
+    from probative.jobs.agreement import agreement as find_agreement
     from probative.matching.outputs import short_name
-    from probative.reading.systems import named_file
+    from probative.reading.runs import named_file
     from probative.reporting.agreement_report import agreement_document
 
     given_files = [named_file(word) for word in files]

@@ -84,8 +84,8 @@ def _from_predictions(
     predictions: dict[str, str | None], given: BayesOptions, plot: str, out: Output
 ) -> None:
     """Score predictions for folds that were written earlier, and judge."""
-    from probative.crossval.predictions import judge_predictions
-    from probative.reporting.crossval_report import (
+    from probative.crossval.fold_files import judge_predictions
+    from probative.reporting.bayes_report import (
         crossval_document,
         crossval_drawings,
         crossval_figure,
@@ -184,7 +184,7 @@ def _drawings(
     tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
 ) -> list[Drawing]:
     """The figures of the page."""
-    from probative.reporting.posterior_drawings import model_drawings
+    from probative.reporting.posteriors import model_drawings
 
     return model_drawings(_panels(tests, models, a, b, given), tests, models)
 
@@ -197,7 +197,7 @@ def _draw(
     b: Any,
     given: BayesOptions,
 ) -> Figure:
-    from probative.reporting.posterior_figures import density_figure, difference_figure
+    from probative.reporting.posteriors import density_figure, difference_figure
 
     if plot == "difference":
         return difference_figure(tests, models=models)
@@ -208,7 +208,7 @@ def _panels(
     tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
 ) -> tuple[ScorePosteriors, ...]:
     """The posteriors of both models' scores."""
-    from probative.inference.effective import score_posteriors
+    from probative.inference.crossval import score_posteriors
 
     folds = {
         name: tables if isinstance(tables, list) else [tables]

@@ -33,8 +33,8 @@ def check(
     Example: probative check gold.conll
     """
     from probative.matching.check import check as find_problems
-    from probative.reading.systems import named_file, taken_for_file
-    from probative.reporting.check_report import check_document
+    from probative.reading.runs import named_file, taken_for_file
+    from probative.reporting.score_report import check_document
 
     report = find_problems(named_file(file).path, **vars(given))
     by_flags = (named_by_flags(InputError(problem)).message for problem in report.problems)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from probative.cli import gate_options, options
-from probative.cli.output import reading_progress
+from probative.cli import options
+from probative.cli import options as gate_options
+from probative.cli.options import tell_verdicts
+from probative.cli.output import progress, reading_progress
 from probative.cli.parameters import Argument, Option
 from probative.errors import InputError
 from probative.options import CompareOptions
 
-__all__ = ["compare"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 def compare(
@@ -149,13 +152,12 @@ def compare(
 
     Several data sets: probative compare --dataset news gold1 a1 b1 --dataset tweets gold2 a2 b2
     """
-    from probative.cli.datasets import compare_several
     from probative.cli.inputs import inputs_of, words_by_option
-    from probative.comparison import compare as find_comparison
-    from probative.gates import gate as judge
+    from probative.jobs.compare import compare as find_comparison
+    from probative.jobs.gate import gate as judge
     from probative.reporting.compare_figures import comparison_figure
     from probative.reporting.compare_report import compare_document
-    from probative.reporting.groups_report import group_figure
+    from probative.reporting.forests import group_figure
 
     if compact and given.all_pairs:
         raise InputError("--compact: tells differences from the baseline, not --all-pairs")
@@ -245,3 +247,66 @@ def compare(
     draw = comparison_figure if comparisons.groups is None else group_figure
     out.emit(document, lambda: draw(comparisons))
     return gate_options.tell_verdicts(verdicts)
+
+
+# -----------------------------------------------------------------------------
+# ``probative compare --dataset``: several data sets in one call.
+# -----------------------------------------------------------------------------
+
+# what a comparison on several data sets does not have
+_ELSEWHERE = (
+    *("average", "power", "all_pairs", "paired_runs", "train", "group", "run_column"),
+    "second_gold",
+)
+
+
+def compare_several(
+    named: Sequence[Sequence[str]],
+    manifest: Path | None,
+    names: Sequence[str] | None,
+    given: CompareOptions,
+    gate: Mapping[str, Any] | None,
+    out: Any,
+) -> int:
+    """Compare two systems on several data sets, and print what they say together."""
+    from probative.jobs.datasets import compare_datasets
+    from probative.jobs.gate import gate as judge
+    from probative.reporting.datasets_report import datasets_document, datasets_figure
+
+    datasets, called = _datasets(named, manifest, names)
+    chosen = {name: value for name, value in vars(given).items() if name not in _ELSEWHERE}
+    usual = type(given)()
+    for name in _ELSEWHERE:
+        if getattr(given, name) != getattr(usual, name):
+            flag = name.replace("_", "-")
+            raise InputError(f"--{flag}: means nothing for several data sets; expected it left out")
+    metric = chosen.pop("metric")
+    if isinstance(metric, (tuple, list)):
+        if len(metric) > 1:
+            raise InputError("--metric: several; expected one metric for several data sets")
+        metric = metric[0] if metric else None
+    with progress("comparing", quiet=out.quiet) as report:
+        result = compare_datasets(datasets, names=called, metric=metric, report=report, **chosen)
+    out.remark(*result.notes)
+    verdicts = judge(result, **gate) if gate else ()
+    out.emit(datasets_document(result, gates=verdicts), lambda: datasets_figure(result))
+    return tell_verdicts(verdicts)
+
+
+def _datasets(
+    named: Sequence[Sequence[str]], manifest: Path | None, names: Sequence[str] | None
+) -> tuple[dict[str, Any], Sequence[str] | None]:
+    """The data sets by name, those of the manifest first."""
+    from probative.reading.manifests import read_manifest
+
+    datasets: dict[str, Any] = {}
+    called = names
+    if manifest is not None:
+        own, datasets = read_manifest(manifest)
+        called = names or own
+    for name, *files in named:
+        if name in datasets:
+            raise InputError(f"--dataset: {name!r} for the second time; expected different names")
+        one = len(set(files)) == 1  # a table that holds both systems
+        datasets[name] = {"gold": files[0]} if one else tuple(files)
+    return datasets, called

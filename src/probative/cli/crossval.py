@@ -6,10 +6,8 @@ from dataclasses import replace
 from typing import Annotated
 
 from probative.cli import options
-from probative.cli.aside import output_aside
-from probative.cli.output import progress, warnings_as_remarks
-from probative.cli.parameters import Argument, Option
-from probative.cli.paths import protect_code
+from probative.cli.output import output_aside, progress, warnings_as_remarks
+from probative.cli.parameters import Argument, Option, protect_code
 from probative.options import CrossvalOptions
 
 __all__ = ["crossval"]
@@ -51,7 +49,7 @@ def crossval(
     from probative.crossval.corpus import read_corpora
     from probative.crossval.runner import compare_models
     from probative.learners.specs import model_of
-    from probative.reporting.crossval_report import (
+    from probative.reporting.bayes_report import (
         crossval_document,
         crossval_drawings,
         crossval_figure,

@@ -31,8 +31,8 @@ def demo(
     cross-validation, two word segmenters are scored; and a small set of files is written that you
     can edit.
     """
-    from probative.demonstration import SMALL_FILES, demonstrate, edited_file
     from probative.files import check_target, make_folder, write_whole
+    from probative.jobs.demo import SMALL_FILES, demonstrate, edited_file
     from probative.reporting.demo_report import demo_document
     from probative.reporting.render import as_html, is_page
 

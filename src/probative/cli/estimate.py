@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from probative.cli import gate_options, options
+from probative.cli import options
+from probative.cli import options as gate_options
 from probative.cli.parameters import Argument, Option
 from probative.errors import InputError
 from probative.options import EstimateOptions
@@ -52,8 +53,8 @@ def estimate(
 
     Extended: probative estimate sample.design.json sample.conll more.conll
     """
-    from probative.gates import gate as judge_release
-    from probative.reporting.estimate_report import estimate_document
+    from probative.jobs.gate import gate as judge_release
+    from probative.reporting.survey_report import estimate_document
     from probative.surveys.estimating import estimate as project
 
     gate = gate_options.check_gate_options(

@@ -4,13 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.cli.files import name_files
 from probative.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["inputs_of", "words_by_option"]
+
+# -----------------------------------------------------------------------------
+# The files of a command: the answer, the systems, and what these are called.
+# -----------------------------------------------------------------------------
+
+
+def name_files(
+    files: Sequence[str], names: Sequence[str] | None
+) -> tuple[list[Any], list[str] | None, list[str]]:
+    """The answer and the systems, what the systems are called, and what is to be said about it.
+
+    Parameters
+    ----------
+    files
+        The answer, then each system as ``FILE`` or ``NAME=FILE``; or logs alone.
+    names
+        The names of ``--names``, which cannot be combined with others.
+    """
+    from probative.matching.outputs import short_name
+    from probative.reading.runs import named_file, taken_for_file
+
+    # logs need no answer: the first of them may have a name, as a system has
+    is_log = named_file(files[0]).name is not None
+    gold, words = ([], files) if is_log else (files[:1], files[1:])
+    systems = [named_file(word) for word in words]
+    inputs = [*gold, *(system.path for system in systems)]
+    remarks = [remark for word in words if (remark := taken_for_file(word))]
+    if not any(system.name for system in systems):
+        return inputs, None if names is None else list(names), remarks
+    if names is not None:
+        raise InputError("names: the systems have names already; expected none")
+    return inputs, [system.name or short_name(system.path) for system in systems], remarks
 
 
 def words_by_option(
@@ -96,7 +126,7 @@ def inputs_of(
 
 def _answer_of(files: Sequence[str]) -> tuple[str | None, Sequence[str]]:
     """The answer and the systems; logs need no answer, and the first of them may have a name."""
-    from probative.reading.systems import named_file
+    from probative.reading.runs import named_file
 
     named = named_file(files[0]).name is not None
     return (None, files) if named else (files[0], files[1:])
@@ -106,7 +136,7 @@ def _expanded(
     words: Sequence[str], beside: str | None, names: Sequence[str] | None
 ) -> tuple[list[Any], Sequence[str] | None]:
     from probative.matching.outputs import short_name
-    from probative.reading.systems import find_systems
+    from probative.reading.runs import find_systems
 
     systems = find_systems(words, beside=beside)
     named = any(file.name is not None for file in systems)

@@ -22,7 +22,7 @@ def ledger(
 
     Example: probative ledger gates.jsonl
     """
-    from probative.ledger import read_ledger
+    from probative.jobs.ledger import read_ledger
     from probative.reporting.ledger_report import ledger_document
 
     out.emit(ledger_document(read_ledger(file), uses=uses))

@@ -70,10 +70,8 @@ def plan(
     Several runs: probative plan gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
     """
     from probative.cli.inputs import inputs_of
-    from probative.planning import plan_from_files
-    from probative.reporting.plan_report import plan_document
-    from probative.reporting.runs_plan_figure import runs_plan_figure
-    from probative.reporting.runs_plan_report import runs_plan_document
+    from probative.jobs.plan import plan_from_files
+    from probative.reporting.plan_report import plan_document, runs_plan_document, runs_plan_figure
     from probative.results import RunsPlan
 
     inputs, called, remarks = inputs_of(files, runs, names)

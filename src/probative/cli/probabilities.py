@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from probative.cli.gate_options import tell_verdicts
+from probative.cli.options import tell_verdicts
 from probative.errors import InputError
 from probative.options import CurveOptions
 
@@ -26,9 +26,8 @@ def print_curves(
     remarks: Sequence[str],
 ) -> None:
     """Print the curve of every system."""
-    from probative.curves import find_curves
-    from probative.reporting.curve_figures import curves_figure
-    from probative.reporting.curve_report import curves_document
+    from probative.jobs.curve import find_curves
+    from probative.reporting.curve_report import curves_document, curves_figure
 
     if out.form == "conlleval":
         raise InputError("--format: 'conlleval' has no curves; expected text, json and so on")
@@ -50,10 +49,9 @@ def print_curve_comparison(
     gate: Mapping[str, Any] | None,
 ) -> int:
     """Print the curves of two systems and their differences; return the exit status."""
-    from probative.curves import compare_curves
-    from probative.gates import gate as judge
-    from probative.reporting.curve_figures import curves_figure
-    from probative.reporting.curve_report import comparison_document
+    from probative.jobs.curve import compare_curves
+    from probative.jobs.gate import gate as judge
+    from probative.reporting.curve_report import comparison_document, curves_figure
 
     for flag, is_given in refused.items():
         if is_given:

@@ -14,7 +14,7 @@ from probative.options import CompareOptions, RankOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.reporting.rank_page import PairCommand
+    from probative.reporting.rank_report import PairCommand
     from probative.results import Ranking
 
 __all__ = ["rank"]
@@ -66,10 +66,9 @@ def rank(
     Example: probative rank gold.conll submissions/
     """
     from probative.cli.inputs import inputs_of
-    from probative.ranking import rank as find_ranking
-    from probative.reading.systems import folders_passed_over
-    from probative.reporting.rank_figure import rank_figure
-    from probative.reporting.rank_report import rank_document
+    from probative.jobs.rank import rank as find_ranking
+    from probative.reading.runs import folders_passed_over
+    from probative.reporting.rank_report import rank_document, rank_figure
 
     inputs, called, remarks = inputs_of(files, runs, names, counts=counts, expand=True)
     in_full = 0 if out.html is None else _TEN_SYSTEMS if comparisons is None else comparisons
@@ -88,7 +87,7 @@ def _pair_command(
     inputs: Sequence[Any], names: Sequence[str] | None, given: RankOptions, ranking: Ranking
 ) -> PairCommand | None:
     """What to type to compare two of these systems in full, unless it cannot be typed again."""
-    from probative.reporting.rank_page import PairCommand
+    from probative.reporting.rank_report import PairCommand
 
     logs = ranking.task == "samples"  # which need no answer
     answer, paths = (inputs[:0], inputs) if logs else (inputs[:1], inputs[1:])

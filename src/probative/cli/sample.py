@@ -104,7 +104,7 @@ def sample(
 
     Later: probative sample --add 100 sample.design.json -o more.conll
     """
-    from probative.reporting.sample_report import sample_document
+    from probative.reporting.survey_report import sample_document
     from probative.surveys.sampling import sample as draw
 
     if out.html is not None and _is_design(out.html, to, files, extends=given.add is not None):
@@ -134,7 +134,7 @@ def _named(
 ) -> tuple[list[str], Sequence[str] | None, list[str]]:
     """The outputs, what they are called, and what is to be said about that."""
     from probative.matching.outputs import short_name
-    from probative.reading.systems import named_file, taken_for_file
+    from probative.reading.runs import named_file, taken_for_file
 
     systems = [named_file(word) for word in words]
     remarks = [remark for word in words if (remark := taken_for_file(word))]

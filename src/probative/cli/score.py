@@ -68,7 +68,7 @@ def score(
     Example: probative score gold.conll system.conll
     """
     from probative.cli.inputs import inputs_of
-    from probative.evaluation import score as find_scores
+    from probative.jobs.score import score as find_scores
     from probative.reporting.score_report import conlleval_report, scores_document
 
     inputs, called, remarks = inputs_of(files, runs, names)

@@ -44,7 +44,7 @@ def split(
     from probative._validation import one_of
     from probative.crossval.corpus import REGULARIZED, read_corpus
     from probative.crossval.fold_files import write_folds
-    from probative.reporting.crossval_report import split_document
+    from probative.reporting.bayes_report import split_document
 
     for word in given.regularize:
         one_of("--regularize", word, REGULARIZED)

@@ -38,9 +38,9 @@ def sweep(
 
     Example: probative sweep gold.txt probabilities.jsonl --steps 20 --figure sweep.png
     """
+    from probative.jobs.sweep import segmentation_sweep, segmented
     from probative.reading.source import refuse_repeats
     from probative.reporting.sweep_report import sweep_document, sweep_figure
-    from probative.sweep import segmentation_sweep, segmented
 
     refuse_repeats((gold, probabilities))
     answer = segmented(gold, "gold", input_format=given.input_format, encoding=given.encoding)

@@ -52,7 +52,7 @@ def watch(
 
     Later: probative watch sample.design.json sample.conll more.conll
     """
-    from probative.reporting.watch_report import looks_figure, watch_document
+    from probative.reporting.survey_report import looks_figure, watch_document
     from probative.surveys.watching import watch as look
 
     looks = look(design, *annotated, **vars(given))

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.crossval.blocks import number_of_blocks
+from probative.crossval.splitter import number_of_blocks
 from probative.errors import InputError, suggestion
 from probative.matching.schemes import decode
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import column_of, read_tags
-from probative.reading.formats import FORMATS
+from probative.reading.formats import FORMATS, Input, Options, open_input
 from probative.reading.logs import Samples
-from probative.reading.opening import Input, Options, open_input
 from probative.reading.recognise import read
 from probative.reading.rows import IGNORED
 from probative.reading.source import refuse_repeats
@@ -149,7 +148,7 @@ def read_corpora(paths: Sequence[Path | str | Input], **how: Any) -> Corpus:
     Parameters
     ----------
     paths
-        The files, or what `probative.reading.opening.open_input` made of them.
+        The files, or what `probative.reading.formats.open_input` made of them.
     **how
         As for `read_corpus`.
     """
@@ -189,7 +188,7 @@ def read_corpus(
     Parameters
     ----------
     path
-        The file, or what `probative.reading.opening.open_input` made of it.
+        The file, or what `probative.reading.formats.open_input` made of it.
     scheme
         The tag scheme of a column file; by default the one recognised.
     features

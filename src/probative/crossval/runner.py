@@ -2,38 +2,409 @@
 
 from __future__ import annotations
 
+import copy
+import math
+import time
+from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from importlib.util import find_spec
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._renamed import renamed
 from probative._validation import one_of, open_probability, shown
 from probative._validation import positive as positive_number
-from probative.crossval.blocks import splits
-from probative.crossval.fits import MODELS, Fits, check_model, outcomes
-from probative.crossval.splitter import BlockRegularizedCV
-from probative.crossval.tasks import LabelTask, task_for
+from probative.counts import PairedCounts
+from probative.crossval.splitter import BlockRegularizedCV, length_of, splits
 from probative.errors import InputError
-from probative.identity import code_digest, digest
-from probative.metrics import METRICS
+from probative.files import ResumableFolder, code_digest, digest
+from probative.labels import items_of, label_text, labels_of, positive_label
+from probative.metrics import METRICS, NEEDS_TN, PRF
 from probative.options import CrossvalOptions
 from probative.results.crossval import FoldCounts, ModelComparison
-from probative.resume import ResumableFolder
-from probative.workers import check_jobs
+from probative.workers import check_jobs, interrupts_waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from probative._types import Instances, Labels, Model, Strata
-    from probative.counts import PairedCounts
-    from probative.crossval.tasks import SpanTask
-    from probative.inference.effective import Weight
+    from numpy.typing import NDArray
 
-__all__ = ["compare_models", "judge_folds"]
+    from probative._validation import Instances, Labels, Model, Strata
+    from probative.inference.crossval import Weight
 
 
-@renamed(random_state="rng")
+# -----------------------------------------------------------------------------
+# Training and validating copies of two models, each fold wherever joblib runs it.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+    Outcome = dict[str, Any]
+
+
+MODELS = ("a", "b")
+
+
+def check_model(parameter: str, model: Any) -> None:
+    """Refuse what cannot be trained and asked."""
+    if isinstance(model, type):
+        raise InputError(f"{parameter}: {model.__name__} is a class; expected an object of it")
+    for method in ("fit", "predict"):
+        if not callable(getattr(model, method, None)):
+            raise InputError(
+                f"{parameter}: {type(model).__name__} has no {method}; expected an object with "
+                f"fit and predict"
+            )
+
+
+@dataclass(frozen=True)
+class Fits:
+    """What there is to train and to ask.
+
+    Attributes
+    ----------
+    models
+        The baseline and the challenger.
+    X, y
+        All instances, and what is known of them.
+    folds
+        Positions to train on and to validate on.
+    task
+        What predictions are.
+    seed
+        For models that leave theirs open.
+    """
+
+    models: tuple[Any, Any]
+    X: Any
+    y: Any
+    folds: Sequence[Fold]
+    task: LabelTask | SpanTask
+    seed: int
+
+    def validation_instances(self, fold: int) -> Any:
+        """The instances that a fold (from 1) validates on."""
+        return _rows(self.X, self.folds[fold - 1][1])
+
+    def fit_and_predict(self, fold: int, which: str) -> tuple[int, str, Outcome]:
+        """Train a copy of a model on a fold, and ask it for the rest.
+
+        The model gets its own copies of the data: one that edits its lists in place must not
+        change gold, nor what the other model sees.
+        """
+        train, _ = self.folds[fold - 1]
+        start = time.perf_counter()
+        doing = "fit"
+        try:
+            fresh = _fresh(self.models[MODELS.index(which)], self.seed)
+            fresh.fit(*copy.deepcopy((_rows(self.X, train), _rows(self.y, train))))
+            doing = "predict"
+            instances = self.validation_instances(fold)
+            answered = fresh.predict(copy.deepcopy(instances))
+            predictions = self.task.check_predictions(answered, instances)
+        except (Exception, SystemExit) as error:  # a model must not end the program
+            what = (
+                str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            )
+            raise InputError(f"fold {fold}, model {which.upper()}, {doing}: {what}") from error
+        seconds = round(time.perf_counter() - start, 3)
+        return fold, which, {"seconds": seconds, "predictions": predictions}
+
+
+def outcomes(
+    fits: Fits,
+    *,
+    n_jobs: int | None,
+    folder: ResumableFolder | None,
+    split: str,
+    report: Callable[[int, int], None],
+) -> dict[tuple[int, str], Outcome]:
+    """Predictions and seconds by fold (from 1) and model; what a folder has is not done again."""
+    numbers = range(1, len(fits.folds) + 1)
+    wanted = [(fold, which) for fold in numbers for which in MODELS]
+    results: dict[tuple[int, str], Outcome] = {}
+    if folder:
+        for fold, which in wanted:
+            kept = folder.load(*_part(fold, which, split))
+            if kept is not None:
+                results[fold, which] = _restore(folder, fits, fold, which, kept)
+    report(len(results), len(wanted))
+    todo = [part for part in wanted if part not in results]
+    if folder and todo:
+        folder.check_writable()
+    for fold, which, outcome in _run(fits, todo, n_jobs):
+        if folder:
+            folder.keep(*_part(fold, which, split), outcome)
+        results[fold, which] = outcome
+        report(len(results), len(wanted))
+    return results
+
+
+def _part(fold: int, which: str, split: str) -> tuple[str, dict[str, Any]]:
+    """The name of what is kept of a fold and model, and what it belongs to."""
+    return f"fold-{fold}-{which}", {"fold": fold, "model": which, "split": split}
+
+
+def _restore(folder: ResumableFolder, fits: Fits, fold: int, which: str, kept: Any) -> Outcome:
+    """What a folder kept, if it is what a model may predict."""
+    name = _part(fold, which, "")[0]
+    if not isinstance(kept, dict) or set(kept) != {"seconds", "predictions"}:
+        raise folder.damage(name, "it has no seconds and predictions")
+    seconds, predictions = kept["seconds"], kept["predictions"]
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise folder.damage(name, f"seconds: {seconds!r:.40} is no number")
+    if not 0 <= seconds < math.inf:
+        raise folder.damage(name, f"seconds: {seconds!r:.40} is not finite and >= 0")
+    if not isinstance(predictions, list):
+        raise folder.damage(name, f"predictions: {predictions!r:.40} is no list")
+    try:
+        checked = fits.task.check_predictions(predictions, fits.validation_instances(fold))
+    except InputError as error:
+        raise folder.damage(name, str(error)) from None
+    return {"seconds": seconds, "predictions": checked}
+
+
+def _run(
+    fits: Fits, todo: Sequence[tuple[int, str]], n_jobs: int | None
+) -> Iterator[tuple[int, str, Outcome]]:
+    """What comes of the fits, each as soon as it is done."""
+    from pickle import PicklingError
+
+    from joblib import Parallel, delayed, effective_n_jobs
+    from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+
+    if not todo:
+        return
+    workers = effective_n_jobs(n_jobs)
+    if workers > len(todo):
+        n_jobs = len(todo)  # a worker without work would be started for nothing
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    running = None
+    try:
+        with interrupts_waiting() if workers > 1 else nullcontext():
+            running = parallel(delayed(fits.fit_and_predict)(*part) for part in todo)
+        yield from running
+    except TerminatedWorkerError:
+        raise InputError(
+            "a process that trained a model ended by itself (killed, crashed, or out of memory); "
+            "expected models that fit into memory, or fewer jobs at once"
+        ) from None
+    except (PicklingError, BrokenProcessPool) as error:
+        raise InputError(
+            f"the models or the data cannot be sent to other processes ({error}); expected what "
+            f"pickle can store, or one job"
+        ) from error
+    finally:
+        if running is not None:
+            running.close()  # after a failure the others need not go on
+
+
+def _fresh(model: Any, seed: int) -> Any:
+    """An untrained copy; where a scikit-learn model leaves its seed open, with ours."""
+    if not hasattr(model, "get_params") or find_spec("sklearn") is None:
+        return copy.deepcopy(model)
+    from sklearn.base import clone  # type: ignore[import-untyped]  # no type information
+
+    fresh = clone(model)
+    open_seeds = {
+        name: seed
+        for name, value in fresh.get_params().items()
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    return fresh.set_params(**open_seeds)
+
+
+def _rows(data: Any, positions: NDArray[np.intp]) -> Any:
+    """The instances at these positions, in the kind of container they came in."""
+    if hasattr(data, "iloc"):
+        return data.iloc[positions]
+    if hasattr(data, "shape"):
+        return data[positions]
+    return [data[i] for i in positions.tolist()]
+
+
+# -----------------------------------------------------------------------------
+# What models are asked for: labels, or spans of sentences.
+# -----------------------------------------------------------------------------
+
+_SHOWN = 5  # classes that a message names
+
+
+@dataclass(frozen=True)
+class LabelTask:
+    """One label per instance.
+
+    Attributes
+    ----------
+    positive
+        The class that counts as "yes"; None where all classes count. Then every error is a false
+        positive of one class and a false negative of another, so that micro-averaged precision,
+        recall and F1 are all the accuracy.
+    classes
+        The texts of all classes, which a model may predict; None where they are not known.
+    """
+
+    positive: Any = None
+    classes: tuple[str, ...] | None = None
+    name = "labels"
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """What is compared by default."""
+        return ("accuracy",) if self.positive is None else PRF
+
+    @property
+    def possible(self) -> tuple[str, ...]:
+        """What can be compared."""
+        return (*PRF, "accuracy") if self.positive is None else METRICS
+
+    def strata(self, X: Any, y: Any) -> Any:  # noqa: ARG002
+        """What the blocks shall have equal shares of."""
+        return None  # the splitter takes the classes
+
+    def check_predictions(self, predictions: Any, X: Any) -> list[Any]:
+        """The predictions of one fold as plain Python values, as many as instances."""
+        size = length_of("X", X)
+        if not hasattr(predictions, "__len__"):
+            raise InputError(f"predicts {predictions!r:.40} labels for {size} instances")
+        labels = [_plain(label) for label in items_of("predictions", predictions)]
+        if len(labels) != size:
+            raise InputError(f"predicts {len(labels)} labels for {size} instances")
+        codes, names = labels_of(labels, _refusal, "instance")
+        if self.classes is not None:
+            strange = [i for i, name in enumerate(names) if name not in self.classes]
+            if strange:
+                place = int(np.argmax(np.isin(codes, strange)))
+                raise InputError(
+                    f"predicts {labels[place]!r:.40} for instance {place + 1}; expected a class of "
+                    f"y ({_listed(self.classes)})"
+                )
+        return labels
+
+    def cases(self, gold: Any, a: list[Any], b: list[Any]) -> PairedCounts:
+        """The eight cases of two models on one fold."""
+        if self.positive is not None:
+            return PairedCounts.from_labels(gold, a, b, positive=self.positive)
+        # an item is an instance, and "yes" is its right class
+        answer, says_a, says_b = (
+            [label_text(label) for label in items_of("labels", side)] for side in (gold, a, b)
+        )
+        right = [[x == y for x, y in zip(answer, says, strict=True)] for says in (says_a, says_b)]
+        return PairedCounts.from_labels([True] * len(answer), *right, positive=True)
+
+
+@dataclass(frozen=True)
+class SpanTask:
+    """Spans of sentences: entities, chunks, words."""
+
+    name = "entities"
+    metrics = PRF
+    possible = tuple(name for name in METRICS if name not in NEEDS_TN)
+
+    def strata(self, X: Any, y: Any) -> dict[str, list[int]]:
+        """What the blocks shall have equal shares of: spans of every label, and tokens."""
+        labels = sorted({label for spans in y for _, _, label in spans})
+        counts = {label: [0] * len(y) for label in labels}
+        for number, spans in enumerate(y):
+            for _, _, label in spans:
+                counts[label][number] += 1
+        return {**counts, "tokens": [len(sentence) for sentence in X]}
+
+    def check_predictions(self, predictions: Any, X: Any) -> list[list[tuple[int, int, str]]]:
+        """The predicted spans of one fold, sorted; as many sentences, no span outside."""
+        if not hasattr(predictions, "__len__") or len(predictions) != len(X):
+            how_many = len(predictions) if hasattr(predictions, "__len__") else predictions
+            raise InputError(f"predicts spans for {how_many!r} sentences, and there are {len(X)}")
+        return [
+            _sorted_spans(spans, len(sentence), number)
+            for number, (spans, sentence) in enumerate(zip(predictions, X, strict=True), 1)
+        ]
+
+    def cases(self, gold: Any, a: list[Any], b: list[Any]) -> PairedCounts:
+        """The eight cases of two models on one fold."""
+        sides = ([[tuple(span) for span in spans] for spans in side] for side in (gold, a, b))
+        return PairedCounts.from_spans(*sides).total()
+
+
+def task_for(X: Any, y: Any, positive: Any) -> LabelTask | SpanTask:
+    """Recognise the task, and check what there is to learn from.
+
+    Parameters
+    ----------
+    X, y
+        Instances and labels, or sentences and their spans.
+    positive
+        The class that counts as "yes", if the user named one.
+    """
+    if length_of("X", X) != length_of("y", y):
+        raise InputError(f"y: {length_of('y', y)} values, but X has {length_of('X', X)} instances")
+    nested = (
+        isinstance(y, (list, tuple))
+        and len(y) > 0
+        and isinstance(y[0], (set, list, tuple, frozenset))
+    )
+    if nested:
+        if positive is not None:
+            raise InputError("positive: applies to labels, and y holds spans")
+        try:
+            SpanTask().check_predictions(y, X)
+        except InputError as error:
+            raise InputError(f"y: {error}") from None
+        return SpanTask()
+    if getattr(y, "ndim", 1) != 1:
+        raise InputError(f"y: shape {y.shape}; expected one label per instance, or spans")
+    _, classes = labels_of(items_of("y", y), lambda text: InputError(f"y: {text}"), "instance")
+    if len(classes) < 2:
+        raise InputError(f"y: holds one class, {classes[0]}; expected at least two")
+    if positive is None:
+        return LabelTask(positive_label(classes), classes)
+    _, (wanted,) = labels_of([positive], lambda text: InputError(f"positive: {text}"))
+    if wanted not in classes:
+        raise InputError(
+            f"positive: no instance has the class {positive!r}; expected one of {_listed(classes)}"
+        )
+    return LabelTask(wanted, classes)
+
+
+def _plain(label: Any) -> Any:
+    """A label as Python's own value, which a file can keep."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _refusal(text: str) -> InputError:
+    return InputError(f"predictions: {text}")
+
+
+def _listed(classes: Sequence[str]) -> str:
+    more = ", …" if len(classes) > _SHOWN else ""
+    return ", ".join(classes[:_SHOWN]) + more
+
+
+def _sorted_spans(spans: Any, length: int, number: int) -> list[tuple[int, int, str]]:
+    if isinstance(spans, (str, bytes)) or not isinstance(spans, Iterable):
+        raise InputError(
+            f"sentence {number}: {spans!r:.40}; expected a list of spans (start, end, label)"
+        )
+    distinct = set()
+    for span in spans:
+        try:
+            start, end, label = span
+            start, end = index(start), index(end)  # a fraction is no position
+            inside = 0 <= start < end <= length and isinstance(label, str)
+            distinct.add((start, end, label))
+        except (TypeError, ValueError):
+            inside = False
+        if not inside:
+            raise InputError(
+                f"sentence {number}: span {span!r:.60}; expected (start, end, label) with whole "
+                f"numbers 0 <= start < end <= {length}"
+            )
+    return sorted(distinct)
+
+
 def compare_models(
     model_a: Model,
     model_b: Model,
@@ -203,8 +574,11 @@ def judge_folds(
 ) -> ModelComparison:
     """Judge two models by the cases of their folds."""
     from probative.inference.bayes import bayes_test
-    from probative.inference.effective import effective_counts, score_posteriors
-    from probative.inference.training_variance import with_training_variance
+    from probative.inference.crossval import (
+        effective_counts,
+        score_posteriors,
+        with_training_variance,
+    )
 
     how = {key: known.pop(key) for key in ("rope", "prior", "level", "beta") if key in known}
     a, b = [table.a for table in paired], [table.b for table in paired]
@@ -233,7 +607,7 @@ def judge_folds(
 
 def _check_options(rope: float, prior: float, level: float, beta: float, weight: Any) -> None:
     """Refuse what the test would refuse, before hours of training."""
-    from probative.inference.effective import fold_weight
+    from probative.inference.crossval import fold_weight
 
     positive_number("rope", rope, zero=True)
     positive_number("prior", prior)

@@ -3,26 +3,406 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import shown
-from probative.crossval.balance import measure_balance
-from probative.crossval.blocks import balanced_blocks, blocks_of_groups, number_of_blocks, splits
-from probative.crossval.strata import Strata, length_of, strata_of
+from probative._validation import amounts, shown
 from probative.errors import InputError
+from probative.results.crossval import SplitBalance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from probative._types import RNG, Instances, Labels
-    from probative._types import Strata as StrataLike
-    from probative.results.crossval import SplitBalance
+    from probative._validation import RNG, Instances, Labels
+    from probative._validation import Strata as StrataLike
 
-__all__ = ["BlockRegularizedCV"]
+
+# -----------------------------------------------------------------------------
+# The blocks of m×2 block-regularised cross-validation.
+#
+# The data are cut into 2^⌈log2(m+1)⌉ blocks. Each of m different parity columns of the Hadamard
+# array calls half of the blocks "first" and half "second"; any two columns share exactly a quarter
+# of the blocks. *Regularised* means that the blocks hold as equal a share of chosen strata
+# (classes, entity types, tokens) as the data allow.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.intp]
+
+
+_ENUMERABLE = 20_000  # subsets of blocks that are tried one and all
+_POOL = 128  # instances of each of two blocks among which the best exchange is sought
+_STEPS = 3000  # exchanges sought at most
+
+
+def number_of_blocks(m: int) -> int:
+    """How many blocks m repetitions need: the least power of two above m."""
+    return 1 << m.bit_length()
+
+
+def first_halves(m: int) -> NDArray[np.bool_]:
+    """Which blocks form the first half of each repetition, one row per repetition."""
+    blocks = range(number_of_blocks(m))
+    parity = [[(b & column).bit_count() % 2 for b in blocks] for column in range(1, m + 1)]
+    return np.array(parity, dtype=bool) ^ True
+
+
+def splits(block: Ints, m: int) -> Iterator[tuple[Ints, Ints]]:
+    """The 2m folds as (training, validation) positions: each repetition in both directions."""
+    for half in first_halves(m):
+        first, second = np.flatnonzero(half[block]), np.flatnonzero(~half[block])
+        yield first, second
+        yield second, first
+
+
+def balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generator) -> Ints:
+    """Give every instance a block: sizes equal within 1, strata as equal as the data allow.
+
+    Parameters
+    ----------
+    kind
+        The row of `strata` that every instance has.
+    strata
+        Distinct rows of counts of strata.
+    m
+        Repetitions.
+    rng
+        Instances with equal rows go to blocks at random.
+    """
+    n_blocks = number_of_blocks(m)
+    order = rng.permutation(len(kind))
+    order = order[np.argsort(kind[order], kind="stable")]
+    sorted_kind = kind[order]
+    number = np.bincount(kind, minlength=len(strata))
+    rank = np.arange(len(kind)) - np.concatenate([[0], np.cumsum(number)])[sorted_kind]
+    block = np.empty(len(kind), dtype=np.intp)
+    # as many equal instances as there are blocks spread without any imbalance; only what is
+    # left over needs thought
+    whole = rank < (number - number % n_blocks)[sorted_kind]
+    block[order[whole]] = rank[whole] % n_blocks
+    rest = order[~whole]
+    scaled = _scale(strata, number)
+    _deal(block, rest, scaled[kind[rest]], kind[rest], m, rng)
+    _exchange(block, kind, scaled, n_blocks, rng)
+    return block
+
+
+def blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Generator) -> Ints:
+    """Give every group a block, so that strata and numbers of instances are balanced.
+
+    Parameters
+    ----------
+    strata
+        Counts of strata, one row per group.
+    sizes
+        The number of instances of every group.
+    m, rng
+        As for `balanced_blocks`.
+    """
+    n_blocks = number_of_blocks(m)
+    groups = len(sizes)
+    # an empty place is a group without members: exchanging a group for it moves the group
+    places = n_blocks * max(2, -(-2 * groups // n_blocks))
+    rows = np.zeros((groups + 1, strata.shape[1] + 1))
+    # the size of the halves matters as much as all strata together
+    rows[:groups] = np.column_stack([strata, sizes])
+    weight = np.append(np.ones(strata.shape[1]), max(1, strata.shape[1]))
+    kind = np.minimum(np.arange(places), groups)
+    return balanced_blocks(kind, rows * weight, m, rng)[:groups]
+
+
+def _scale(strata: Floats, number: NDArray[Any]) -> Floats:
+    """Counts of strata whose squared imbalances are chi-square terms."""
+    total = number @ strata
+    return np.asarray(strata / np.sqrt(np.where(total > 0, total, 1)))
+
+
+def _deal(
+    block: Ints, instances: Ints, rows: Floats, kind: Ints, m: int, rng: np.random.Generator
+) -> None:
+    """Hand out instances in rounds, one per block; each round goes where it mends most.
+
+    Large rows come first, so that small ones are left to even out.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    n_blocks = number_of_blocks(m)
+    shuffled = rng.permutation(int(kind.max(initial=-1)) + 1)
+    order = np.lexsort((shuffled[kind], -(rows**2).sum(axis=1).round(12)))
+    excess = np.zeros((n_blocks, rows.shape[1]))
+    last = len(instances) - len(instances) % n_blocks
+    for start in range(0, len(instances), n_blocks):
+        places = (
+            np.arange(n_blocks) if start < last else _extra_blocks(len(instances) % n_blocks, m)
+        )
+        some = order[start : start + n_blocks]
+        taken, place = linear_sum_assignment(rows[some] @ excess[places].T)
+        chosen, target = some[taken], places[place]
+        block[instances[chosen]] = target
+        excess[target] += rows[chosen]
+
+
+def _extra_blocks(extra: int, m: int) -> Ints:
+    """Which blocks hold one instance more, so that the halves differ as little as they can."""
+    n_blocks = number_of_blocks(m)
+    sign = np.where(first_halves(m), 1, -1)
+    if comb(n_blocks, extra) <= _ENUMERABLE:
+        subsets = np.array(list(combinations(range(n_blocks), extra)), dtype=np.intp)
+    else:
+        rng = np.random.default_rng(0)
+        draws = rng.permuted(np.tile(np.arange(n_blocks), (_ENUMERABLE, 1)), axis=1)
+        subsets = draws[:, :extra]
+    difference = np.abs(sign[:, subsets].sum(axis=2))
+    best = np.lexsort(((difference**2).sum(axis=0), difference.max(axis=0)))[0]
+    return np.asarray(subsets[best])
+
+
+def _exchange(
+    block: Ints, kind: Ints, rows: Floats, n_blocks: int, rng: np.random.Generator
+) -> None:
+    """Exchange instances between two blocks while that makes them more alike."""
+    number = np.bincount(block * len(rows) + kind, minlength=n_blocks * len(rows))
+    excess = number.reshape(n_blocks, -1) @ rows
+    excess -= excess.mean(axis=0)
+    members = [np.flatnonzero(block == b) for b in range(n_blocks)]
+    pairs = list(combinations(range(n_blocks), 2))
+    idle = 0
+    for step in range(_STEPS):
+        if idle > 2 * len(pairs) or (excess**2).sum() < 1e-12:
+            break
+        a, b = pairs[step % len(pairs)]
+        at_a = rng.integers(len(members[a]), size=_POOL)
+        at_b = rng.integers(len(members[b]), size=_POOL)
+        i, j, gain = _best_exchange(
+            rows[kind[members[a][at_a]]], rows[kind[members[b][at_b]]], excess[a] - excess[b]
+        )
+        if gain < 1e-12:
+            idle += 1
+            continue
+        idle = 0
+        one, other = members[a][at_a[i]], members[b][at_b[j]]
+        moved = rows[kind[one]] - rows[kind[other]]
+        excess[a] -= moved
+        excess[b] += moved
+        members[a][at_a[i]], members[b][at_b[j]] = other, one
+        block[one], block[other] = b, a
+
+
+def _best_exchange(rows_a: Floats, rows_b: Floats, gap: Floats) -> tuple[int, int, float]:
+    """The pair whose exchange lowers the sum of squared excesses most, and by how much.
+
+    Exchanging changes it by 2d² − 2d·gap, d the difference of the two rows.
+    """
+    worth_a = rows_a @ gap - (rows_a**2).sum(axis=1)
+    worth_b = -(rows_b @ gap) - (rows_b**2).sum(axis=1)
+    gain = worth_a[:, None] + worth_b + 2 * (rows_a @ rows_b.T)
+    best = int(np.argmax(gain))
+    return best // len(rows_b), best % len(rows_b), 2 * float(gain.flat[best])
+
+
+# -----------------------------------------------------------------------------
+# What the blocks shall have equal shares of, as distinct rows of counts of strata.
+# -----------------------------------------------------------------------------
+
+_MOST_CLASSES = 4000  # their matrix is dense
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """Counts of strata of instances.
+
+    Attributes
+    ----------
+    kind
+        The row of `rows` that every instance has.
+    rows
+        Distinct rows of counts of strata.
+    names
+        What the strata are called.
+    """
+
+    kind: NDArray[np.intp]
+    rows: NDArray[np.float64]
+    names: tuple[str, ...]
+
+    @cached_property
+    def totals(self) -> NDArray[np.float64]:
+        """How often every stratum occurs."""
+        return np.asarray(np.bincount(self.kind, minlength=len(self.rows)) @ self.rows)
+
+    def by_group(self, group: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
+        """The counts of strata of every group (or block) of instances."""
+        weights = (self.rows[self.kind, stratum] for stratum in range(len(self.names)))
+        columns = [np.bincount(group, weights=w, minlength=n_groups) for w in weights]
+        return np.array(columns, dtype=np.float64).reshape(len(columns), n_groups).T
+
+
+def length_of(name: str, data: Any) -> int:
+    """The number of instances of a sequence, an array, a sparse matrix or a data frame."""
+    shape = getattr(data, "shape", None)
+    if shape:
+        return int(shape[0])
+    try:
+        return len(data)
+    except TypeError:
+        raise InputError(f"{name}: {type(data).__name__} has no length") from None
+
+
+def strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Strata:
+    """Strata of what the user gave: classes, a matrix, or nothing.
+
+    Parameters
+    ----------
+    regularize
+        Classes, a matrix, counts by the names of strata, False for nothing, or None for the
+        classes in `y`.
+    y
+        What is to be predicted. It holds classes if its values are words or whole numbers that
+        occur as often as there are blocks, on average.
+    n, n_blocks
+        The numbers of instances and of blocks.
+    """
+    if regularize is False:
+        return _none(n)
+    if regularize is None:
+        labels = _labels(y, n)
+        return _none(n) if labels is None else _classes(labels, most=n // n_blocks) or _none(n)
+    matrix, names = _matrix(regularize)
+    if matrix.shape[:1] != (n,) or matrix.ndim > 2:
+        raise InputError(
+            f"regularize: shape {matrix.shape}; expected a class or a row of counts of strata per "
+            f"instance, and there are {n}"
+        )
+    if matrix.ndim == 1:
+        strata = _classes(matrix, most=_MOST_CLASSES)
+        if strata is None:
+            raise InputError(f"regularize: more than {_MOST_CLASSES} classes")
+        return strata
+    counts = amounts("regularize", matrix)
+    rows, kind = np.unique(counts, axis=0, return_inverse=True)
+    named = range(1, counts.shape[1] + 1) if names is None else names
+    return Strata(kind.reshape(-1), rows, tuple(str(name) for name in named))
+
+
+def _matrix(regularize: Any) -> tuple[NDArray[Any], Any]:
+    """What was given as an array, and the names of its columns, if they have names."""
+    if isinstance(regularize, Mapping):
+        columns = [np.asarray(column) for column in regularize.values()]
+        if len({column.shape for column in columns}) != 1 or columns[0].ndim != 1:
+            raise InputError("regularize: expected sequences of one length by the names of strata")
+        return np.column_stack(columns), tuple(regularize)
+    if hasattr(regularize, "toarray"):  # a sparse matrix
+        return regularize.toarray(), None
+    return np.asarray(regularize), getattr(regularize, "columns", None)
+
+
+def _none(n: int) -> Strata:
+    return Strata(np.zeros(n, dtype=np.intp), np.zeros((1, 0)), ())
+
+
+def _labels(y: Any, n: int) -> NDArray[Any] | None:
+    """The values of `y` if they can be classes, else None."""
+    if y is None:
+        return None
+    if length_of("y", y) != n:
+        raise InputError(f"y: {length_of('y', y)} values, but X has {n} instances")
+    try:
+        array = np.asarray(y)
+    except ValueError:
+        return None  # ragged: spans
+    if array.ndim != 1 or (array.dtype.kind == "O" and not all(isinstance(v, str) for v in array)):
+        return None
+    fractions = array.dtype.kind == "f" and not np.array_equal(array, np.round(array))
+    return None if fractions or array.dtype.kind not in "USObiuf" else array
+
+
+def _classes(labels: NDArray[Any], most: int) -> Strata | None:
+    names, kind = np.unique(labels, return_inverse=True)
+    if len(names) > min(most, _MOST_CLASSES):
+        return None
+    shown = tuple(str(name) for name in names.tolist())
+    return Strata(kind.reshape(-1), np.eye(len(names)), shown)
+
+
+# -----------------------------------------------------------------------------
+# How equal the halves of a split are, next to random splits.
+# -----------------------------------------------------------------------------
+
+_RANDOM_SPLITS = 20
+
+
+def measure_balance(
+    block: NDArray[np.intp],
+    strata: Strata,
+    group: NDArray[np.intp] | None,
+    m: int,
+    rng: np.random.Generator,
+) -> SplitBalance:
+    """Measure a split and the average of random ones with the same block sizes.
+
+    Parameters
+    ----------
+    block
+        The block of every instance.
+    strata
+        Their counts of strata.
+    group
+        Their groups, which a random split does not cut either.
+    m, rng
+        The repetitions, and where the random splits come from.
+    """
+    sizes = np.bincount(block, minlength=number_of_blocks(m))
+    deviation, chi_square = _imbalance(strata.by_group(block, len(sizes)), m)
+    by_chance = [
+        _imbalance(strata.by_group(_random_blocks(block, group, rng), len(sizes)), m)
+        for _ in range(_RANDOM_SPLITS if strata.names else 0)
+    ]
+    random_deviation, random_chi_square = (
+        np.mean(by_chance, axis=0) if by_chance else (deviation, chi_square)
+    )
+    halves = first_halves(m) @ sizes
+    return SplitBalance(
+        m=m,
+        block_sizes=tuple(sizes.tolist()),
+        size_difference=int(np.abs(2 * halves - sizes.sum()).max()),
+        strata=strata.names,
+        totals=strata.totals,
+        deviation=deviation,
+        chi_square=chi_square,
+        random_deviation=random_deviation,
+        random_chi_square=random_chi_square,
+    )
+
+
+def _imbalance(
+    counts: NDArray[np.float64], m: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Largest relative deviation of a half from half of the total, and chi-square, per stratum."""
+    total = counts.sum(axis=0)
+    some = np.where(total > 0, total, 1)
+    halves = first_halves(m) @ counts
+    deviation = np.abs(2 * halves - total).max(axis=0) / some
+    expected = total / len(counts)
+    chi_square = ((counts - expected) ** 2).sum(axis=0) / (some / len(counts))
+    return deviation, chi_square
+
+
+def _random_blocks(
+    block: NDArray[np.intp], group: NDArray[np.intp] | None, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    if group is None:
+        return rng.permutation(block)
+    number = int(group.max()) + 1
+    return rng.permutation(np.arange(number) % (int(block.max()) + 1))[group]
 
 
 class BlockRegularizedCV:

@@ -11,28 +11,35 @@ import numpy as np
 from probative._validation import fraction, one_of, open_probability, random_generator
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.inference._outcomes import computed
-from probative.inference.clustered_posterior import posterior_of_difference
-from probative.inference.composite_independent import CompositeIndependentPosterior
-from probative.inference.composite_paired import paired_posterior
-from probative.inference.composite_posterior import CompositePosterior
-from probative.inference.effective import effective_counts, fold_weight
-from probative.inference.independent import IndependentPosterior
+from probative.inference.crossval import (
+    effective_counts,
+    fold_design_effect,
+    fold_weight,
+    with_training_variance,
+)
 from probative.inference.intervals import interval
-from probative.inference.paired_posterior import LEAST_PRIOR
-from probative.inference.posteriors import posterior, prior_weight, recall_weight
-from probative.inference.training_variance import fold_design_effect, with_training_variance
+from probative.inference.posterior.clustered import posterior_of_difference
+from probative.inference.posterior.composite import CompositeIndependentPosterior, paired_posterior
+from probative.inference.posterior.independent import IndependentPosterior
+from probative.inference.posterior.outcomes import computed
+from probative.inference.posterior.paired import LEAST_PRIOR
+from probative.inference.posterior.single import (
+    CompositePosterior,
+    posterior,
+    prior_weight,
+    recall_weight,
+)
 from probative.metrics import METRICS, TABLE, score
 from probative.options import BayesOptions
 from probative.results import BayesTest
 
 if TYPE_CHECKING:
-    from probative._types import RNG
-    from probative.inference.beta_posterior import Posterior
-    from probative.inference.clustered_posterior import ClusteredPosterior
-    from probative.inference.composite_paired import CompositePairedPosterior
-    from probative.inference.effective import Weight
-    from probative.inference.paired_posterior import PairedPosterior
+    from probative._validation import RNG
+    from probative.inference.crossval import Weight
+    from probative.inference.posterior.clustered import ClusteredPosterior
+    from probative.inference.posterior.composite import CompositePairedPosterior
+    from probative.inference.posterior.paired import PairedPosterior
+    from probative.inference.posterior.single import Posterior
 
     Gap = (
         IndependentPosterior

@@ -12,7 +12,7 @@ from scipy import special
 from probative._validation import one_of, open_probability, positive, random_generator, whole_number
 from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
-from probative.inference import clusters
+from probative.inference import units as clusters
 from probative.metrics import METRICS, TABLE, Composite, span
 from probative.options import DifferenceOptions
 from probative.results import Difference
@@ -20,7 +20,7 @@ from probative.results import Difference
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from probative._types import RNG
+    from probative._validation import RNG
 
 __all__ = ["bootstrap_difference"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import Array
+    from probative._validation import Array
 
 __all__ = ["calibration"]
 

@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from probative.inference.average_precision import (
+from probative.inference.curves import (
+    Ranked,
+    WeightedCurves,
+    blocks_of,
+    fbeta_of,
     influence_on_average_precision,
+    influence_on_roc_auc,
     standard_error,
+    weights_of_units,
 )
-from probative.inference.best_threshold import weights_of_units
 from probative.inference.differences import mover
-from probative.inference.ranked import Ranked
-from probative.inference.roc_area import influence_on_roc_auc
-from probative.inference.sequential_pvalue import SampledPvalue, levels_at, sequential_pvalues
-from probative.inference.student_posterior import StudentPosterior
-from probative.inference.unit_weights import WeightedCurves, blocks_of, fbeta_of
+from probative.inference.posterior.student import StudentPosterior
+from probative.inference.sampled import SampledPvalue, levels_at, sequential_pvalues
 from probative.results import Comparison, Interval
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import Array
+    from probative._validation import Array
     from probative.results import BestThreshold
 
 __all__ = ["compare_ranked"]

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative.inference.clusters import contributions, variance_of_difference
+from probative.inference.units import contributions, variance_of_difference
 from probative.metrics import score
 from probative.wording.verdict import why_by_unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from probative._types import Array
+    from probative._validation import Array
     from probative.counts import PairedCounts
 
 __all__ = [

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from probative._validation import one_of, open_probability, positive
 from probative.counts import PairedCounts, paired_of
-from probative.inference import clusters
-from probative.inference.clustered_posterior import ClusteredPosterior
+from probative.inference import units as clusters
 from probative.inference.intervals import default_method, interval, limits_of_units
+from probative.inference.posterior.clustered import ClusteredPosterior
 from probative.metrics import METRICS, TABLE, score, span
 from probative.options import DifferenceOptions
 from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
     from probative.counts import Counts
-    from probative.inference.clusters import Dependence
+    from probative.inference.units import Dependence
     from probative.results import DifferencePosterior
 
 __all__ = ["METHODS", "difference", "one_sided_low"]

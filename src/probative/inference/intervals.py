@@ -13,8 +13,8 @@ from probative._validation import amounts, flag, one_of, open_probability, posit
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
-from probative.inference.wilson_direct import wilson_direct
-from probative.metrics import CELLS, TABLE, Composite, Metric, bounds, ratio, score
+from probative.inference.proportions import wilson
+from probative.metrics import CELLS, TABLE, Composite, Metric, bounds, f1_from_jaccard, ratio, score
 from probative.options import IntervalOptions
 from probative.results import Interval
 
@@ -23,11 +23,66 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from probative.inference.beta_posterior import Posterior
-    from probative.inference.clusters import Dependence
-    from probative.inference.composite_posterior import CompositePosterior
+    from probative.inference.posterior.single import CompositePosterior, Posterior
+    from probative.inference.units import Dependence
 
-__all__ = ["METHODS", "default_method", "interval", "methods_for", "units_hold"]
+
+# -----------------------------------------------------------------------------
+# Wilson's score interval of F1 itself: two roots of a quartic, for millions of tables at once.
+#
+# With F̂ the sample F1 and k = z²/nu, the limits are the roots of
+#
+#     Q(F) = k F(F-1)(F-2)² + 2(F-F̂)²                            on the F1 scale, or of
+#     G(x) = (x-x̂)²(1+x)² - k(1+x̂)² x(1-x)                       with F = 2x/(1+x),
+#
+# one in [0, F̂] and one in [F̂, 1]. Newton's method needs no safeguard here. For the upper root, G
+# is convex on [x̂, 1] and the Wilson limit of x lies to the right of the root, so the steps go
+# down to it. For the lower root, Q is convex to the left of it (everywhere if k < 2; and if k >=
+# 2, on [0, 0.77], while the root is below 0.25), so the steps go up from any point below it.
+# -----------------------------------------------------------------------------
+
+_ROUNDS = 60  # a dozen is the most that was ever needed; the bound keeps a NaN from looping
+
+
+def wilson_direct(tp: Any, nu: Any, z: float) -> tuple[Any, Any]:
+    """Limits of F1 from tp and nu = tp + fp + fn."""
+    return _lower_root(tp, nu, z), _upper_root(tp, nu, z)
+
+
+def _lower_root(tp: Any, nu: Any, z: float) -> Any:
+    k = z**2 / nu
+    share = tp / nu
+    score = f1_from_jaccard(share)
+    # G(x) = 0 is Wilson's equation with k(1+x̂)²/(1+x)² for k. Any x below the root makes that
+    # factor too large and the limit too low: a start below the root, twice refined.
+    below, _ = wilson(tp, nu, z * (1 + share))
+    below, _ = wilson(tp, nu, z * (1 + share) / (1 + below))
+    root = f1_from_jaccard(below)
+    for _ in range(_ROUNDS):
+        error = root - score
+        value = 2 * error**2 - k * root * (1 - root) * (2 - root) ** 2
+        slope = 4 * error - k * (2 - root) * (2 - root * (7 - 4 * root))
+        step = value / slope
+        root = root - step
+        if not np.any(np.abs(step) > 1e-16):
+            break
+    return np.clip(root, 0, score)
+
+
+def _upper_root(tp: Any, nu: Any, z: float) -> Any:
+    share = tp / nu
+    weight = z**2 / nu * (1 + share) ** 2
+    _, root = wilson(tp, nu, z)
+    for _ in range(_ROUNDS):
+        product = (root - share) * (1 + root)
+        value = product**2 - weight * root * (1 - root)
+        slope = 2 * product * (1 + 2 * root - share) - weight * (1 - 2 * root)
+        step = value / slope
+        root = root - step
+        if not np.any(np.abs(step) > 1e-16):
+            break
+    return f1_from_jaccard(np.where(tp == nu, 1.0, np.clip(root, share, 1)))
+
 
 _PROPORTION = ("wilson", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
 _F1 = ("wilson-indirect", "wilson-direct", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
@@ -178,7 +233,7 @@ def _clustered_interval(
     signature: str,
 ) -> Interval:
     """The interval of the units' sum, divided by what their dependence costs, by Student's t."""
-    from probative.inference.clusters import dependence_of_score
+    from probative.inference.units import dependence_of_score
 
     dependence = dependence_of_score(units, metric, beta=beta, number=number)
     table = units.sum() if number is None else (units * number).sum()
@@ -396,7 +451,7 @@ def _limits_of_cells(
 def _pessimist_and_optimist(
     metric: str, prior: tuple[float, float], *cells: float
 ) -> tuple[CompositePosterior, CompositePosterior]:
-    from probative.inference.composite_posterior import CompositePosterior
+    from probative.inference.posterior.single import CompositePosterior
 
     tp, fp, fn, tn = cells
     few, many = prior
@@ -421,7 +476,7 @@ def units_hold(
     truth
         The value.
     """
-    from probative.inference.clusters import dependence_of_score
+    from probative.inference.units import dependence_of_score
 
     table = units.sum()
     estimate = score(table, metric)
@@ -455,7 +510,7 @@ def _sum_of_shares(counts: Counts, own: Composite, value: Any, z: float) -> tupl
 
 def _posterior(counts: Counts, metric: str, beta: float, prior: float) -> Posterior:
     """The posterior of the score; few intervals need one, so it is loaded here."""
-    from probative.inference.posteriors import posterior
+    from probative.inference.posterior.single import posterior
 
     return posterior(counts, metric, prior=prior, beta=beta)
 

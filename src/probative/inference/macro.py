@@ -1,52 +1,529 @@
-"""Macro averages: the plain mean of a score over several labels.
-
-A macro average is no score of summed counts, so nothing binomial is left of it; each label's own
-score still is a proportion of its items, or a function of one. Their prior is shared
-(`shared_prior`), their mean is a convolution (`macro_posterior`). What dependence costs is taken
-off the counts first: each label's are divided by its design effect over the units, and all of them
-by what it costs that the labels are not independent of each other either: what one label misses,
-another one is given too much.
-
-A label whose score has an empty denominator counts as 0 in the average, as in scikit-learn's
-default; how little is known of it shows in the interval.
-"""
+"""Average a score over labels: estimate, interval, posterior."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from probative._validation import one_of, open_probability
-from probative.inference.clusters import ONE_UNIT, student_quantile
-from probative.inference.label_dependence import (
-    effective_units,
-    kinds_of_items,
-    label_dependence,
-)
-from probative.inference.macro_posterior import MacroPosterior, macro_posterior
-from probative.label_counts import LabelCounts
-from probative.metrics import METRICS, TABLE, Share, ratio, score
+from probative.counts import Counts, LabelCounts
+from probative.inference.intervals import UNDEFINED, default_method
+from probative.inference.posterior.single import plain
+from probative.inference.proportions import wilson
+from probative.inference.units import ONE_UNIT, student_quantile
+from probative.metrics import METRICS, TABLE, Share, f1_from_jaccard, ratio, score
 from probative.results import Interval
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from probative._types import Array
-    from probative.counts import Counts
+    from probative._validation import Array, Number
 
-__all__ = [
-    "MacroEvidence",
-    "degrees_of_freedom",
-    "macro_evidence",
-    "macro_interval",
-    "macro_score",
-    "moves_of_units",
-    "normal_tail_of",
-]
+
+# -----------------------------------------------------------------------------
+# The prior that the labels of one system share.
+#
+# The share J of a label's n items that the system gets right is drawn from a beta distribution
+# that all labels have in common, Beta(m·κ, (1 - m)·κ). Rare labels tend to be worse than frequent
+# ones: the mean m moves with the label's size, logit m = α + β·(ln(n + 1) - its mean over the
+# labels). A priori the mean of a label of middling size is uniform on (0, 1), β normal with
+# standard deviation ½, ln κ uniform between 0 and ln 100. Given (α, β, κ) the labels are
+# independent, and each has a beta posterior; a posteriori these three are integrated over: ln κ by
+# Gauss and Legendre's rule, α and β by Gauss and Hermite's, laid around their mode.
+# -----------------------------------------------------------------------------
+
+SLOPE_SPREAD, LARGEST_KAPPA = 0.5, 100.0
+_NODES = (6, 9, 5)  # of ln κ, α and β
+_KEPT = 1 - 1e-5  # of the posterior weight; the lightest nodes are not worth their time
+_TINY = np.finfo(np.float64).tiny
+_STEPS = 60
+_FARTHEST_STEP = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPosteriors:
+    """Beta posteriors of the labels at every node (α, β, κ), and the weights of the nodes.
+
+    Attributes
+    ----------
+    a, b
+        The parameters of the beta distributions: one row per node, one column per label.
+    weight
+        The posterior probability of the nodes, which sums to 1.
+    """
+
+    a: Array
+    b: Array
+    weight: Array
+
+
+def label_posteriors(
+    right: Array,
+    items: Array,
+    number: Array | None = None,
+    *,
+    slope_spread: float = SLOPE_SPREAD,
+    largest_kappa: float = LARGEST_KAPPA,
+) -> LabelPosteriors:
+    """The posteriors of shares that have a prior in common.
+
+    Parameters
+    ----------
+    right, items
+        How many of the items of each label are right, and how many there are; fractions, too.
+    number
+        How many labels have these counts; by default one each.
+    slope_spread, largest_kappa
+        The standard deviation of β a priori, in logits per e-fold of a label's size, and how many
+        items the prior is worth at most.
+    """
+    right, items = np.asarray(right, np.float64), np.asarray(items, np.float64)
+    number = np.ones(len(right)) if number is None else np.asarray(number, np.float64)
+    knots, kappa_weight = _kappa_nodes()
+    kappa = largest_kappa ** ((knots + 1) / 2)
+    model = _Model(right, items, number, kappa, slope_spread)
+    alpha, beta, log_weight = model.nodes(np.log(kappa_weight))
+    weight = np.exp(log_weight - log_weight.max()).ravel()
+    kept = np.sort(np.argsort(-weight, kind="stable")[: _enough(weight)])
+    kappas = np.broadcast_to(kappa[:, None], alpha.shape).ravel()[kept, None]
+    mean = special.expit(alpha.ravel()[kept, None] + beta.ravel()[kept, None] * model.size)
+    return LabelPosteriors(
+        right + mean * kappas,
+        items - right + (1 - mean) * kappas,
+        weight[kept] / weight[kept].sum(),
+    )
+
+
+def _enough(weight: Array) -> int:
+    """How many of the heaviest nodes are needed."""
+    share = np.cumsum(np.sort(weight)[::-1])
+    return int(np.searchsorted(share, _KEPT * share[-1])) + 1
+
+
+class _Model:
+    """The posterior density of α and β for every κ: arrays with one row per κ."""
+
+    def __init__(
+        self, right: Array, items: Array, number: Array, kappa: Array, slope_spread: float
+    ):
+        self.right, self.wrong, self.number = right, items - right, number
+        self.kappa, self.precision = kappa, slope_spread**-2
+        size = np.log(items + 1)
+        self.size = size - number @ size / number.sum()
+
+    def nodes(self, log_kappa_weight: Array) -> tuple[Array, Array, Array]:
+        """α, β and the log weight at the nodes: one row per κ."""
+        alpha, beta = self._mode()
+        aa, ab, bb = self._covariance(alpha, self._derivatives(alpha, beta))
+        z, log_w = _normal_nodes()
+        spread = np.sqrt(aa)
+        slope = ab / spread
+        rest = np.sqrt(np.maximum(bb - slope**2, 1e-300))
+        alphas = alpha[:, None] + spread[:, None] * z[0]
+        betas = beta[:, None] + slope[:, None] * z[0] + rest[:, None] * z[1]
+        density = self._log_density(alphas, betas)
+        scale = np.log(spread * rest) + log_kappa_weight
+        return alphas, betas, density + log_w + scale[:, None]
+
+    def _log_density(self, alpha: Array, beta: Array) -> Array:
+        """The log of prior times beta-binomial likelihood, but for a constant.
+
+        α and β have one row per κ, and any number of columns or none.
+        """
+        a, b = self._prior(alpha, beta)
+        with np.errstate(invalid="ignore"):
+            gain = special.betaln(self.right + a, self.wrong + b) - special.betaln(a, b)
+        uniform = special.log_expit(alpha) + special.log_expit(-alpha)
+        return np.asarray(gain @ self.number + uniform - self.precision * beta**2 / 2)
+
+    def _prior(self, alpha: Array, beta: Array) -> tuple[Array, Array]:
+        logit = alpha[..., None] + beta[..., None] * self.size
+        kappa = self.kappa.reshape(-1, *[1] * alpha.ndim)
+        a, b = (special.expit(sign * logit) * kappa for sign in (1, -1))
+        return np.maximum(a, _TINY), np.maximum(b, _TINY)
+
+    def _derivatives(self, alpha: Array, beta: Array) -> tuple[Array, ...]:
+        """The gradient and the second derivatives of the log density in α and β."""
+        kappa = self.kappa[:, None]
+        a, b = self._prior(alpha, beta)
+        mean = a / kappa
+        bend = a * b / kappa**2  # dm/dlogit
+        first = special.digamma(self.right + a) - special.digamma(a)
+        first -= special.digamma(self.wrong + b) - special.digamma(b)
+        second = special.zeta(2, self.right + a) - special.zeta(2, a)
+        second += special.zeta(2, self.wrong + b) - special.zeta(2, b)
+        slope = kappa * first * bend
+        curve = kappa**2 * second * bend**2 + slope * (1 - 2 * mean)
+        centre = special.expit(alpha)
+        weighted, bent = self.number * slope, self.number * curve
+        return (
+            weighted.sum(axis=1) + 1 - 2 * centre,
+            weighted @ self.size - self.precision * beta,
+            bent.sum(axis=1) - 2 * centre * (1 - centre),
+            bent @ self.size,
+            bent @ self.size**2 - self.precision,
+        )
+
+    def _mode(self) -> tuple[Array, Array]:
+        """Newton's method, each step halved until it climbs."""
+        share = (self.number @ self.right + 1) / (self.number @ (self.right + self.wrong) + 2)
+        alpha = np.full(len(self.kappa), special.logit(share))
+        beta = np.zeros(len(self.kappa))
+        height = self._log_density(alpha, beta)
+        for _ in range(_STEPS):
+            derivatives = self._derivatives(alpha, beta)
+            gradient_a, gradient_b, *_ = derivatives
+            aa, ab, bb = self._covariance(alpha, derivatives)
+            steps = np.stack([aa * gradient_a + ab * gradient_b, ab * gradient_a + bb * gradient_b])
+            steps *= np.minimum(1, _FARTHEST_STEP / np.maximum(np.abs(steps).max(axis=0), 1e-300))
+            for _ in range(12):
+                new = self._log_density(alpha + steps[0], beta + steps[1])
+                climbs = new >= height
+                if climbs.all():
+                    break
+                steps = np.where(climbs, steps, steps / 2)
+            steps = np.where(climbs, steps, 0.0)
+            alpha, beta = alpha + steps[0], beta + steps[1]
+            height = np.where(climbs, new, height)
+            if np.all(np.abs(steps) < 1e-6):
+                break
+        return alpha, beta
+
+    def _covariance(
+        self, alpha: Array, derivatives: tuple[Array, ...]
+    ) -> tuple[Array, Array, Array]:
+        """Minus the inverse of the second derivatives, made positive where it is not."""
+        _, _, aa, ab, bb = derivatives
+        centre = special.expit(alpha)
+        # the prior alone bends at least that much downwards
+        aa = np.minimum(aa, -2 * centre * (1 - centre))
+        aa = np.minimum(aa, -1e-12)
+        bb = np.minimum(bb, -self.precision)
+        limit = 0.999 * np.sqrt(aa * bb)
+        ab = np.clip(ab, -limit, limit)
+        determinant = aa * bb - ab**2
+        return -bb / determinant, ab / determinant, -aa / determinant
+
+
+@cache
+def _kappa_nodes() -> tuple[Array, Array]:
+    knots, weight = np.polynomial.legendre.leggauss(_NODES[0])
+    return knots, weight
+
+
+@cache
+def _normal_nodes() -> tuple[tuple[Array, Array], Array]:
+    """Nodes of a standard normal pair, and the log weights that undo its density."""
+    rules = [np.polynomial.hermite_e.hermegauss(number) for number in _NODES[1:]]
+    x, y = (grid.ravel() for grid in np.meshgrid(*(nodes for nodes, _ in rules), indexing="ij"))
+    weight: Any = np.outer(*(weights for _, weights in rules)).ravel()
+    return (x, y), np.log(weight) + (x**2 + y**2) / 2
+
+
+# -----------------------------------------------------------------------------
+# The posterior of a mean over labels, by convolution.
+#
+# Given the prior that they share, the labels' shares are independent betas. The mean of their
+# scores is a sum of independent terms: its characteristic function is the product of theirs,
+# averaged over the nodes of the prior. Labels whose score is nearly known next to the rest enter
+# as normal terms with their exact means and variances; so do a hundred thousand labels at once.
+# -----------------------------------------------------------------------------
+
+_CELLS = 512  # of the grid
+_SPARE = 64  # cells left over for what rounding each term up to whole cells adds
+_NARROW = 16  # cells below which a label's own distribution is a normal term
+_TAIL = 1e-7  # of a label's distribution, which may lie outside of its grid
+_TERMS = 64  # of the series of F1's moments: the rest is below 2**-58
+_LARGE = 1e8  # items from which the variance is the delta method's, to ten digits
+
+
+@dataclass(frozen=True, eq=False)
+class MacroPosterior:
+    """The distribution of a mean over labels on a grid.
+
+    Attributes
+    ----------
+    edges
+        The limits of the grid's cells.
+    below
+        The probability of at most each of them.
+    """
+
+    edges: Array
+    below: Array
+
+    def cdf(self, value: ArrayLike) -> Number:
+        """The probability of at most `value`."""
+        value = np.asarray(value, np.float64)
+        return plain(np.interp(value, self.edges, self.below, left=0.0, right=1.0))
+
+    def ppf(self, probability: ArrayLike) -> Number:
+        """The value that is exceeded with probability 1 - `probability`."""
+        return plain(np.interp(np.asarray(probability, np.float64), *self._inverse))
+
+    @property
+    def mean(self) -> float:
+        """The expected value."""
+        return float(np.diff(self.below) @ (self.edges[1:] + self.edges[:-1]) / 2)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        middle = (self.edges[1:] + self.edges[:-1]) / 2
+        return float(np.sqrt(np.diff(self.below) @ (middle - self.mean) ** 2))
+
+    @property
+    def _inverse(self) -> tuple[Array, Array]:
+        rising = np.concatenate([[True], np.diff(self.below) > 0])
+        return self.below[rising], self.edges[rising]
+
+
+def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> MacroPosterior:
+    """The posterior of the mean over labels of a share J, or of F1 = 2J/(1 + J).
+
+    Parameters
+    ----------
+    right, items
+        How many of the items of each label are right, and how many there are.
+    f1
+        Whether the mean is that of F1, J being the Jaccard score.
+    **prior
+        Another prior than the usual one, as for `shared_prior.label_posteriors`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.macro import macro_posterior
+    >>> average = macro_posterior(np.array([3.0, 250.0]), np.array([4.0, 300.0]), f1=True)
+    >>> [round(limit, 2) for limit in average.ppf([0.025, 0.975]).tolist()]
+    [0.69, 0.95]
+    """
+    tables, number = np.unique(np.stack([right, items]), axis=1, return_counts=True)
+    labels = label_posteriors(tables[0], tables[1], number.astype(float), **prior)
+    mean, variance = _moments(labels, f1=f1)
+    low, high = _ranges(labels, f1=f1)
+    one = 1 / number.sum()  # what one label weighs in the mean
+    centre = mean @ number * one
+    width = (high - low) * one
+    # the root of squares would do for one node of the prior; the nodes differ in their means
+    reach = min(number @ width, 2 * float(np.sqrt(number @ width**2)) + float(np.ptp(centre)))
+    step = reach / (_CELLS - _SPARE)
+
+    # The number of a value's cell, counted from the lowest value of each term, stands for it: the
+    # numbers add up, modulo the size of the grid.
+    wide = np.flatnonzero(width >= _NARROW * step)
+    base = float(number[wide] @ low[wide]) * one + (number[wide].sum() - 1) / 2 * step
+    product = np.ones((len(centre), _CELLS // 2 + 1), np.complex128)
+    for k in wide:
+        masses = _cell_masses(labels.a[:, k], labels.b[:, k], low[k], step / one, f1=f1)
+        term = np.fft.rfft(masses, _CELLS, axis=1)
+        product *= term if number[k] == 1 else term ** number[k]
+    if len(wide) < len(number):
+        narrow = width < _NARROW * step
+        known = mean[:, narrow] @ number[narrow] * one
+        spread = np.sqrt(variance[:, narrow] @ number[narrow]) * one
+        start = float(known.min()) - _CELLS / 4 * step
+        product *= np.fft.rfft(_normal_masses(known - start, spread, step), axis=1)
+        base += start + step / 2
+    mass = np.maximum(np.fft.irfft(labels.weight @ product, _CELLS), 0.0)
+
+    lowest, highest = float(low @ number) * one, float(high @ number) * one
+    start = float(labels.weight @ centre) - step * _CELLS / 2
+    start = min(max(start, lowest), max(lowest, highest - reach))
+    first = int(np.floor((start - base) / step + 1e-9))
+    below = np.concatenate([[0.0], np.cumsum(np.roll(mass, -first))])
+    below /= below[-1]
+    edges = base + step * (first + np.arange(_CELLS + 1))
+    # rounding to cells must not move the mean
+    edges += float(labels.weight @ centre) - np.diff(below) @ (edges[1:] + edges[:-1]) / 2
+    return MacroPosterior(np.clip(edges, 0.0, 1.0), below)
+
+
+def _normal_masses(mean: Array, deviation: Array, step: float) -> Array:
+    """The probability of every cell for normal distributions, one row each.
+
+    One that is narrower than a cell is given its width: it lies somewhere in it.
+    """
+    edges = step * np.arange(_CELLS + 1)
+    scale = np.maximum(deviation, step / 2)[:, None]
+    return np.asarray(np.diff(special.ndtr((edges - mean[:, None]) / scale), axis=1))
+
+
+def _cell_masses(a: Array, b: Array, low: float, step: float, *, f1: bool) -> Array:
+    """The probability of every cell from `low` on for beta distributions, one row each."""
+    cells = min(_CELLS, int(np.ceil((1 - low) / step - 1e-9)))
+    edges = np.minimum(low + step * np.arange(cells + 1), 1.0)
+    middle = (edges[:-1] + edges[1:]) / 2
+    share = _macro_posterior_share(middle, f1=f1)
+    log_measure = np.log(np.diff(edges))
+    if f1:
+        log_measure = log_measure + np.log(2) - 2 * np.log(2 - middle)
+    log_density = np.outer(a - 1, np.log(share)) + np.outer(b - 1, np.log1p(-share))
+    masses = np.exp(log_density + log_measure - special.betaln(a, b)[:, None])
+    # a beta density may rise without bound at 0 and 1: there the exact masses
+    for ends in (slice(0, 3), slice(max(0, cells - 3), cells)):
+        limits = _macro_posterior_share(edges[ends.start : ends.stop + 1], f1=f1)
+        masses[:, ends] = np.diff(special.betainc(a[:, None], b[:, None], limits), axis=1)
+    return np.asarray(masses / masses.sum(axis=1, keepdims=True))
+
+
+def _macro_posterior_share(score: Array, *, f1: bool) -> Array:
+    return score / (2 - score) if f1 else score
+
+
+def _ranges(labels: LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
+    """Between which values every label lies at every node, but for a tiny tail."""
+    low = special.betaincinv(labels.a.min(axis=0), labels.b.max(axis=0), _TAIL)
+    high = special.betaincinv(labels.a.max(axis=0), labels.b.min(axis=0), 1 - _TAIL)
+    return (f1_from_jaccard(low), f1_from_jaccard(high)) if f1 else (low, high)
+
+
+def _moments(labels: LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
+    """Mean and variance of every label's score at every node.
+
+    With u = 1 - J, F1 = J/(1 - u/2): a series in u/2, whose terms have moments that follow from
+    one another.
+    """
+    a, b = labels.a, labels.b
+    size = a + b
+    share = a / size
+    spread = share * (1 - share) / (size + 1)
+    if not f1:
+        return share, spread
+    first, second = np.ones_like(a), np.ones_like(a)
+    term, term_2 = np.ones_like(a), np.ones_like(a)
+    for k in range(_TERMS):
+        term = term * (b + k) / (size + 1 + k) / 2
+        term_2 = term_2 * (b + k) / (size + 2 + k) / 2
+        first += term
+        second += (k + 2) * term_2
+    mean = share * first
+    variance = share * (a + 1) / (size + 1) * second - mean**2
+    steep = 2 / (1 + share) ** 2
+    return mean, np.where(size < _LARGE, np.maximum(variance, 0.0), spread * steep**2)
+
+
+# -----------------------------------------------------------------------------
+# What it costs, label by label, that the items of a unit are not independent.
+#
+# The same quantities as `clusters.dependence_of_score` finds for one score, for every label at
+# once.
+# -----------------------------------------------------------------------------
+
+
+class LabelDependence(NamedTuple):
+    """What `clusters.Dependence` says, one number per label."""
+
+    design_effect: Array
+    divisor: Array
+    degrees_of_freedom: Array
+
+
+def label_dependence(
+    cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0
+) -> LabelDependence:
+    """How much less the items of units tell about the score of each label.
+
+    Parameters
+    ----------
+    cells
+        The counts of one system.
+    metric, beta
+        The score.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.macro import label_dependence
+    >>> from probative.counts import LabelCounts
+    >>> counts = pv.Counts(tp=[4, 0, 5, 1, 0, 3], fp=[0, 2, 0, 0, 1, 0], fn=[0, 3, 1, 0, 4, 0])
+    >>> label_dependence(LabelCounts.from_table(counts.reshape(6, 1))).design_effect.round(2)
+    array([4.77])
+    """
+    tables, (item_x, item_y) = kinds_of_items(cells.by_label(), metric, beta)
+    cells, number = cells.kinds
+    x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
+    total_x, total_y = cells.sum_by_label(number * x), cells.sum_by_label(number * y)
+    units = cells.sum_by_label(number * (y > 0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = total_y**2 / cells.sum_by_label(number * y**2) - 1
+        share = total_x / total_y
+        by_item = (item_x - share[:, None] * item_y) / total_y[:, None]
+        independent = (tables * by_item**2).sum(axis=1)
+        # the score without a unit less the score with it
+        moved = (share[cells.label] * y - x) / (total_y[cells.label] - y)
+        moved = np.where(y > 0, moved, 0.0)
+        mean = cells.sum_by_label(number * moved) / units
+        squares = cells.sum_by_label(number * moved**2) - units * mean**2
+        effect = (units - 1) / units * squares / independent
+        items = tables[:, item_y > 0].sum(axis=1) / units
+    freedom = np.where((units > 1) & (freedom > 0), freedom, 0.0)
+    effect = np.where((freedom > 0) & (independent > 0), effect, np.nan)
+    # one unit counts as one item, as units do that are all right or all wrong
+    divisor = np.where(np.isnan(effect), np.where(units > 0, items, 1.0), effect)
+    return LabelDependence(effect, np.maximum(1.0, divisor), freedom)
+
+
+def is_at_once(metric: str) -> bool:
+    """Whether `label_intervals` makes the usual intervals of all labels at once, Wilson's.
+
+    True negatives are not counted by label, and F-beta has no such interval.
+    """
+    score = TABLE[metric]
+    by_wilson = default_method(metric).startswith("wilson")
+    return by_wilson and not (score.needs_tn or score.depends_on_beta)
+
+
+def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.95) -> Interval:
+    """The clustered intervals of every label, as arrays, for a metric that `is_at_once`.
+
+    Each is `probative.interval(..., clustered=True)` of the units of that label.
+    """
+    tables = cells.by_label()
+    dependence = label_dependence(cells, metric)
+    share = TABLE[metric].share()
+    assert share is not None  # noqa: S101  # as `is_at_once` says
+    right, items = share.proportion(tables)
+    reach = student_quantile(level, dependence.degrees_of_freedom)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        low, high = wilson(right / dependence.divisor, items / dependence.divisor, reach)
+        low, high = share.score(low), share.score(high)
+    estimate = score(tables, metric)
+    known = dependence.degrees_of_freedom > 0
+    note = np.array([None, ONE_UNIT, UNDEFINED])[np.where(np.isnan(estimate), 2, 1 - known)]
+    return Interval(
+        metric,
+        default_method(metric),
+        level,
+        estimate,
+        np.where(known, np.fmin(low, estimate), 0.0),  # not left out by rounding
+        np.where(known, np.fmax(high, estimate), 1.0),
+        note,
+        dependence.design_effect,
+    )
+
+
+def kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tuple[Any, Any]]:
+    """How many items of each kind every table has, and what an item adds to x and y."""
+    parts = (tables.tp, tables.fp, tables.fn, *(() if tables.tn is None else (tables.tn,)))
+    columns = np.stack([np.atleast_1d(part) for part in parts], axis=-1)
+    kinds = ratio(Counts(*np.eye(columns.shape[-1])), metric, beta=beta)
+    return columns.astype(np.float64), kinds
+
+
+def effective_units(size: Array, number: Array) -> float:
+    """Kish's effective number of units, (sum y)² / sum y²; 0 where there are none.
+
+    There are so many units (`number`) of each `size`.
+    """
+    squares = float(number @ size**2)
+    return float(number @ size) ** 2 / squares if squares > 0 else 0.0
+
 
 METHOD = "hierarchical"
 NO_LABELS = "undefined: there are no labels"

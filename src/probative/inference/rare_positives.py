@@ -15,7 +15,7 @@ function of how many items of each stratum are positive. There are two ways to i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +24,6 @@ from scipy import special
 from probative._validation import flag, open_probability, whole_number
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.inference.joined_limits import Totals
-from probative.inference.recalibration import Recalibration, recalibrate
 from probative.metrics import bounds, score, span
 
 if TYPE_CHECKING:
@@ -33,9 +31,301 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._types import Array
+    from probative._validation import Array
 
-__all__ = ["ItemStrata", "RareInterval", "rare_difference", "rare_score"]
+
+# -----------------------------------------------------------------------------
+# How many items of each stratum are positive, as confidences and labels tell together.
+#
+# Confidences may be timid, bold or shifted: the share of positive items of a stratum is centred at
+# the mean of expit(α + β·logit c) over its items, c their confidences. Around this centre μ the
+# logit of the share strays by about τ: the share is Beta(1/(τ²(1 - μ)), 1/(τ²μ)), so that rare
+# shares stray by a factor, not by a constant. A priori α is normal with standard deviation 3, ln β
+# with standard deviation 1 around 0 (confidences as they should be), and τ is one of 0.1, 0.2,
+# 0.4, 0.8 and 1.6. Given the three, the strata are independent and their posteriors are betas; a
+# posteriori the three are integrated over on a grid that is laid around the posterior, anew for
+# every τ.
+# -----------------------------------------------------------------------------
+
+SHIFT_SPREAD, SLOPE_SPREAD = 3.0, 1.0
+STRAYING = (0.1, 0.2, 0.4, 0.8, 1.6)
+FAR = 0.7  # from here on strata stray from their centre by a factor of two
+
+_REACH, _POINTS = 4.0, 13  # of the grid: standard deviations to either side, points per axis
+_PASSES = 5
+_VALUES = 16  # confidences that stand for those of a stratum
+_LEAST = 1e-10  # centre: below, differences of log gamma functions are noise
+_FARTHEST_LOGIT = 30.0
+_KEPT = 1e-6  # of the heaviest weight; lighter nodes are not worth their time
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibration:
+    """Beta posteriors of the strata at every node (α, β, τ), and the weights of the nodes.
+
+    Attributes
+    ----------
+    a, b
+        The parameters of the beta distributions: one row per node, one column per stratum.
+    weight
+        The posterior probability of the nodes, which sums to 1.
+    far
+        The posterior probability that strata stray from what any recalibration of the confidences
+        says by a factor of two or more: confidences that do not go with the labels.
+    """
+
+    a: Array
+    b: Array
+    weight: Array
+    far: float
+
+
+def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -> Recalibration:
+    """The posterior of the strata's shares of positive items.
+
+    Parameters
+    ----------
+    labelled, positive
+        How many items of each stratum are labelled, and how many of these are positive.
+    confidence
+        Of each stratum the probabilities that somebody gives its items of being positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.rare_positives import recalibrate
+    >>> labelled, positive = np.array([50.0, 50.0]), np.array([40.0, 0.0])
+    >>> nodes = recalibrate(labelled, positive, [np.array([0.8]), np.array([0.001])])
+    >>> share = nodes.weight @ (nodes.a / (nodes.a + nodes.b))
+    >>> bool(share[1] < 0.01), nodes.far < 0.5
+    (True, True)
+    """
+    logits = np.stack([_representatives(values) for values in confidence])
+    nodes = [_nodes(labelled, positive, logits, straying) for straying in STRAYING]
+    a, b, log_weight = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
+    weight = np.exp(log_weight - log_weight.max())
+    far = np.repeat(np.array(STRAYING) > FAR, len(weight) // len(STRAYING))
+    share = float(weight @ far / weight.sum())
+    kept = weight > _KEPT
+    weight = weight[kept] / weight[kept].sum()
+    return Recalibration(a[kept] + positive, b[kept] + labelled - positive, weight, share)
+
+
+def _representatives(confidence: Array) -> Array:
+    """The logits of some confidences that stand for all of a stratum."""
+    ordered = np.sort(confidence)
+    places = ((np.arange(_VALUES) + 0.5) / _VALUES * len(ordered)).astype(np.intp)
+    with np.errstate(divide="ignore"):
+        logits = special.logit(ordered[places])
+    return np.asarray(np.clip(logits, -_FARTHEST_LOGIT, _FARTHEST_LOGIT))
+
+
+def _nodes(
+    labelled: Array, positive: Array, logits: Array, straying: float
+) -> tuple[Array, Array, Array]:
+    """The prior of the strata at every node for one τ, and the nodes' log weights.
+
+    A grid over the prior tells mean and covariance of (α, ln β) roughly, the next grid, laid
+    around these, tells them better.
+    """
+    grid, step = _grid()
+    centre, root = np.zeros(2), np.diag([SHIFT_SPREAD, SLOPE_SPREAD])
+    for last in [False] * (_PASSES - 1) + [True]:
+        points = centre + grid @ root.T
+        a, b = _prior(points, logits, straying)
+        log_density = _log_density(points, a, b, labelled, positive)
+        if last:
+            break
+        weight = np.exp(log_density - log_density.max())
+        weight /= weight.sum()
+        centre = weight @ points
+        away = points - centre
+        # a coarse grid does not see what is narrower than its cells
+        seen = (away * weight[:, None]).T @ away + (step / 2) ** 2 * root @ root.T
+        root = np.linalg.cholesky(seen)
+    return a, b, log_density + np.log(np.diag(root)).sum()
+
+
+def _prior(points: Array, logits: Array, straying: float) -> tuple[Array, Array]:
+    moved = points[:, :1, None] + np.exp(points[:, 1:, None]) * logits
+    centre = np.clip(special.expit(moved).mean(axis=2), _LEAST, 1 - _LEAST)
+    return 1 / (straying**2 * (1 - centre)), 1 / (straying**2 * centre)
+
+
+def _log_density(points: Array, a: Array, b: Array, labelled: Array, positive: Array) -> Array:
+    """The log of prior times beta-binomial likelihood, but for a constant."""
+    likelihood = special.betaln(a + positive, b + labelled - positive) - special.betaln(a, b)
+    prior = (points / (SHIFT_SPREAD, SLOPE_SPREAD)) ** 2
+    return np.asarray(likelihood.sum(axis=1) - prior.sum(axis=1) / 2)
+
+
+@cache
+def _grid() -> tuple[Array, float]:
+    axis, step = np.linspace(-_REACH, _REACH, _POINTS, retstep=True)
+    x, y = np.meshgrid(axis, axis, indexing="ij")
+    return np.stack([x.ravel(), y.ravel()], axis=1), float(step)
+
+
+# -----------------------------------------------------------------------------
+# Limits of a score by the labels alone: each stratum has limits of its own, and MOVER joins them.
+#
+# The limits of the score are its extremes over all totals whose deviations from the estimated
+# ones, each measured by its stratum's limit on that side, have a sum of squares of at most 1. For
+# a sum this is what MOVER computes; of a ratio of sums, or a difference of two, the direction in
+# which to look moves with the totals, and steps that each help find it.
+# -----------------------------------------------------------------------------
+
+_STEPS = 60
+_PARTS = np.append(0.5 ** np.arange(10), 0.0)  # of the way; the last one stays where it is
+_CLOSE = 1e-9  # of a stratum's size
+
+
+def share_limits(labelled: Array, positive: Array, level: float) -> tuple[Array, Array]:
+    """Limits of shares: Jeffreys', as modified at the ends by Brown, Cai and DasGupta (2001).
+
+    Parameters
+    ----------
+    labelled, positive
+        How many items there are, and how many of them are positive.
+    level
+        The nominal coverage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.rare_positives import share_limits
+    >>> low, high = share_limits(np.array([50.0, 50.0]), np.array([0.0, 20.0]), 0.95)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.273], [0.071, 0.538])
+    """
+    tail = (1 - level) / 2
+    shape = positive + 0.5, labelled - positive + 0.5
+    low, high = special.betaincinv(*shape, tail), special.betaincinv(*shape, 1 - tail)
+    extreme = tail ** (1 / np.maximum(labelled, 1))
+    few, few_other = positive <= 1, labelled - positive <= 1
+    low = np.where(few, 0.0, np.where(positive == labelled, extreme, low))
+    high = np.where(few_other, 1.0, np.where(positive == 0, 1 - extreme, high))
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """How many items of each stratum are positive, as its labels alone tell.
+
+    Attributes
+    ----------
+    sizes
+        How many items every stratum has.
+    estimate
+        How many of them are positive, by the share of those labelled.
+    below, above
+        How far down and up the strata's own limits are from these estimates.
+    """
+
+    sizes: Array
+    estimate: Array
+    below: Array
+    above: Array
+
+    @classmethod
+    def of(
+        cls,
+        sizes: Array,
+        labelled: Array,
+        positive: Array,
+        share: Array,
+        level: float,
+        *,
+        finite: bool = True,
+    ) -> Totals:
+        """What the labels of every stratum tell.
+
+        Parameters
+        ----------
+        sizes, labelled, positive
+            How many items every stratum has, how many are labelled, how many of these positive.
+        share
+            The share of positive items in it: of those labelled, where there are any.
+        level
+            The nominal coverage.
+        finite
+            Whether the pool is all that matters.
+        """
+        low, high = share_limits(labelled, positive, level)
+        open_ = sizes * (np.sqrt(1 - labelled / sizes) if finite else 1.0)
+        return cls(sizes, sizes * share, (share - low) * open_, (high - share) * open_)
+
+    def extremes(
+        self, value: Callable[[Array], Array], between: tuple[float, float]
+    ) -> tuple[float, float]:
+        """The least and the most of a function of the totals.
+
+        Parameters
+        ----------
+        value
+            The function; it takes the totals on the last axis.
+        between
+            The least and the most that it can ever be; returned where it is undefined.
+        """
+        if np.isnan(value(self.estimate)):
+            return between
+        low, high = (float(value(self._extreme(value, sign))) for sign in (-1, 1))
+        return max(low, between[0]), min(high, between[1])
+
+    def _extreme(self, value: Callable[[Array], Array], sign: int) -> Array:
+        """The totals where the function is the least (-1) or the most (1).
+
+        From the best totals along an axis, steps towards those that would be best if the function
+        went on as it does there, as long as they help: where it rises and falls again, as the
+        difference of two scores may while more and more items turn out to be missed, its extreme
+        lies on the way.
+        """
+        now = _best(self._along_axes(), value, sign)
+        for _ in range(_STEPS):
+            slope = sign * self._slopes(value, now)
+            reach = np.where(slope > 0, self.above, self.below)
+            length = float(np.sqrt(np.sum((reach * slope) ** 2)))
+            if not length > 0:
+                break
+            end = np.clip(self.estimate + reach**2 * slope / length, 0.0, self.sizes)
+            last, now = now, _best(now + _PARTS[:, None] * (end - now), value, sign)
+            if np.all(np.abs(now - last) <= _CLOSE * self.sizes):
+                break
+        return now
+
+    def _along_axes(self) -> Array:
+        """The estimated totals, and those with one of them off, by ever smaller parts."""
+        axes = np.concatenate([np.diag(self.above), -np.diag(self.below)])
+        ways = (_PARTS[:, None, None] * axes).reshape(-1, len(self.sizes))
+        return np.asarray(np.clip(self.estimate + ways, 0.0, self.sizes))
+
+    def _slopes(self, value: Callable[[Array], Array], totals: Array) -> Array:
+        """How the function moves with the total of each stratum, by differences."""
+        step = np.diag(self.sizes * 1e-6)
+        up, down = np.minimum(totals + step, self.sizes), np.maximum(totals - step, 0.0)
+        moved = np.diagonal(up) - np.diagonal(down)
+        above, below = np.split(value(np.concatenate([up, down])), 2)
+        return np.asarray(np.nan_to_num((above - below) / moved))
+
+
+def _best(totals: Array, value: Callable[[Array], Array], sign: int) -> Array:
+    """The row where the function is the most (1) or the least (-1) of all."""
+    return np.asarray(totals[np.nanargmax(sign * value(totals))])
+
+
+# -----------------------------------------------------------------------------
+# All items of a stratum have the same answer of every system (returned or not), so every score is
+# a function of how many items of each stratum are positive. There are two ways to its limits:
+#
+# * by the labels alone: every stratum's share has limits of its own (Jeffreys' as modified by
+#   Brown, Cai and DasGupta, 2001: down to 0 where none or one was found), and the strata are
+#   joined as MOVER joins them: the limits of the score are its extremes over all totals whose
+#   deviations, each measured by its stratum's limit on that side, have a sum of squares of at most
+#   1;
+# * by confidences recalibrated by the labels (`recalibration`), where there are any: quantiles
+#   over draws from the posterior of the strata's totals. Where confidences do not go with the
+#   labels, the labels alone are asked.
+# -----------------------------------------------------------------------------
 
 DRAWS = 20_000
 _MOSTLY = 2.0  # times the width: from here on the limits owe much to the confidences

@@ -18,36 +18,62 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
-from probative._validation import flag, one_of, open_probability, positive
-from probative.counts import Counts, PairedCounts, counts_of, paired_of
+from probative._validation import (
+    flag,
+    numbers,
+    one_of,
+    open_probability,
+    positive,
+    random_generator,
+    whole_number,
+)
+from probative.counts import Counts, PairedCounts, by_first_appearance, counts_of, paired_of
 from probative.errors import InputError
-from probative.inference.clustered_posterior import posterior_of_difference
-from probative.inference.clusters import student_quantile
 from probative.inference.decisions import unit_test
 from probative.inference.differences import difference
-from probative.inference.randomization import randomization_test
+from probative.inference.exchange import randomization_test
+from probative.inference.intervals import interval
+from probative.inference.posterior.clustered import posterior_of_difference
+from probative.inference.units import dependence_of_score, student_quantile
 from probative.metrics import METRICS, TABLE, contributions, span
-from probative.results.runs import ModelsAnswer, ProceduresAnswer, RunsDifference, VarianceParts
+from probative.results.runs import (
+    ModelsAnswer,
+    ProceduresAnswer,
+    RepeatedScore,
+    RunScoreTests,
+    RunsDifference,
+    VarianceParts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from probative._types import RNG, Array
+    from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Runs",
-    "Spread",
-    "add_squares",
-    "answer_procedures",
-    "compare_runs",
-    "overlap",
-    "pool_cases",
-]
+    from probative._validation import RNG, Array
+
+
+# -----------------------------------------------------------------------------
+# Two questions. *These models*: only the test set is random. The counts of a unit are added up
+# over the runs of a system, and what holds for two systems holds for these sums. *These
+# procedures*: a new run would come out differently, too. The difference of the mean run scores
+# then varies with the units of the test set, with the runs, and with what single runs do to single
+# units.
+#
+#     compare_runs(a, b, metric, ...) -> RunsDifference(models=..., procedures=...)
+#
+# `a` and `b` hold the `Counts` of each run, one row per unit, the same units in the same order in
+# all of them. `cases` are the cases of the items of all runs, where they are known: those of every
+# run of A beside every run of B, added up (`pool_cases`). They refine the limits of the models'
+# difference; for one run each they make them those of the plain comparison. Without them the two
+# systems are taken to be right and wrong in as many items of a unit together as possible.
+# -----------------------------------------------------------------------------
 
 ONE_RUN = "one run of a system says nothing about others: only these models are compared"
 TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
@@ -485,3 +511,423 @@ def _student(x: float, variance: Any, freedom: Any) -> float:
 
 def _nearer_to_half(p: float, q: float) -> float:
     return min(p, q, key=lambda value: abs(value - 0.5))
+
+
+# -----------------------------------------------------------------------------
+# What the scores of runs alone say: three tests that others use, beside the two questions.
+#
+# They see one number per run and no units, so they speak of runs on this test set only. The
+# permutation test is exact: subsets of the runs are counted by halves, whose sums meet in the
+# middle.
+# -----------------------------------------------------------------------------
+
+_MOST_EXACT = 36  # runs whose assignments are all counted: half of them have 2**18 subsets
+_TIE = 1e-12  # scores are sums of rounded ratios: closer ones are the same
+_MOST_RESAMPLES = 2**21  # pairs of resamples that are all gone through
+_AT_ONCE = 2**22  # numbers in memory at once
+
+
+def compare_run_scores(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    paired_runs: bool = False,
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: RNG | None = 0,
+) -> RunScoreTests:
+    """Compare the scores of the runs of two systems, one number per run.
+
+    Parameters
+    ----------
+    a, b
+        The scores.
+    paired_runs
+        Whether run i of A and run i of B belong together. The permutation test then exchanges
+        within pairs, and Wilcoxon's signed ranks take the place of the Mann-Whitney test.
+    level
+        Of the almost stochastic order.
+    n_resamples, rng
+        For what cannot be enumerated.
+
+    Examples
+    --------
+    >>> from probative.inference.runs import compare_run_scores
+    >>> tests = compare_run_scores([0.70, 0.72, 0.71, 0.69, 0.73], [0.74, 0.76, 0.75, 0.72, 0.77])
+    >>> round(tests.permutation_pvalue, 4), round(tests.rank_pvalue, 4)
+    (0.0238, 0.0278)
+    """
+    from scipy import stats
+
+    a, b = _scores("a", a), _scores("b", b)
+    paired_runs = flag("paired_runs", paired_runs)
+    if paired_runs and len(a) != len(b):
+        raise InputError(f"paired_runs: {len(a)} runs and {len(b)}; expected as many of each")
+    generator = random_generator(rng)
+    p, assignments, exact = permutation_pvalue(
+        a, b, paired_runs=paired_runs, n_resamples=n_resamples, rng=generator
+    )
+    if not paired_runs:
+        rank_test = "mann-whitney"
+        rank_p = float(stats.mannwhitneyu(a, b).pvalue)
+    else:
+        rank_test = "wilcoxon"
+        rank_p = float(stats.wilcoxon(b, a).pvalue) if np.any(a != b) else 1.0
+    orders = [
+        almost_stochastic_order(x, y, level=level, n_resamples=n_resamples, rng=generator)
+        for x, y in ((b, a), (a, b))
+    ]
+    above = np.sign(b[:, None] - a)
+    return RunScoreTests(
+        permutation_pvalue=p,
+        assignments=assignments,
+        exact=exact,
+        rank_test=rank_test,
+        rank_pvalue=rank_p,
+        p_run_better=float(0.5 + 0.5 * above.mean()),
+        eps_min=orders[0],
+        eps_min_a=orders[1],
+        level=open_probability("level", level),
+    )
+
+
+def permutation_pvalue(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    paired_runs: bool = False,
+    n_resamples: int = 10_000,
+    rng: RNG | None = 0,
+) -> tuple[float, int, bool]:
+    """The share of all assignments of runs to systems with means at least as far apart.
+
+    Parameters
+    ----------
+    a, b
+        The scores of the runs.
+    paired_runs
+        Whether only the two runs of a pair may change places.
+    n_resamples, rng
+        Where there are too many runs to count all assignments.
+
+    Returns
+    -------
+    tuple
+        The two-sided p-value, the number of assignments, and whether all of them were counted.
+
+    Examples
+    --------
+    >>> from probative.inference.runs import permutation_pvalue
+    >>> permutation_pvalue([1, 2, 3], [4, 5, 6])
+    (0.1, 20, True)
+    """
+    a, b = _scores("a", a), _scores("b", b)
+    n_resamples = whole_number("n_resamples", n_resamples)
+    # a sum over those that go to B: of the scores, or of the differences within pairs
+    values = b - a if paired_runs else np.concatenate([a, b])
+    chosen = None if paired_runs else len(b)
+    total = math.fsum(values)
+    centre = total / 2 if paired_runs else total * len(b) / len(values)
+    far = abs(math.fsum(values if paired_runs else b) - centre)
+    far -= _TIE * max(1.0, float(np.sum(np.abs(values))))
+    assignments = 2 ** len(values) if chosen is None else math.comb(len(values), chosen)
+    if len(values) <= _MOST_EXACT:
+        inside = _subsets_within(values, chosen, centre - far, centre + far) if far > 0 else 0
+        return (assignments - inside) / assignments, assignments, True
+    generator = random_generator(rng)
+    sums = np.array([_random_sum(values, chosen, generator) for _ in range(n_resamples)])
+    extreme = np.count_nonzero(np.abs(sums - centre) >= far)
+    return float((extreme + 1) / (n_resamples + 1)), assignments, False
+
+
+def _scores(name: str, scores: ArrayLike) -> Array:
+    values = numbers(name, scores)
+    if values.ndim != 1 or not len(values):
+        raise InputError(f"{name}: shape {values.shape}; expected the scores of one run or more")
+    if not np.all(np.isfinite(values)):
+        raise InputError(f"{name}: the score of a run is undefined; expected numbers")
+    return values
+
+
+def _random_sum(values: Array, chosen: int | None, rng: np.random.Generator) -> float:
+    if chosen is None:
+        return float(values @ rng.integers(0, 2, len(values)))
+    return float(rng.permutation(values)[:chosen].sum())
+
+
+def _subsets_within(values: Array, chosen: int | None, low: float, high: float) -> int:
+    """How many subsets (of so many values) have a sum strictly between two numbers."""
+    half = len(values) // 2
+    left, right = _sums_by_size(values[:half]), _sums_by_size(values[half:])
+    if chosen is None:
+        left, right = [np.concatenate(left)], [np.concatenate(right)]
+        matching = [(left[0], right[0])]
+    else:
+        matching = [
+            (own, right[chosen - k]) for k, own in enumerate(left) if 0 <= chosen - k < len(right)
+        ]
+    inside = 0
+    for own, others in matching:
+        ordered = np.sort(others)
+        above = np.searchsorted(ordered, low - own, side="right")
+        below = np.searchsorted(ordered, high - own, side="left")
+        inside += int(np.maximum(below - above, 0).sum())
+    return inside
+
+
+def _sums_by_size(values: Array) -> list[Array]:
+    """The sums of all subsets, by how many values they have."""
+    sums = [np.zeros(1)]
+    for value in values:
+        longer = [own + value for own in sums]
+        sums = [
+            np.concatenate([*sums[k : k + 1], *(longer[k - 1 : k] if k else [])])
+            for k in range(len(sums) + 1)
+        ]
+    return sums
+
+
+def almost_stochastic_order(
+    better: ArrayLike,
+    worse: ArrayLike,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: RNG | None = 0,
+) -> float:
+    """Say how far one set of scores is from being stochastically larger than another.
+
+    The order is violated where a quantile of `worse` lies above that of `better`; the violation
+    ratio is the share of the squared distance of the two quantile functions that lies there. The
+    upper confidence limit of this ratio is returned: below 0.5, `better` is almost stochastically
+    dominant; 0 is complete dominance.
+
+    The ratio is an integral of step functions, and exact. Its bootstrap variance is exact, too, up
+    to about two million pairs of resamples (seven runs of either system); beyond that it comes
+    from random ones.
+
+    Parameters
+    ----------
+    better, worse
+        The scores of the runs.
+    level
+        The confidence.
+    n_resamples, rng
+        Random resamples, and a seed or generator for them.
+
+    References
+    ----------
+    E. del Barrio, J. A. Cuesta-Albertos & C. Matrán, "An optimal transportation approach for
+    assessing almost stochastic order", 2018. R. Dror, S. Shlomov & R. Reichart, "Deep Dominance",
+    2019.
+
+    Examples
+    --------
+    >>> from probative.inference.runs import almost_stochastic_order
+    >>> almost_stochastic_order([0.74, 0.76, 0.75], [0.70, 0.72, 0.71])
+    0.0
+    >>> round(almost_stochastic_order([0.74, 0.70, 0.75], [0.71, 0.72, 0.70]), 3)
+    0.349
+    """
+    better, worse = np.sort(_scores("better", better)), np.sort(_scores("worse", worse))
+    level = open_probability("level", level)
+    n_resamples = whole_number("n_resamples", n_resamples)
+    ratio = float(_violation_ratios(better[None], worse[None])[0])
+    every = [math.comb(2 * len(own) - 1, len(own)) for own in (better, worse)]
+    if math.prod(every) <= _MOST_RESAMPLES:
+        deviation = _exact_deviation(better, worse)
+    else:
+        generator = random_generator(rng)
+        x, y = (
+            np.sort(generator.choice(own, (n_resamples, len(own))), axis=1)
+            for own in (better, worse)
+        )
+        deviation = float(np.std(_violation_ratios(x, y)))
+    return float(np.clip(ratio + special.ndtri(level) * deviation, 0.0, 1.0))
+
+
+def _violation_ratios(better: Array, worse: Array) -> Array:
+    """Of sorted scores, row by row; a half where the two are equal."""
+    (first, second), width = _steps(better.shape[-1], worse.shape[-1])
+    gap = worse[..., second] - better[..., first]
+    violated, distance = (width * np.maximum(gap, 0.0) ** 2).sum(-1), (width * gap**2).sum(-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(distance > 0, violated / distance, 0.5))
+
+
+def _steps(n: int, m: int) -> tuple[tuple[Any, Any], Array]:
+    """Where two quantile functions are constant: which order statistics they have, how long."""
+    ends = np.unique(np.concatenate([np.arange(1, n + 1) * m, np.arange(1, m + 1) * n]))
+    starts = np.concatenate([[0], ends[:-1]])
+    return (starts // m, starts // n), (ends - starts) / (n * m)
+
+
+def _exact_deviation(better: Array, worse: Array) -> float:
+    """The standard deviation of the ratio over all resamples of both."""
+    (x, p), (y, q) = _resamples(better), _resamples(worse)
+    step = max(1, _AT_ONCE // (len(y) * (x.shape[1] + y.shape[1])))
+    mean = square = 0.0
+    for start in range(0, len(x), step):
+        some = slice(start, start + step)
+        ratios = _violation_ratios(x[some, None, :], y[None, :, :])
+        mean += float(p[some] @ ratios @ q)
+        square += float(p[some] @ ratios**2 @ q)
+    return math.sqrt(max(0.0, square - mean**2))
+
+
+def _resamples(scores: Array) -> tuple[Array, Array]:
+    """All sorted resamples of sorted scores, and how likely each is."""
+    n = len(scores)
+    chosen = np.array(list(combinations_with_replacement(range(n), n)))
+    repeats = (chosen[:, :, None] == np.arange(n)).sum(axis=1)
+    log_p = special.gammaln(n + 1) - special.gammaln(repeats + 1).sum(axis=1) - n * math.log(n)
+    return scores[chosen], np.exp(log_p)
+
+
+# -----------------------------------------------------------------------------
+# One model that answers each sample several times: scores, and what more answers would buy.
+#
+# The answers to one sample resemble each other, so samples are the units: a sample counts for what
+# it is worth on average over its answers, however many there are. The variance of the score then
+# has two parts: which samples there are, and which answers the model happened to give to them.
+# More answers lessen the second part alone; more samples lessen both.
+# -----------------------------------------------------------------------------
+
+_NOTHING = 1e-28  # a variance that is rounding
+_ONCE = "no sample was answered twice: what other answers would have scored is not known"
+
+
+def score_repeats(
+    counts: Counts,
+    metric: str = "f1",
+    *,
+    samples: ArrayLike | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+) -> RepeatedScore:
+    """Score a model that answered each sample several times.
+
+    Parameters
+    ----------
+    counts
+        A table of samples by answers, shape (samples, answers); or one row per answer, with
+        `samples`, where samples were not all answered as often.
+    metric, beta
+        The score.
+    samples
+        Which sample each row of `counts` answers.
+    level
+        The nominal coverage of the limits.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.runs import score_repeats
+    >>> tp, fp = [[2, 2, 1], [0, 1, 0], [3, 3, 3]], [[0, 0, 1], [1, 1, 0], [0, 0, 1]]
+    >>> fn = [[0, 0, 1], [2, 1, 2], [0, 0, 0]]
+    >>> print(score_repeats(pv.Counts(tp, fp, fn)))
+    f1 of 3 samples, 3 answers each: 0.7500 [0.0956, 0.9884]; answers make 10 % of the variance
+    """
+    one_of("metric", metric, METRICS)
+    level = open_probability("level", level)
+    beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
+    rows, sample, n = _answers(counts, samples)
+    answers = np.bincount(sample, minlength=n).astype(np.float64)
+    most = int(answers.max())
+    # a sample's mean, as often as the most answered one counts: whole counts where all are alike
+    names = ("tp", "fp", "fn", "tn")[: 3 if rows.tn is None else 4]
+    sums = [np.bincount(sample, getattr(rows, name), minlength=n) for name in names]
+    by_sample = Counts(*(total * (most / answers) for total in sums))
+    limits = interval(by_sample, metric, level=level, beta=beta, clustered=True)
+    share = _share_of_answers(rows, sample, answers, by_sample / most, metric, beta)
+    effect = dependence_of_score(by_sample, metric, beta=beta)
+    notes = [note for note in (limits.note, _ONCE if most < 2 else None) if note]
+    return RepeatedScore(
+        metric,
+        level,
+        float(limits.estimate),
+        float(limits.low),
+        float(limits.high),
+        limits.method,
+        n,
+        len(sample),
+        1 / float(np.mean(1 / answers)),
+        effect.design_effect,
+        share,
+        "; ".join(map(str, notes)) or None,
+    )
+
+
+def pass_rate(
+    passed: ArrayLike, *, samples: ArrayLike | None = None, level: float = 0.95
+) -> RepeatedScore:
+    """The share of answers that pass, where each sample was answered several times.
+
+    Parameters
+    ----------
+    passed
+        Whether an answer passes, or its score between 0 and 1: samples by answers, or one number
+        per answer, with `samples`.
+    samples
+        Which sample each answer belongs to.
+    level
+        The nominal coverage of the limits.
+
+    Examples
+    --------
+    >>> from probative.inference.runs import pass_rate
+    >>> print(pass_rate([[1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 0, 1]]))  # doctest: +ELLIPSIS
+    accuracy of 4 samples, 3 answers each: 0.5833 [0.1292, 0.9296]; answers make 32 % of ...
+    """
+    share = np.asarray(passed, dtype=np.float64)
+    if not np.all((share >= 0) & (share <= 1)):
+        raise InputError("passed: expected numbers between 0 and 1")
+    nothing = np.zeros_like(share)
+    return score_repeats(
+        Counts(share, nothing, 1 - share, nothing), "accuracy", samples=samples, level=level
+    )
+
+
+def _answers(counts: Counts, samples: ArrayLike | None) -> tuple[Counts, NDArray[np.intp], int]:
+    """One row per answer, the number of its sample, and how many samples there are."""
+    shape = counts_of("counts", counts).shape
+    if samples is None:
+        if len(shape) != 2 or 0 in shape:
+            raise InputError(
+                f"counts: shape {shape}; expected samples by answers, or one row per answer with "
+                f"samples"
+            )
+        return counts.reshape(-1), np.repeat(np.arange(shape[0]), shape[1]), shape[0]
+    if len(shape) != 1 or not shape[0]:
+        raise InputError(f"counts: shape {shape}; with samples, expected one row per answer")
+    sample, n = by_first_appearance("samples", samples)
+    if len(sample) != shape[0]:
+        raise InputError(f"samples: {len(sample)} of them, but counts has {shape[0]} rows")
+    return counts, sample, n
+
+
+def _share_of_answers(
+    rows: Counts, sample: NDArray[np.intp], answers: Array, means: Counts, metric: str, beta: float
+) -> float | None:
+    """The share of the variance that infinitely many answers to each sample would remove."""
+    x, y = contributions(rows, metric, at=means.sum(), beta=beta)
+    top, bottom = contributions(means, metric, beta=beta)
+    total = float(np.sum(bottom))
+    if answers.max() < 2 or not total > 0:
+        return None
+    f = float(np.sum(top)) / total
+    moves, typical = np.asarray((x - f * y) / total), np.asarray((top - f * bottom) / total)
+    n = int(np.count_nonzero(bottom > 0))
+    if n < 2:
+        return None
+    variance = float(n / (n - 1) * np.sum(typical**2))
+    # samples answered once have an unknown spread: that of the others, on average
+    twice = answers > 1
+    around = np.bincount(sample, (moves - typical[sample]) ** 2, minlength=len(answers))
+    spread = around[twice] / (answers[twice] - 1)
+    within = np.full(len(answers), float(spread.mean()))
+    within[twice] = spread
+    removable = float(np.sum(within / answers))
+    if max(removable, variance) < _NOTHING:
+        return None
+    return min(1.0, removable / variance) if removable < variance else 1.0

@@ -2,21 +2,105 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
+import subprocess
+import sys
 import tempfile
+import zipfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from probative._validation import one_of, positive
 from probative.errors import InputError
 from probative.files import write_whole
-from probative.learners.features import columns_of, window_features
+from probative.learners.archives import check_size, member
+from probative.matching.rules import SCHEMES, encode
 from probative.matching.schemes import decode_tags
-from probative.matching.tag_rules import SCHEMES, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["CRFChunker"]
+
+# -----------------------------------------------------------------------------
+# N-gram features of tokens or characters in a window.
+# -----------------------------------------------------------------------------
+
+_BEFORE, _AFTER = "\x02", "\x03"  # stand for what lies outside the sentence
+_BETWEEN = "\t"  # no token holds one
+
+
+def columns_of(sentence: Any, number: int) -> list[Sequence[str]]:
+    """The columns of a sentence: its characters, its words, or words and tags of each token.
+
+    Parameters
+    ----------
+    sentence
+        A string, a list of words, or a list of equally long tuples of strings.
+    number
+        Which sentence this is, from 0, for messages.
+    """
+    if isinstance(sentence, str):
+        return [sentence]
+    tokens = list(sentence)
+    if all(isinstance(token, str) for token in tokens):
+        return [tokens]
+    try:
+        if any(isinstance(token, str) for token in tokens):
+            raise TypeError
+        columns: list[Sequence[str]] = [list(column) for column in zip(*tokens, strict=True)]
+    except (TypeError, ValueError):
+        columns = []
+    if not columns or not all(isinstance(value, str) for column in columns for value in column):
+        raise InputError(
+            f"sentences: sentence {number + 1} is {_shown(sentence)}; expected a string, a list of "
+            f"words, or a list of equally long tuples of strings"
+        )
+    return columns
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+def window_features(
+    columns: Sequence[Sequence[str]], *, window: int, ngrams: Sequence[int]
+) -> list[tuple[str, ...]]:
+    r"""The features of every token: all n-grams of each column that lie in the window.
+
+    Parameters
+    ----------
+    columns
+        The values of the tokens, one sequence per column.
+    window
+        How many tokens to the left and to the right are seen.
+    ngrams
+        Lengths of n-grams: 1, 2 and 3 for uni-, bi- and trigrams.
+
+    Examples
+    --------
+    >>> for features in window_features([["to", "be"]], window=1, ngrams=[1, 2]):
+    ...     print([feature.replace("\t", "|") for feature in features])
+    ['0-1=\x02', '0+0=to', '0+1=be', '0-1,2=\x02|to', '0+0,2=to|be']
+    ['0-1=to', '0+0=be', '0+1=\x03', '0-1,2=to|be', '0+0,2=be|\x03']
+    """
+    length = len(columns[0]) if columns else 0
+    templates = []
+    for number, column in enumerate(columns):
+        padded = [_BEFORE] * window + list(column) + [_AFTER] * window
+        for size in ngrams:
+            parts = [padded[i : len(padded) - size + 1 + i] for i in range(size)]
+            grams = (
+                padded if size == 1 else [_BETWEEN.join(gram) for gram in zip(*parts, strict=True)]
+            )
+            for start in range(2 * window + 2 - size):
+                prefix = f"{number}{start - window:+d}" + (f",{size}=" if size > 1 else "=")
+                templates.append([prefix + gram for gram in grams[start : start + length]])
+    return list(zip(*templates, strict=True))
+
 
 _PARAMETERS = ("scheme", "window", "ngrams", "c1", "c2", "max_iterations", "min_count")
 
@@ -184,8 +268,6 @@ class CRFChunker:
 
     def save(self, path: Path | str) -> None:
         """Write the trained chunker to a file, whole or not at all."""
-        from probative.learners.crf_file import pack
-
         if self._model is None:
             raise InputError("this chunker is not trained; expected fit() before save()")
         write_whole(path, pack({name: getattr(self, name) for name in _PARAMETERS}, self._model))
@@ -198,8 +280,6 @@ class CRFChunker:
         or from elsewhere, is tried in a process of its own first: CRFsuite does not survive
         damaged models.
         """
-        from probative.learners.crf_file import unpack
-
         parameters, model = unpack(path)
         try:
             chunker = cls(**parameters)
@@ -245,3 +325,109 @@ def _trainer(report: Callable[[int, int], None], iterations: int) -> Any:
                 report(int(text.split("#")[1].split()[0]), iterations)
 
     return Reporting(algorithm="lbfgs", verbose=False)
+
+
+# -----------------------------------------------------------------------------
+# Trained chunkers as files: an archive of parameters, model and checksum.
+# -----------------------------------------------------------------------------
+
+_CRF_FILE_PARAMETERS, _MODEL = "chunker.json", "model.crfsuite"
+_SECONDS = 60
+
+# Read every part of a model and tag with it: what CRFsuite cannot survive happens here.
+_TRIAL = """
+import re, sys, tempfile
+import pycrfsuite
+tagger = pycrfsuite.Tagger()
+model = sys.stdin.buffer.read()  # the tagger looks into it, and does not keep it
+tagger.open_inmemory(model)
+labels = tagger.labels()
+with tempfile.NamedTemporaryFile() as file:
+    tagger.dump(file.name)
+    dump = file.read().decode("utf-8", "replace")
+known = re.findall(r"^ +[0-9]+: (.*)$", dump, re.MULTILINE)
+names = [*known, *map(str, range(5000))]
+for start in range(0, len(names), 50):
+    tagger.tag([names[start : start + 50], []])
+    [tagger.marginal(label, 1) for label in labels]
+"""
+
+
+def pack(parameters: dict[str, Any], model: bytes) -> bytes:
+    """Put a chunker into an archive.
+
+    Parameters
+    ----------
+    parameters
+        What the chunker was made with.
+    model
+        What CRFsuite learned.
+    """
+    out = io.BytesIO()
+    content = {**parameters, "sha256": _checksum(parameters, model)}
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_CRF_FILE_PARAMETERS, json.dumps(content))
+        archive.writestr(_MODEL, model)
+    return out.getvalue()
+
+
+def unpack(path: Path | str) -> tuple[dict[str, Any], bytes]:
+    """Take a chunker out of an archive.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Parameters and model, as they were packed.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            check_size(archive, path)
+            parameters = json.loads(member(archive, _CRF_FILE_PARAMETERS))
+            model = member(archive, _MODEL)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path) from None
+    except InputError:
+        raise
+    except (
+        *(zipfile.BadZipFile, zlib.error, KeyError, ValueError, RecursionError, EOFError),
+        *(NotImplementedError, RuntimeError),  # ways of packing that nobody uses
+    ):
+        parameters = None
+    if not isinstance(parameters, dict):
+        raise InputError("is no saved chunker; expected a file that save() wrote", path)
+    checksum = parameters.pop("sha256", None)
+    if checksum is None:
+        _try(model, path)
+    elif checksum != _checksum(parameters, model):
+        raise InputError(
+            "is a damaged chunker (its checksum does not fit); expected a file that save() wrote",
+            path,
+        )
+    return parameters, model
+
+
+def _checksum(parameters: dict[str, Any], model: bytes) -> str:
+    return hashlib.sha256(json.dumps(parameters).encode() + b"\n" + model).hexdigest()
+
+
+def _try(model: bytes, path: Path | str) -> None:
+    """Load a model in a process of its own, and refuse what that process does not survive."""
+    try:
+        tried = subprocess.run(  # noqa: S603  # our own program, with nothing of the file in it
+            [sys.executable, "-c", _TRIAL],
+            input=model,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+        status = tried.returncode
+    except subprocess.TimeoutExpired:
+        status = -1
+    if status:
+        raise InputError(
+            "is a damaged chunker (CRFsuite cannot use it); expected a file that save() wrote", path
+        )

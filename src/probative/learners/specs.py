@@ -82,8 +82,7 @@ def _crf(text: str, parameter: str) -> Any:
 
 def _segmenter(kind: str, text: str, parameter: str) -> Any:
     from probative.learners.bigru import BiGRUSegmenter
-    from probative.learners.chunkers import SegmentingChunker
-    from probative.learners.maxmatch import MaxMatchSegmenter
+    from probative.learners.words import MaxMatchSegmenter, SegmentingChunker
 
     known = _NETWORK if kind == "bigru" else {}
     options: dict[str, Any] = {}

@@ -7,22 +7,18 @@ inner positions, and a word may begin at each.
 from __future__ import annotations
 
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from probative.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "SPACES",
-    "beginnings",
-    "check_texts",
-    "from_spans",
-    "split",
-    "to_spans",
-    "without_spaces",
-]
+
+# -----------------------------------------------------------------------------
+# Spaces (the blank, control spaces, U+3000) are no characters here: a text of n others has n - 1
+# inner positions, and a word may begin at each.
+# -----------------------------------------------------------------------------
 
 SPACES = " \t\n\x0b\x0c\r\u3000"
 _NO_SPACES = dict.fromkeys(map(ord, SPACES))
@@ -119,3 +115,145 @@ def check_texts(
                 f"{together[:40]!r}; expected the same but for spaces"
             )
     return list(texts)
+
+
+# -----------------------------------------------------------------------------
+# Forward maximum matching: the baseline of word segmentation that knows nothing but a lexicon.
+# -----------------------------------------------------------------------------
+
+
+class MaxMatchSegmenter:
+    """From left to right, always take the longest word of the lexicon.
+
+    A character with which no word of the lexicon begins is a word by itself. Where the text has
+    spaces no word reaches across one, and what stands between two spaces is segmented by itself.
+
+    Parameters
+    ----------
+    spaces
+        Whether spaces in a text are boundaries; else they are passed over.
+
+    Examples
+    --------
+    >>> from probative.learners.words import MaxMatchSegmenter
+    >>> segmenter = MaxMatchSegmenter().fit([["to", "be"], ["not", "to"], ["note"]])
+    >>> segmenter.predict(["tobenoteto"])
+    [['to', 'be', 'note', 'to']]
+    """
+
+    def __init__(self, *, spaces: bool = True):
+        self.spaces = spaces
+        self._words: set[str] | None = None
+        self._longest = 1
+
+    def __repr__(self) -> str:
+        return f"MaxMatchSegmenter(spaces={self.spaces})"
+
+    def fit(self, sentences: Iterable[Iterable[str]], texts: Sequence[str] | None = None) -> Self:  # noqa: ARG002
+        """Collect the words of segmented sentences.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words; a lexicon is one such list.
+        texts
+            Not needed; segmenters that look at spaces take them here.
+        """
+        self._words = {without_spaces(word) for words in sentences for word in words}
+        self._longest = max(map(len, self._words), default=1)
+        return self
+
+    def predict(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the words of each text.
+
+        Parameters
+        ----------
+        texts
+            Strings, with or without spaces.
+        """
+        if self._words is None:
+            raise InputError("this segmenter is not trained; expected fit() first")
+        return [
+            [word for piece in self._pieces(text) for word in self._segmented(piece)]
+            for text in texts
+        ]
+
+    def _pieces(self, text: str) -> list[str]:
+        if not self.spaces:
+            return [without_spaces(text)]
+        return text.translate(dict.fromkeys(map(ord, SPACES), " ")).split(" ")
+
+    def _segmented(self, piece: str) -> list[str]:
+        words, start = [], 0
+        lexicon: Any = self._words
+        while start < len(piece):
+            ends = range(min(len(piece), start + self._longest), start + 1, -1)
+            end = next((end for end in ends if piece[start:end] in lexicon), start + 1)
+            words.append(piece[start:end])
+            start = end
+        return words
+
+
+# -----------------------------------------------------------------------------
+# Word segmenters where chunkers are asked for, as `probative.compare_models` asks.
+# -----------------------------------------------------------------------------
+
+
+class SegmentingChunker:
+    """A word segmenter with the face of a chunker: texts and spans instead of words.
+
+    Parameters
+    ----------
+    segmenter
+        An object with ``fit(sentences, texts)`` and ``predict(texts)``, such as
+        `probative.learners.bigru.BiGRUSegmenter`.
+
+    Examples
+    --------
+    >>> from probative.learners.words import SegmentingChunker
+    >>> from probative.learners.words import MaxMatchSegmenter
+    >>> chunker = SegmentingChunker(MaxMatchSegmenter())
+    >>> chunker.fit(["tobe", "or"], [[(0, 2, "word"), (2, 4, "word")], [(0, 2, "word")]])
+    SegmentingChunker(MaxMatchSegmenter(spaces=True))
+    >>> chunker.predict(["orbe"])
+    [[(0, 2, 'word'), (2, 4, 'word')]]
+    """
+
+    def __init__(self, segmenter: Any):
+        self.segmenter = segmenter
+        self.label = "word"
+
+    def __repr__(self) -> str:
+        return f"SegmentingChunker({self.segmenter!r})"
+
+    def fit(
+        self, sentences: Sequence[Any], spans: Sequence[Iterable[tuple[int, int, str]]]
+    ) -> Self:
+        """Train on texts and the spans of their words.
+
+        Parameters
+        ----------
+        sentences
+            Strings, or lists of characters.
+        spans
+            The (start, end, label) of the words of each, all with one label.
+        """
+        known = [list(of_sentence) for of_sentence in spans]
+        labels = {label for of_sentence in known for _, _, label in of_sentence}
+        if len(labels) != 1:
+            raise InputError(f"spans: {len(labels)} labels; expected one, that of words")
+        (self.label,) = labels
+        texts = ["".join(sentence) for sentence in sentences]
+        words = [
+            from_spans(text, of_sentence) for text, of_sentence in zip(texts, known, strict=True)
+        ]
+        self.segmenter.fit(words, texts)
+        return self
+
+    def predict(self, sentences: Sequence[Any]) -> list[list[tuple[int, int, str]]]:
+        """Return the (start, end, label) of the words of each text."""
+        texts = ["".join(sentence) for sentence in sentences]
+        segmented = self.segmenter.predict(texts)
+        return [
+            to_spans(text, words, self.label) for text, words in zip(texts, segmented, strict=True)
+        ]

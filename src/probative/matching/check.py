@@ -10,19 +10,18 @@ import numpy as np
 
 from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
+from probative.matching.rules import SCHEMES
 from probative.matching.schemes import decode, misplaced, prefix_of, recognise
-from probative.matching.tag_rules import SCHEMES
 from probative.options import CheckOptions
 from probative.reading.annotations import LabelSets, Spans, Tagged
 from probative.reading.columns import layout, ragged_line, read_tags
+from probative.reading.formats import Options as Reading
+from probative.reading.formats import open_input
 from probative.reading.inputs import task_of
-from probative.reading.jsonlines import problems_of, read_spans
-from probative.reading.labels import read_labels
-from probative.reading.leaving_out import without_ignored_tokens
+from probative.reading.lines import problems_of, read_labels, read_spans
 from probative.reading.logs import Samples
-from probative.reading.opening import Options as Reading
-from probative.reading.opening import open_input
 from probative.reading.recognise import read
+from probative.reading.rows import without_ignored_tokens
 from probative.reading.segmented import read_forms, read_segmented
 from probative.results import FileCheck
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reading.annotations import Segmented
-    from probative.reading.opening import Input
+    from probative.reading.formats import Input
     from probative.reading.source import Source
 
 __all__ = ["check"]

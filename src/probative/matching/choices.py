@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from probative._labels import label_name
 from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
-from probative.matching.match_rules import match_rule
-from probative.matching.relabel import (
-    check_names,
-    written_alike,
-)
+from probative.labels import label_name
+from probative.matching.labels import check_names, written_alike
+from probative.matching.rules import SCHEMES, match_rule
 from probative.matching.schemes import REPAIRS
-from probative.matching.tag_rules import SCHEMES
 from probative.options import ReadingOptions
 from probative.reading.alignment import ALIGNMENTS
 from probative.reading.annotations import (
@@ -24,9 +20,9 @@ from probative.reading.annotations import (
     Tagged,
 )
 from probative.reading.database import check_memory_limit
+from probative.reading.formats import Options
 from probative.reading.inputs import task_of
 from probative.reading.keys import ON_MISSING
-from probative.reading.opening import Options
 from probative.reading.rows import BY_ROW, check_label_names
 
 if TYPE_CHECKING:

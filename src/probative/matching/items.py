@@ -15,18 +15,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import one_of
-from probative.counts import Counts, PairedCounts
+from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
-from probative.label_counts import LabelCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from probative.matching.matched import Matched
+
+
+# -----------------------------------------------------------------------------
+# An item is any distinct span (word, label of an item) that the answer or one of the systems
+# returns. Who says yes to it is all that counts and paired counts need. Where a span need not be
+# equal to count as right, the items are the spans of the answer, found or not, and the distinct
+# wrong ones.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
     Ints = NDArray[np.int32]
 
-__all__ = ["GROUPINGS", "Items", "collect", "union"]
 
 GROUPINGS = ("label", "sentence", "document")
 _DENSE = 8  # cells per item up to which a table of all cells is made
@@ -419,3 +428,29 @@ def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[An
     item = np.empty(len(key), dtype=np.int32)
     item[order] = np.cumsum(fresh, dtype=np.int32) - np.int32(1)
     return order[fresh], item
+
+
+# -----------------------------------------------------------------------------
+# The cases of two systems among what was matched, by what is exchanged.
+# -----------------------------------------------------------------------------
+
+
+def cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
+    """The cases of a pair, one row per unit, or one table where single items are exchanged."""
+    several = len(matched.items.labels) > 1 and not matched.all_classes
+    if unit == matched.unit == "item" and several:
+        unit = "datum"  # the label that it missed and the one that it gave instead belong together
+    paired = cases_by(matched.items, i, j, unit)
+    if not matched.all_classes:
+        return paired
+    # what was given instead of the right label is no item of its own
+    wrong = [1, 3, 5]
+    cases = paired.cases[..., :7].copy()
+    cases[..., wrong] = 0
+    return PairedCounts(cases, paired.multiplicity)
+
+
+def cases_by(items: Items, i: int, j: int, unit: str) -> PairedCounts:
+    """The cases of a pair, one row per unit; one table for items."""
+    by = {"item": None, "document": "document"}.get(unit, "sentence")
+    return items.paired(i, j, by=by)

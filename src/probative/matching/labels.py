@@ -1,29 +1,32 @@
-"""Labels against labels, and which labels a mean is taken over."""
+"""Match labels against labels, and rename them."""
 
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of
-from probative.errors import InputError
+from probative._validation import finite, flag, one_of, shown
+from probative.errors import InputError, suggestion
+from probative.labels import label_name, other_class, positive_label
 from probative.matching.items import Items, collect, union
-from probative.positive import positive_label
-from probative.reading.annotations import LabelSets
+from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.keys import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from probative.reading.annotations import Labels
+    from probative.options import ReadingOptions
 
+
+if TYPE_CHECKING:
     Side = Labels | LabelSets
 
-__all__ = ["UNION", "averaged_labels", "match_labels", "only_in_a_system", "positive_class"]
 
 UNION = "union"
 _NAMED = 5  # labels that a note names
@@ -136,3 +139,310 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
         return items
     one_of("positive", positive, labels)
     return items.only([positive])
+
+
+# -----------------------------------------------------------------------------
+# Labels by other names: mapped, without regard to case, or made of probabilities.
+# -----------------------------------------------------------------------------
+
+_OUTSIDE = "O"
+_SEPARATORS = (",", ";", "|")
+_FEW = 10  # spans, below which two sides may share no type by chance
+
+
+def check_names(mapping: Any, *, ignore_case: Any) -> dict[str, str]:
+    """The names to be replaced, as texts; keys in small letters where case does not matter."""
+    ignore = flag("ignore_case", ignore_case)
+    try:
+        pairs = list(mapping.items()) if hasattr(mapping, "items") else list(mapping or ())
+        names = {label_name("mapping", old): label_name("mapping", new) for old, new in pairs}
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"mapping: {shown(mapping)}; expected a dictionary of labels, old: new"
+        ) from None
+    if len(names) < len(pairs):
+        raise InputError(f"mapping: {shown(mapping)} has a label twice; expected one name each")
+    return {old.casefold(): new.casefold() for old, new in names.items()} if ignore else names
+
+
+def written_alike(name: str, options: ReadingOptions) -> str:
+    """A label that was asked for, as labels are written where case does not matter."""
+    return name.casefold() if options.ignore_case else name
+
+
+def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = True) -> list[Any]:
+    """The sides with other names for their labels (for the types of tags).
+
+    Parameters
+    ----------
+    sides
+        The answer and the systems.
+    options
+        With `mapping`, as `check_names` gives it, and `ignore_case`. A type that is mapped to O is
+        none.
+    strict
+        Whether a label that is mapped must occur.
+    """
+    mapping: Mapping[str, str] = dict(options.mapping or {})
+    if not mapping and not options.ignore_case:
+        return list(sides)
+    if any(isinstance(side, Segmented) for side in sides):
+        name = "mapping" if mapping else "ignore_case"
+        raise InputError(f"{name}: words of a segmentation have no labels")
+    seen: set[str] = set()
+
+    def new(name: str) -> str:
+        name = written_alike(name, options)
+        seen.add(name)
+        return mapping.get(name, name)
+
+    renamed = {id(side): _renamed(side, new) for side in sides}  # a side may stand there twice
+    for old in mapping:
+        if strict and old not in seen:
+            raise InputError(
+                f"mapping: neither the answer nor a system has {old!r}{suggestion(old, seen)}"
+            )
+    return [renamed[id(side)] for side in sides]
+
+
+def _renamed(side: Any, new: Callable[[str], str]) -> Any:
+    if isinstance(side, Tagged):
+        names, codes = _merged([_new_tag(name, new) for name in side.names])
+        return replace(side, names=names, tags=codes[side.tags])
+    if isinstance(side, Spans):
+        names, codes = _merged([new(name) for name in side.labels])
+        return _without_doubles(replace(side, labels=names, label=codes[side.label]))
+    names, codes = _merged([new(name) for name in side.names])
+    side = replace(side, names=names, codes=codes[side.codes])
+    if isinstance(side, LabelSets):
+        pairs = np.unique(np.stack([side.item, side.codes], axis=1), axis=0).reshape(-1, 2)
+        return replace(side, item=pairs[:, 0], codes=pairs[:, 1])
+    return side
+
+
+def _new_tag(tag: str, new: Callable[[str], str]) -> str:
+    prefix, hyphen, kind = tag.partition("-")
+    if not hyphen:
+        return tag
+    kind = new(kind)
+    return _OUTSIDE if kind == _OUTSIDE else f"{prefix}-{kind}"
+
+
+def _merged(names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
+    """The distinct names, and the place of every old code among them."""
+    distinct = tuple(sorted(set(names)))
+    return distinct, np.array([distinct.index(name) for name in names], dtype=np.int32)
+
+
+def _without_doubles(spans: Spans) -> Spans:
+    """Spans that have become equal count once; those of no type do not count."""
+    rows = np.stack([spans.sentence, spans.start, spans.end, spans.label], axis=1)
+    rows = np.unique(rows.astype(np.int64), axis=0).reshape(-1, 4)
+    if _OUTSIDE in spans.labels:
+        rows = rows[rows[:, 3] != spans.labels.index(_OUTSIDE)]
+    sentence, start, end, label = rows.T
+    return replace(
+        spans,
+        sentence=sentence.astype(np.int32),
+        start=start,
+        end=end,
+        label=label.astype(np.int32),
+    )
+
+
+# --- probabilities ----------------------------------------------------------------------------
+
+
+def by_threshold(
+    gold: Labels, system: Labels, name: str, options: ReadingOptions, names: Sequence[str] = ()
+) -> Labels:
+    """Labels of what may be probabilities: never the numbers themselves.
+
+    Parameters
+    ----------
+    gold, system
+        The answer and an output.
+    name
+        What the output is called.
+    options
+        With `threshold`, if there is one, and `positive`.
+    names
+        What all outputs are called: they may be classes.
+    """
+    numbers = _scores(system.names)
+    threshold = options.threshold
+    if threshold is None:
+        if numbers is None or _scores(gold.names) is not None:
+            return system
+        example = next(n for n, x in zip(system.names, numbers, strict=True) if not x.is_integer())
+        classes = f" ({', '.join(names)})" if set(names) == set(gold.names) else ""
+        cut = "threshold=0.5, or " if len(gold.names) <= 2 else "whole numbers, or "
+        raise InputError(
+            f"{name}: holds numbers such as {example}, but the answer has classes "
+            f"({_some(gold.names)}): probabilities are no labels; expected {cut}"
+            f"probability_columns={classes} where every class has a column"
+        )
+    threshold = finite("threshold", threshold)
+    values = [_as_number(n) for n in system.names]
+    wrong = next((n for n, x in zip(system.names, values, strict=True) if math.isnan(x)), None)
+    if wrong is not None:
+        raise InputError(f"threshold: {name} holds {wrong!r}; expected numbers")
+    yes, no = _two_classes(gold, options)
+    names, codes = _merged([yes if x >= threshold else no for x in values])
+    note = f"{name}: from {threshold:g} on {yes!r}, below {no!r}"
+    if len(names) == 1:
+        note += f"; all are {names[0]!r}"
+    return replace(system, names=names, codes=codes[system.codes], notes=(*system.notes, note))
+
+
+def _two_classes(gold: Labels, options: ReadingOptions) -> tuple[str, str]:
+    """The positive class and the other one."""
+    yes = options.positive or positive_class(gold)
+    if yes is None and len(gold.names) <= 2:
+        raise InputError(
+            f"threshold: which of {_some(gold.names)} is the positive class? expected positive="
+        )
+    others = [name for name in gold.names if name != yes]
+    if yes is None or len(others) > 1:
+        raise InputError(
+            f"threshold: parts two classes, but the answer has {len(gold.names)} "
+            f"({_some(gold.names)}); expected probability_columns= with a column per class"
+        )
+    return yes, others[0] if others else other_class(yes)
+
+
+def _scores(names: Sequence[str]) -> list[float] | None:
+    """The numbers that all of these are, if some of them are not whole; else None."""
+    numbers = [_as_number(name) for name in names]
+    if any(map(math.isnan, numbers)) or all(number.is_integer() for number in numbers):
+        return None
+    return numbers
+
+
+def _as_number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        return math.nan
+    return number if math.isfinite(number) and "_" not in text else math.nan
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(repr(name[:40]) for name in names[:3]) + (", …" if len(names) > 3 else "")
+
+
+# --- the same label in another writing --------------------------------------------------------
+
+
+def refuse_other_labels(gold: Any, system: Any, name: str) -> None:
+    """Refuse a system that shares no label with gold: its score would be 0 for no fault of its own.
+
+    Where gold has one class alone, a system may miss it everywhere; of few spans, no type may be
+    shared by chance. Both are no reason to refuse.
+
+    Parameters
+    ----------
+    gold, system
+        `Labels`, `LabelSets` or `Spans`; a system that returns nothing has no labels.
+    name
+        What the system is called.
+    """
+    known, own = (set(_names_of(side)) - {NOTHING} for side in (gold, system))
+    if not own or not known or own & known:
+        return
+    if isinstance(gold, Labels):
+        yes_and_no = positive_label(known) and positive_label(own)
+        refused = len(known) > 1 or (yes_and_no and not positive_label(known | own))
+    else:
+        few = min(len(_codes_of(gold)), len(_codes_of(system))) < _FEW
+        refused = min(len(known), len(own)) > 1 or not few
+    if refused:
+        raise InputError(
+            f"{name}: has no label of gold ({_some(sorted(known))}), but {_some(sorted(own))}; "
+            f"expected the same labels, or mapping="
+        )
+
+
+def _names_of(side: Any) -> Sequence[str]:
+    return side.labels if isinstance(side, Spans) else side.names
+
+
+def _codes_of(side: Any) -> Any:
+    return side.label if isinstance(side, Spans) else side.codes
+
+
+def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> list[str]:
+    """A note on labels that differ from those of the answer by their writing alone.
+
+    Where all labels of a system do, its score would be 0 for no fault of its own: an error.
+
+    Parameters
+    ----------
+    gold, system
+        The labels of both.
+    name
+        What the system is called.
+    """
+    known = {_plain(label): label for label in gold}
+    extra = sorted(set(system) - set(gold))
+    twins = [(known[_plain(label)], label) for label in extra if _plain(label) in known]
+    if not twins:
+        return []
+    (there, here), *_ = twins
+    cases = there.casefold() == here.casefold()
+    way_out = "ignore_case=True" if cases else "mapping="
+    if not set(system) & set(gold):
+        raise InputError(
+            f"{name}: no label of the answer occurs, but {here!r} differs from {there!r} by its "
+            f"writing alone; expected the same labels, or {way_out}"
+        )
+    note = (
+        f"{name}: {here!r} differs from {there!r} by its writing alone, and counts as another "
+        f"label ({'ignoring case' if cases else 'a mapping'} would make them one)"
+    )
+    return [note]
+
+
+def parted_alike(gold: Any, system: Any, name: str, options: ReadingOptions) -> list[str]:
+    """Refuse labels that are sets in disguise: ``a,b`` on one side, ``b,a`` on the other.
+
+    Parameters
+    ----------
+    gold, system
+        The answer and an output, with one label per item.
+    name
+        What the output is called.
+    options
+        With `multilabel`: where that says anything, there is no doubt.
+    """
+    if options.multilabel is not None or not isinstance(gold, Labels):
+        return []
+    for sign in _SEPARATORS:
+        known = {_parts(label, sign): label for label in gold.names if sign in label}
+        for label in system.names:
+            there = known.get(_parts(label, sign)) if sign in label else None
+            if there is not None and there != label:
+                raise InputError(
+                    f"{name}: {label!r} and {there!r} could be one set of labels or two labels; "
+                    f"expected multilabel={sign!r}, or multilabel=False"
+                )
+        parts = {part for label in known.values() for part in _parts(label, sign)}
+        if parts & (set(gold.names) | set(system.names)):
+            example = next(iter(known.values()))
+            return [
+                f"{name}: {example!r} is taken for one label, not for several with {sign!r} between"
+            ]
+    return []
+
+
+def _parts(label: str, sign: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in label.split(sign))
+
+
+def _plain(label: str) -> str:
+    text = label.strip().casefold()
+    number = _as_number(text)
+    text = {"true": "1", "false": "0"}.get(text, text)
+    return text if math.isnan(number) else repr(number + 0.0).removesuffix(".0")

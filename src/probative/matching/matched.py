@@ -5,69 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
 from probative._validation import names_of
+from probative.counts import Counts
 from probative.errors import InputError
-from probative.matching.items import union
-from probative.matching.keyed import join_by_key
+from probative.matching.choices import check_reading, how_to_read, refuse_engine, refuse_unused
+from probative.matching.items import Items, cases_of_pair, union
 from probative.matching.labels import (
     UNION,
     averaged_labels,
-    match_labels,
-    only_in_a_system,
-    positive_class,
-)
-from probative.matching.logs import match_logs, sides_of
-from probative.matching.match_rules import STRICT, match_rule
-from probative.matching.other_text import carried_over
-from probative.matching.relabel import (
     by_threshold,
     differ_in_writing,
+    match_labels,
+    only_in_a_system,
     parted_alike,
+    positive_class,
     refuse_other_labels,
     relabel,
-)
-from probative.matching.schemes import decode, prefix_of, recognise
-from probative.matching.segmentation import match_words
-from probative.matching.spans import match_spans
-from probative.matching.tag_rules import SCHEMES
-from probative.options import ReadingKeywords, ReadingOptions
-from probative.reading.alignment import align, align_rows
-from probative.reading.annotations import (
-    Labels,
-    LabelSets,
-    RowIds,
-    Segmented,
-    Spans,
-    Tagged,
-    Text,
-)
-from probative.reading.formats import FORMATS
-from probative.reading.inputs import annotations_of, both_of, is_path, task_of
-from probative.reading.keys import NOTHING
-from probative.reading.large_tables import Engine, read_large_pair
-from probative.reading.leaving_out import without_ignored_tokens, without_left_out_texts
-from probative.reading.logs import Samples
-from probative.reading.opening import Options, open_input
-from probative.reading.recognise import read
-from probative.reading.rows import name_numbers
-from probative.reading.source import refuse_repeats
-from probative.reading.table_sides import refuse_answer_again
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative.matching.items import Items
-    from probative.reading.recognise import Annotations
-
-from probative.matching.choices import (
-    check_reading,
-    how_to_read,
-    refuse_engine,
-    refuse_unused,
 )
 from probative.matching.outputs import (
     RunGroup,
@@ -83,15 +41,241 @@ from probative.matching.outputs import (
     share_notes,
     short_name,
 )
+from probative.matching.rules import SCHEMES, STRICT, match_rule
+from probative.matching.schemes import decode, prefix_of, recognise
+from probative.matching.segmentation import carried_over, match_words
+from probative.matching.spans import match_spans
+from probative.options import ReadingKeywords, ReadingOptions
+from probative.reading.alignment import align, align_rows
+from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, Spans, Tagged, Text
+from probative.reading.formats import FORMATS, Options, open_input
+from probative.reading.inputs import annotations_of, both_of, is_path, task_of
+from probative.reading.keys import NOTHING, Mismatch, settle
+from probative.reading.large_tables import Engine, read_large_pair
+from probative.reading.logs import Samples, join_logs
+from probative.reading.recognise import read
+from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
+from probative.reading.source import refuse_repeats
+from probative.reading.table_sides import refuse_answer_again
 
-__all__ = [
-    "Matched",
-    "align_items",
-    "match_inputs",
-    "match_training",
-    "name_systems",
-    "read_side",
-]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.counts import PairedCounts
+    from probative.reading.logs import Log
+    from probative.reading.recognise import Annotations
+
+
+# -----------------------------------------------------------------------------
+# Rows of tables in memory that belong together by their ids, whatever their order.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Side = Labels | LabelSets
+
+
+_SHOWN = 3
+
+
+def join_by_key(
+    gold: Side, systems: Sequence[Any], options: ReadingOptions
+) -> tuple[Side, list[Any], list[str]]:
+    """The answer and the systems with the same rows in the same order.
+
+    Parameters
+    ----------
+    gold, systems
+        The sides, with what their rows are called.
+    options
+        With `key` and `on_missing`.
+
+    Returns
+    -------
+    The answer, the systems, and notes.
+    """
+    sides = [gold, *systems]
+    codes, n_ids, names = _number_ids(sides)
+    held = np.stack([np.bincount(own, minlength=n_ids) for own in codes])
+    answer = held[0] > 0
+    found = []
+    for side, own in zip(sides, held, strict=True):
+        missing, extra, doubled = answer & (own == 0), ~answer & (own > 0), own > 1
+        found.append(
+            Mismatch(
+                side.name,
+                missing=_examples(missing, names),
+                extra=_examples(extra, names),
+                doubled=_examples(doubled, names),
+            )
+        )
+    common: NDArray[np.bool_] = np.all(held > 0, axis=0)
+    notes = settle(
+        found, options.key, options.on_missing, int(answer.sum()), int(np.count_nonzero(common))
+    )
+    kept = common if options.on_missing == "drop" else answer
+    order = codes[0][kept[codes[0]]]  # that of the answer
+    joined = []
+    for side, own in zip(sides, codes, strict=True):
+        place = np.full(n_ids, -1, dtype=np.int64)
+        place[own] = np.arange(len(own))
+        joined.append(_in_places(side, place[order]))
+    return joined[0], joined[1:], notes
+
+
+def _number_ids(sides: Sequence[Side]) -> tuple[list[NDArray[np.int64]], int, list[str]]:
+    """The ids of every side as numbers that mean the same for all."""
+    number: dict[str, int] = {}
+    codes = []
+    for side in sides:
+        if not isinstance(side.aligned, RowIds):
+            raise InputError(
+                f"key: {side.name} is no table; expected tables with these columns", None
+            )
+        names = side.aligned.names
+        own = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
+        codes.append(own[side.aligned.codes])
+    return codes, len(number), list(number)
+
+
+def _examples(which: NDArray[np.bool_], names: Sequence[str]) -> tuple[int, tuple[str, ...]]:
+    places = np.flatnonzero(which).tolist()
+    first = nsmallest(_SHOWN, (names[i].replace("\x1f", ", ") for i in places))
+    return len(places), tuple(first)
+
+
+def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
+    """The rows of these places; -1 stands for a row of no label."""
+    lost = places < 0
+    texts = side.texts
+    common: dict[str, Any] = {
+        "units": None if side.units is None else side.units[places],
+        "texts": None if texts is None else lambda: _texts_in(texts(), places),
+        "aligned": None,
+    }
+    if side.groups is not None:
+        common["groups"] = replace(side.groups, codes=side.groups.codes[places])
+    if isinstance(side, Labels):
+        codes, names = side.codes[places], side.names
+        if lost.any():  # texts in their order: no text stands before the empty one
+            codes, names = np.where(lost, 0, codes + 1).astype(np.int32), (NOTHING, *names)
+        return replace(side, codes=codes, names=names, **common)
+    row = np.full(len(side), -1, dtype=np.int64)
+    row[places[~lost]] = np.flatnonzero(~lost)
+    new = row[side.item]
+    order = np.lexsort((side.codes, new))
+    order = order[new[order] >= 0]
+    return replace(
+        side,
+        item=new[order].astype(np.int32),
+        codes=side.codes[order],
+        n_items=len(places),
+        **common,
+    )
+
+
+def _texts_in(texts: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
+    return [texts[i] for i in places.tolist()] if len(texts) else ()
+
+
+# -----------------------------------------------------------------------------
+# Logs against logs: which samples every system answered rightly, and what it found.
+# -----------------------------------------------------------------------------
+
+RIGHT, WRONG = "right", "wrong"
+FINDING = "finding"
+_LONGEST = 200  # characters of an answer that are shown
+_MOST = 50_000_000  # findings in all that are looked at one by one
+
+
+def match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
+    """Find out who answered what rightly, or found what; and the logs in one order.
+
+    The samples are the units: repetitions of a sample, and the findings in it, belong together.
+    """
+    joined = join_logs(logs)
+    first = joined[0]
+    number: dict[str, int] = {}
+    unit = np.array([number.setdefault(s, len(number)) for s in first.samples], dtype=np.int32)
+    if not first.counted:
+        right = np.stack([log.tp > 0 for log in joined])
+        zeros = np.zeros(len(unit), dtype=np.int32)
+        return Items(unit, zeros, (RIGHT,), np.ones(len(unit), bool), right, len(number)), joined
+    return _findings(joined, unit, len(number)), joined
+
+
+def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Items:
+    """Every finding as an item.
+
+    A log does not say which findings of a sample two systems share. As many are taken to be shared
+    as can be: the samples are what is exchanged and resampled, and their sums are what they are.
+    """
+    first = logs[0]
+    there = first.tp + first.fn
+    for log in logs[1:]:
+        other = np.flatnonzero(log.tp + log.fn != there)
+        if len(other):
+            k = int(other[0])
+            raise InputError(
+                f"{len(other)} of {len(log)} samples have another number of findings to be made "
+                f"(tp + fn) than in {first.name}, such as {first.samples[k][:40]!r}: "
+                f"{int((log.tp + log.fn)[k])}, but {int(there[k])}; expected the same answer",
+                log.name,
+            )
+    alarms = np.max([log.fp for log in logs], axis=0)
+    if int(there.sum() + alarms.sum()) > _MOST:
+        raise InputError(f"more than {_MOST:,} findings; expected fewer", first.name)
+    if not there.any() and not alarms.any():
+        raise InputError("there are no findings: tp, fp and fn are 0 everywhere", first.name)
+    row, place = _numbered(there)
+    alarm_row, alarm_place = _numbered(alarms)
+    rows = np.concatenate([row, alarm_row])
+    says = np.stack(
+        [np.concatenate([place < log.tp[row], alarm_place < log.fp[alarm_row]]) for log in logs]
+    )
+    answer = np.arange(len(rows)) < len(row)
+    return Items(unit[rows], np.zeros(len(rows), dtype=np.int32), (FINDING,), answer, says, n_units)
+
+
+def _numbered(number: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For so many things in each row: the row of every one, and its place in the row."""
+    row = np.repeat(np.arange(len(number)), number)
+    begin = np.cumsum(number) - number
+    return row, np.arange(len(row)) - begin[row]
+
+
+def sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
+    """What would have been right, and what every system answered, to be shown as examples."""
+    first = logs[0]
+    if first.counted:  # which findings these were is not known
+        return _side(first, (), np.zeros(0, dtype=np.int32)), ()
+    unit = items.unit if items.n_units < len(first) else None
+    targets = tuple(_shortened(target) or RIGHT for target in first.targets)
+    return _side(first, targets, unit), tuple(
+        _side(log, _answers(log, targets), unit) for log in logs
+    )
+
+
+def _answers(log: Log, targets: Sequence[str]) -> tuple[str, ...]:
+    """The right answer where it was given; else what was said, marked where it looks right."""
+    answers = []
+    for right, target, full in zip(log.tp.tolist(), targets, log.said, strict=True):
+        said = _shortened(full)
+        wrong = f"{said} ({WRONG})" if said == target else said or WRONG
+        answers.append(target if right else wrong)
+    return tuple(answers)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> Labels:
+    names = tuple(sorted(set(answers)))
+    number = {name: i for i, name in enumerate(names)}
+    codes = np.array([number[answer] for answer in answers], dtype=np.int32)
+    return Labels(log.name, codes, names, unit, (), lambda: log.texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -673,3 +857,84 @@ def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, re
         if gold_scheme in fitting or not fitting:
             scheme = gold_scheme
     return decode(side, scheme=scheme, repair=repair)
+
+
+# -----------------------------------------------------------------------------
+# Several runs of a system put together: the runs of a unit belong to that unit.
+# -----------------------------------------------------------------------------
+
+
+def counts_of_runs(matched: Matched, group: RunGroup, unit: str) -> list[Counts]:
+    """The counts of every run of a system, one row per unit.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    group
+        The runs.
+    unit
+        The units; a datum where items are asked for.
+    """
+    by = "document" if unit == "document" else "sentence"
+    counts = [matched.items.counts(place, by=by) for place in group.places]
+    if not matched.all_classes:
+        return counts
+    # what was given instead of the right label is no item of its own
+    return [Counts(own.tp, np.zeros_like(own.fp), own.fn) for own in counts]
+
+
+def cases_of_runs(matched: Matched, a: RunGroup, b: RunGroup, unit: str) -> Iterator[PairedCounts]:
+    """The cases of every run of A beside every run of B, one row per unit."""
+    rows = "datum" if unit == "item" else unit
+    return (cases_of_pair(matched, i, j, rows) for i in a.places for j in b.places)
+
+
+def pool_runs(matched: Matched, group: RunGroup) -> Matched:
+    """A system that says in every unit what all runs of this one say.
+
+    Every item is there once per run. Single items become units: what runs say of the same item is
+    not independent.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    group
+        The runs.
+    """
+    pooled = matched.items.pooled(group.places)
+    gold, system = _repeated(matched, group)
+    chosen = UNION if matched.own_labels else None
+    averaged = matched.averaged[[group.places[0]]]
+    return replace(
+        matched,
+        names=(group.name,),
+        items=pooled,
+        gold=gold,
+        systems=system,
+        tagged=(),
+        averaged=averaged_labels(pooled, chosen) if matched.own_labels else averaged,
+        runs=(),
+    )
+
+
+def _repeated(matched: Matched, group: RunGroup) -> tuple[Any, tuple[Any, ...]]:
+    """The answer, and what the runs say; of single labels one run after the other."""
+    gold = matched.gold
+    if matched.task in ("labels", "samples") and gold.units is None:
+        gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
+    runs = [matched.systems[place] for place in group.places if matched.systems]
+    if not runs or not isinstance(gold, Labels) or gold.units is None or gold.repeats is not None:
+        return gold, tuple(runs[:1])  # of counts in logs, there are none
+    names, codes = union([run.names for run in runs])
+    said = np.concatenate([code[run.codes] for code, run in zip(codes, runs, strict=True)])
+    answer, units = (np.tile(values, len(runs)) for values in (gold.codes, gold.units))
+    nothing: dict[str, Any] = {"texts": None, "aligned": None, "groups": None}
+    gold = replace(gold, codes=answer, units=units, **nothing)
+    return gold, (replace(runs[0], codes=said, names=names, units=units, **nothing),)
+
+
+def unpooled(matched: Matched) -> Matched:
+    """Systems of one run each, as systems."""
+    return replace(matched, names=tuple(group.name for group in matched.runs), runs=())

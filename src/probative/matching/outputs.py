@@ -13,15 +13,14 @@ from probative.reading.annotations import (
     Spans,
     Tagged,
 )
+from probative.reading.formats import Options, open_input
 from probative.reading.inputs import annotations_of, is_path, settled, task_of
-from probative.reading.joined import read_large_joined
-from probative.reading.large_tables import Engine
-from probative.reading.opening import Options, open_input
+from probative.reading.large_tables import Engine, read_large_joined
 from probative.reading.recognise import read
-from probative.reading.run_tables import read_run_table
 from probative.reading.runs import (
     Runs,
     check_own_answer,
+    read_run_table,
     refuse_mixture,
     runs_of,
     same_file,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from probative.options import ReadingOptions
-    from probative.reading.opening import Input
+    from probative.reading.formats import Input
     from probative.reading.recognise import Annotations
 
 from probative.matching.choices import refuse_unused

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from probative._validation import one_of
-from probative.matching.tag_rules import (
+from probative.matching.rules import (
     FIVE,
     LENIENT_END,
     LENIENT_START,

@@ -8,8 +8,7 @@ from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
     from probative.reading.annotations import Labels, Segmented, Spans, Tagged, Text
-    from probative.reading.formats import FORMATS
-    from probative.reading.opening import TASKS, Input, Options, open_input
+    from probative.reading.formats import FORMATS, TASKS, Input, Options, open_input
     from probative.reading.recognise import read, read_pair
     from probative.reading.source import refuse_repeats
 
@@ -32,9 +31,24 @@ __all__ = [
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
-        "annotations": ("Labels", "Segmented", "Spans", "Tagged", "Text"),
-        "opening": ("FORMATS", "TASKS", "Input", "Options", "open_input"),
-        "recognise": ("read", "read_pair"),
+        "annotations": (
+            "Labels",
+            "Segmented",
+            "Spans",
+            "Tagged",
+            "Text",
+        ),
+        "formats": (
+            "FORMATS",
+            "Input",
+            "Options",
+            "TASKS",
+            "open_input",
+        ),
+        "recognise": (
+            "read",
+            "read_pair",
+        ),
         "source": ("refuse_repeats",),
     },
 )

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import items_of, label_text, refuse_continuous
 from probative._validation import shown
 from probative.errors import InputError
+from probative.labels import items_of, label_text, refuse_continuous
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import ODD_TAG, TAG
-from probative.reading.docs import are_docs, are_examples, sides_of_examples, spans_from_docs
 from probative.reading.logs import Samples
 from probative.reading.recognise import read, read_pair
 from probative.reading.rows import (
@@ -39,11 +38,12 @@ from probative.reading.sequences import (
 )
 from probative.reading.table_sides import label_sets, tags_reason
 from probative.reading.tool_sides import pair_of_rows
+from probative.reading.tools import are_docs, are_examples, sides_of_examples, spans_from_docs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.reading.opening import Options
+    from probative.reading.formats import Options
     from probative.reading.recognise import Annotations
 
 __all__ = [

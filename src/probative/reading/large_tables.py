@@ -1,24 +1,41 @@
-"""Which tables are counted by the engine, and what is made of them.
-
-Folders, patterns and databases always are, and files from a size on at which reading them row by
-row takes long. What needs the rows (sets of labels, tags of tokens, probabilities) is read by
-rows, where that can be done.
-"""
+"""Count tables of any size in the engine: which ones, equal rows once, joined by ids."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative.reading.condensed import NeedsRowsError, condense, described, opened
-from probative.reading.database import connected, literal_path
+import numpy as np
+
+from probative._validation import shown
+from probative.errors import InputError, suggestion
+from probative.labels import Column, is_missing, label_text
+from probative.reading.annotations import Repeats
+from probative.reading.database import (
+    connected,
+    folder_of,
+    identifier,
+    literal,
+    literal_path,
+    lock,
+    watched,
+)
 from probative.reading.formats import Glance, recognise
-from probative.reading.parquet_columns import columns_of_file
+from probative.reading.keys import NOTHING, Mismatch, settle
+from probative.reading.parquet import check_types, columns_of_file
 from probative.reading.source import Source
 from probative.reading.table_files import (
     DATABASES,
     TableFiles,
+    check_columns,
     find_tables,
     head_of,
     is_many,
@@ -26,19 +43,673 @@ from probative.reading.table_files import (
     kind_of,
 )
 from probative.reading.table_sides import Sides, tags_reason
-from probative.reading.tables import Wanted, choose_columns, is_number
+from probative.reading.tables import (
+    Cells,
+    Wanted,
+    choose_columns,
+    first_bad_line,
+    is_number,
+    listed,
+)
 from probative.reading.tool_sides import PAIRS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import duckdb
+    from numpy.typing import NDArray
 
     from probative.reading.annotations import Labels
-    from probative.reading.opening import Options
-    from probative.reading.tables import Cells
+    from probative.reading.formats import Options
 
-__all__ = ["LARGE_TEXT", "MANY_ROWS", "Engine", "read_large_pair"]
+
+# -----------------------------------------------------------------------------
+# Tables of databases: those of DuckDB are attached, those of SQLite are read in batches.
+#
+# Only stored rows are read in this process. What a database computes (views, generated columns) is
+# read if it is asked for, by a process that may open this database alone and is ended after a
+# time.
+# -----------------------------------------------------------------------------
+
+_AT_ONCE = 100_000  # rows of SQLite that are in Python at a time
+_STEPS = 100_000  # of SQLite between two looks at the clock
+_SECONDS, _SECONDS_PER_BYTE = 60, 1e-6  # that a database may take
+_LOGS = ("", ".wal", ".wal.checkpoint", ".wal.recovery")  # of DuckDB, beside its file
+_OTHER_FILES = 3  # what the process that computes ends with where a view reads other files
+_COMPUTE = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from probative.reading.large_tables import compute; compute(*sys.argv[2:])"
+)
+
+
+def seconds(tables: Sequence[TableFiles]) -> int | None:
+    """Return how long these tables may take; None if none of them is in a database."""
+    if not any(files.kind in DATABASES for files in tables):
+        return None
+    return int(_SECONDS + _SECONDS_PER_BYTE * sum(files.size for files in tables))
+
+
+@contextmanager
+def limited(database: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[None]:
+    """Interrupt what a connection does after so many seconds."""
+    if most is None:
+        yield
+        return
+    timer = threading.Timer(most, database.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def files_of(files: TableFiles, copy: Path) -> list[Path]:
+    """Return the files that a connection opens for the table of a database.
+
+    Parameters
+    ----------
+    files
+        The table.
+    copy
+        Where rows that the database computes are put.
+    """
+    return [Path(f"{path}{log}") for path in (files.paths[0], copy) for log in _LOGS]
+
+
+def attach(
+    database: duckdb.DuckDBPyConnection,
+    files: TableFiles,
+    called: str,
+    copy: Path | None = None,
+    memory_limit: str | None = None,
+) -> TableFiles:
+    """Return the table with the name by which statements know it.
+
+    Parameters
+    ----------
+    database
+        The connection that is to see it; it may open no other files.
+    files
+        A file of SQLite or DuckDB.
+    called
+        What it is to be called.
+    copy
+        Where to put the rows if the database computes them; None: they are computed here.
+    memory_limit
+        How much memory computing them may use.
+    """
+    there = _sqlite_tables(files) if files.kind == "sqlite" else _tables(database, files, called)
+    name = _choose(files, {name: computed for name, (_, computed) in there.items()})
+    own_name, computed = there[name]
+    if computed and copy is not None:
+        _compute_apart(files, name, copy, memory_limit)
+        own = replace(files, kind="duckdb", paths=(copy,), table="rows")
+        return replace(attach(database, own, f"{called}_copy"), paths=files.paths)
+    if files.kind == "sqlite":
+        return _read_sqlite(database, files, name, called)
+    table = ".".join(map(identifier, (called, *own_name)))
+    described = database.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
+    return replace(files, table=table, columns=tuple(row[0] for row in described))
+
+
+def _tables(
+    database: duckdb.DuckDBPyConnection, files: TableFiles, called: str
+) -> dict[str, tuple[tuple[str, str], bool]]:
+    """Attach a database; return its tables: schema, name, and whether they are computed."""
+    place = literal(str(files.paths[0].absolute()))
+    database.execute(f"ATTACH {place} AS {identifier(called)} (READ_ONLY, TYPE duckdb)")
+    rows = database.execute(
+        "SELECT schema_name, table_name, contains(sql, 'GENERATED ALWAYS AS') FROM duckdb_tables() "
+        "WHERE database_name = $1 AND NOT internal UNION ALL SELECT schema_name, view_name, true "
+        "FROM duckdb_views() WHERE database_name = $1 AND NOT internal ORDER BY ALL",
+        [called],
+    ).fetchall()
+    return {
+        name if schema == "main" else f"{schema}.{name}": ((schema, name), computed)
+        for schema, name, computed in rows
+    }
+
+
+def _choose(files: TableFiles, there: dict[str, bool]) -> str:
+    """Return the table that is asked for, or the only one that is stored."""
+    if files.table is None:
+        stored = [name for name, computed in there.items() if not computed]
+        if len(stored) == 1:
+            return stored[0]
+        if not there:
+            raise files.error("the database holds no tables; expected one")
+        if not stored:
+            raise files.error(
+                f"the database holds no stored tables, only what it computes ({listed(list(there))}"
+                f"); expected a table, or one of these by its name (table=)"
+            )
+        raise files.error(
+            f"the database holds several tables ({listed(stored)}); expected one of them (table=)"
+        )
+    if files.table not in there:
+        raise files.error(
+            f"there is no table {files.table!r}; expected one of {listed(list(there))}"
+            + suggestion(files.table, list(there))
+        )
+    return files.table
+
+
+# --- what a database computes -----------------------------------------------------------------
+
+
+def _compute_apart(files: TableFiles, name: str, copy: Path, memory_limit: str | None) -> None:
+    """Have another process copy what a database computes; end it if that takes too long."""
+    most = seconds([files]) or 0
+    words = [files.kind, str(files.paths[0].absolute()), name, str(copy), memory_limit or ""]
+    try:
+        done = subprocess.run(  # noqa: S603  # our own program
+            [sys.executable, "-I", "-c", _COMPUTE, json.dumps(sys.path), *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=most,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise _too_long(files, name, most) from None
+    if done.returncode == _OTHER_FILES:
+        raise files.error(
+            f"{name!r} reads other files; expected what reads the tables of its own database"
+        )
+    if done.returncode:
+        lines = done.stderr.decode("utf-8", "replace").split("\n")
+        reason = next((line.strip() for line in reversed(lines) if line.strip()), "no reason given")
+        raise files.error(f"{name!r} cannot be computed: {reason[:200]}")
+
+
+def compute(kind: str, path: str, table: str, copy: str, memory_limit: str) -> None:
+    """Copy the rows of a table that a database computes; this process does nothing else.
+
+    Parameters
+    ----------
+    kind, path, table
+        The database and the table.
+    copy
+        The database of DuckDB to be made, with one table.
+    memory_limit
+        How much memory may be used; empty: as much as usual.
+    """
+    import duckdb
+
+    place = Path(path)
+    files = TableFiles(name=path, kind=kind, paths=(place,), table=table, size=place.stat().st_size)
+    try:
+        with connected(memory_limit or None) as database:
+            lock(database, [], files_of(files, Path(copy)))
+            database.execute(f"ATTACH {literal(copy)} AS copied")
+            rows = attach(database, files, "source").table
+            database.execute(f"CREATE TABLE copied.main.rows AS FROM {rows}")
+    except duckdb.PermissionException:
+        sys.exit(_OTHER_FILES)
+    except (duckdb.Error, InputError) as error:
+        sys.exit(str(error).strip().split("\n")[0])
+
+
+def _too_long(files: TableFiles, name: str, most: int) -> InputError:
+    return files.error(
+        f"{name!r} takes more than {most} s; expected a table of rows that are stored"
+    )
+
+
+# --- SQLite -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def _sqlite(files: TableFiles) -> Iterator[Any]:
+    """Open a database of SQLite that trusts nothing in its file."""
+    import sqlite3
+
+    try:
+        place = files.paths[0].absolute().as_uri()
+        source = sqlite3.connect(f"{place}?mode=ro", uri=True)
+        try:
+            source.execute("PRAGMA trusted_schema = OFF")
+            yield source
+        finally:
+            source.close()
+    except (sqlite3.Error, UnicodeError) as error:
+        raise files.error(f"is no database that can be read: {error}") from None
+
+
+def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]:
+    """Return the tables, each with whether it is computed; what is stored has a first page."""
+    with _sqlite(files) as source:
+        rows = source.execute(
+            "SELECT name, type = 'table' AND rootpage > 0 FROM sqlite_master WHERE type IN "
+            "('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^' ORDER BY name"
+        ).fetchall()
+        generated = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden > 0"
+        return {
+            name: (
+                ("main", name),
+                not stored or source.execute(generated, [name]).fetchone()[0] > 0,
+            )
+            for name, stored in rows
+        }
+
+
+def _read_sqlite(
+    database: duckdb.DuckDBPyConnection, files: TableFiles, name: str, called: str
+) -> TableFiles:
+    most = seconds([files]) or 0
+    last = time.monotonic() + most
+    with _sqlite(files) as source:
+        source.set_progress_handler(lambda: time.monotonic() > last, _STEPS)
+        try:
+            return _copy(source, database, files, name, called)
+        except source.OperationalError as error:
+            if time.monotonic() > last:
+                raise _too_long(files, name, most) from None
+            raise error from None
+
+
+def _copy(
+    source: Any,
+    database: duckdb.DuckDBPyConnection,
+    files: TableFiles,
+    name: str,
+    called: str,
+) -> TableFiles:
+    """Every value as its text, which tells 1 and 1.0 for the same label, as everywhere."""
+    rows = source.execute(f"SELECT * FROM {identifier(name)}")
+    columns = [entry[0] for entry in rows.description]
+    own = ", ".join(f"c{i} VARCHAR" for i in range(len(columns)))
+    database.execute(f"CREATE TEMP TABLE {called}_rows ({own})")
+    while batch := rows.fetchmany(_AT_ONCE):
+        block: Any = {
+            f"c{i}": np.array([_text(value) for value in values], dtype=object)
+            for i, values in enumerate(zip(*batch, strict=True))
+        }
+        database.register("block", block)
+        database.execute(f"INSERT INTO {called}_rows SELECT * FROM block")
+        database.unregister("block")
+    names = ", ".join(f"c{i} AS {identifier(column)}" for i, column in enumerate(columns))
+    database.execute(f"CREATE TEMP VIEW {called} AS SELECT {names} FROM {called}_rows")
+    return replace(files, table=called, columns=tuple(columns))
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else label_text(value)
+
+
+# -----------------------------------------------------------------------------
+# Tables of any size, with equal rows kept once: the engine counts them, nothing else leaves it.
+#
+# A row is what the columns of labels say; without units every row is one. With units, equal units
+# are kept once, too: those in which the same rows stand equally often.
+# -----------------------------------------------------------------------------
+
+_MOST = 1_000_000  # different rows of a table of labels; probabilities have more
+_FEW = 64  # kinds of rows up to which each has a column of its own in the count of units
+_NESTED = re.compile(r"\[\d*\]$|^(STRUCT|MAP|UNION)\b")
+
+
+class NeedsRowsError(Exception):  # the caller knows another way
+    """That a table cannot be counted without its rows, and why."""
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """A table as a statement sees it.
+
+    Attributes
+    ----------
+    files
+        The table.
+    columns
+        The columns of labels that are asked for.
+    types
+        The engine's type of each column.
+    """
+
+    files: TableFiles
+    columns: tuple[str, ...]
+    types: dict[str, str]
+
+    def value(self, column: str) -> str:
+        """A column as it is."""
+        return self.files.called(column)
+
+    def text(self, column: str) -> str:
+        """A column as text, empty where there is none: of JSON, without quotes."""
+        name, kind = self.files.called(column), self.types[column]
+        if kind == "JSON":
+            name = f"({name} ->> '$')"
+        elif kind in ("DOUBLE", "FLOAT"):  # whole numbers as such, as labels are written
+            whole = f"CAST(CAST({name} AS HUGEINT) AS VARCHAR)"
+            name = f"CASE WHEN {name} = trunc({name}) THEN {whole} ELSE CAST({name} AS VARCHAR) END"
+        elif kind != "VARCHAR":
+            name = f"CAST({name} AS VARCHAR)"
+        return f"nullif({name}, '')"
+
+    def scan(self, columns: Sequence[str]) -> str:
+        """The rows with these columns, as the part of a statement that stands after FROM."""
+        return self.files.scan(list(dict.fromkeys(columns)))
+
+    def read(self, column: str, value: Any) -> Any:
+        """What a value of the engine is in Python."""
+        if value is not None and self.types[column] == "JSON":
+            return json.loads(value)
+        return value
+
+
+@contextmanager
+def opened(
+    tables: Sequence[TableFiles], memory_limit: str | None
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[TableFiles]]]:
+    """A database that sees these tables, and the tables as it sees them.
+
+    What goes wrong while it is used is an error that names the file.
+    """
+    import duckdb
+
+    with connected(memory_limit) as database:
+        folder = folder_of(database)
+        attached, most = list(tables), seconds(tables)
+        stored = [path for t in tables if t.kind not in DATABASES for path in t.paths]
+        copies = {
+            place: folder / f"table_{place}"
+            for place, files in enumerate(tables)
+            if files.kind in DATABASES
+        }
+        try:
+            own = (path for place, copy in copies.items() for path in files_of(tables[place], copy))
+            lock(database, stored, own)
+            with limited(database, most):
+                for place, copy in copies.items():
+                    if (first := tables.index(tables[place])) < place:  # one table twice
+                        attached[place] = attached[first]
+                        continue
+                    attached[place] = attach(database, tables[place], copy.name, copy, memory_limit)
+                yield database, attached
+        except duckdb.InterruptException:
+            raise attached[0].error(
+                f"takes more than {most} s; expected a smaller database, or Parquet"
+            ) from None
+        except duckdb.Error as error:
+            raise explain(error, attached, memory_limit) from None
+
+
+def described(
+    database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
+) -> Scanned:
+    """A table with the types of the columns that are asked for, all of which it has."""
+    if files.kind == "parquet":
+        files = check_types(database, files, columns)
+    check_columns(files, columns)
+    asked = list(dict.fromkeys(columns))
+    rows = database.execute(f"DESCRIBE FROM {files.scan(asked)}").fetchall()
+    types = dict(zip(asked, (row[1] for row in rows), strict=True))
+    for column, kind in types.items():
+        if _NESTED.search(kind):
+            raise NeedsRowsError(f"column {column!r} holds lists or objects ({kind})")
+    return Scanned(files, tuple(columns), types)
+
+
+def condense(
+    database: duckdb.DuckDBPyConnection,
+    table: Scanned,
+    columns: Sequence[str],
+    unit: str | None = None,
+    group: str | None = None,
+) -> Cells:
+    """Count the different rows of a table, and the different units.
+
+    Parameters
+    ----------
+    database
+        The database that sees the table.
+    table
+        The table.
+    columns
+        The columns of labels.
+    unit, group
+        The columns of the units and of the groups.
+    """
+    every = [*columns, *([] if group is None else [group])]
+    own = [f"{table.value(column)} AS c{i}" for i, column in enumerate(every)]
+    if unit is not None:
+        own.append(f"{table.text(unit)} AS u")
+    asked = [*every, *([] if unit is None else [unit])]
+    rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"
+    kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
+    values = [
+        [table.read(column, value) for value in own]
+        for column, own in zip(every, kinds.values, strict=True)
+    ]
+    refuse_missing(table.files, columns, values[: len(columns)], kinds, unit)
+    return cells_of(table.files.kind, every, values, kinds, unit, group)
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """The different rows of a table and how many there are of each; likewise its units.
+
+    Attributes
+    ----------
+    values
+        What each kind of row says, column by column.
+    number
+        How many rows of each kind there are.
+    without_unit
+        How many rows have no unit.
+    unit, row, times
+        Of each kind of unit, the kinds of its rows, and how many of each there are.
+    units
+        How many units of each kind there are.
+    """
+
+    values: list[list[Any]]
+    number: NDArray[np.int64]
+    without_unit: int = 0
+    unit: NDArray[np.int64] | None = None
+    row: NDArray[np.int64] | None = None
+    times: NDArray[np.int64] | None = None
+    units: NDArray[np.int64] | None = None
+
+
+def count_kinds(
+    database: duckdb.DuckDBPyConnection, rows: str, n_columns: int, *, has_unit: bool
+) -> Kinds:
+    """Count equal rows, and equal units.
+
+    Parameters
+    ----------
+    database
+        Where the statement is to be run.
+    rows
+        A statement that gives the columns c0, c1, …, and u where there are units.
+    n_columns
+        How many columns there are besides the units.
+    has_unit
+        Whether there are units.
+    """
+    columns = ", ".join(f"c{i}" for i in range(n_columns))
+    lost = "count(*) FILTER (u IS NULL)" if has_unit else "0"
+    with watched(database):
+        database.execute(
+            # in an order of their own: what is sampled must not depend on who was faster
+            f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "
+            f"- 1 AS code, * FROM (SELECT {columns}, count(*) AS n, {lost} AS lost FROM ({rows}) "
+            f"GROUP BY {columns})"
+        )
+    ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
+    if size > _MOST:
+        raise NeedsRowsError(
+            f"there are {size:,} different rows, more than labels have (at most {_MOST:,})"
+        )
+    found = database.execute(f"SELECT n, lost, {columns} FROM kinds ORDER BY code").fetchall()
+    number, lost_rows, *values = (
+        zip(*found, strict=True) if found else ((), (), *([()] * n_columns))
+    )
+    kinds = Kinds([list(own) for own in values], np.array(number, np.int64), sum(lost_rows))
+    if not has_unit or kinds.without_unit or not len(found):
+        return kinds
+    return _count_units(database, rows, n_columns, kinds)
+
+
+def _count_units(
+    database: duckdb.DuckDBPyConnection, rows: str, n_columns: int, kinds: Kinds
+) -> Kinds:
+    """Units with the same rows, as often, are of one kind."""
+    same = " AND ".join(f"r.c{i} IS NOT DISTINCT FROM k.c{i}" for i in range(n_columns))
+    coded = f"SELECT r.u AS u, k.code AS code FROM ({rows}) r JOIN kinds k ON {same}"
+    size = len(kinds.number)
+    if size <= _FEW:
+        each = ", ".join(f"count(*) FILTER (code = {code}) AS n{code}" for code in range(size))
+        statement = (
+            f"SELECT COLUMNS('^n[0-9]+$'), count(*) AS number FROM "
+            f"(SELECT {each} FROM ({coded}) GROUP BY u) GROUP BY ALL ORDER BY ALL"
+        )
+        with watched(database):
+            found = database.execute(statement).fetchnumpy()
+        units = np.asarray(found["number"], np.int64)
+        table = np.stack([np.asarray(found[f"n{code}"], np.int64) for code in range(size)], axis=1)
+        unit, row = np.nonzero(table)
+        return replace(kinds, unit=unit, row=row, times=table[unit, row], units=units)
+    statement = (
+        f"SELECT own, count(*) AS number FROM (SELECT list((code, n) ORDER BY code) AS own FROM "
+        f"(SELECT u, code, count(*) AS n FROM ({coded}) GROUP BY u, code) GROUP BY u) GROUP BY own"
+    )
+    with watched(database):
+        found = database.execute(
+            f"SELECT place, number, pair[1] AS code, pair[2] AS times FROM (SELECT row_number() "
+            f"OVER (ORDER BY own) - 1 AS place, number, unnest(own) AS pair FROM ({statement}))"
+        ).fetchnumpy()
+    unit, row, times = (np.asarray(found[n], np.int64) for n in ("place", "code", "times"))
+    units = np.zeros(int(unit.max(initial=-1)) + 1, dtype=np.int64)
+    units[unit] = np.asarray(found["number"], np.int64)
+    return replace(kinds, unit=unit, row=row, times=times, units=units)
+
+
+def refuse_missing(
+    files: TableFiles,
+    columns: Sequence[str],
+    values: Sequence[Sequence[Any]],
+    kinds: Kinds,
+    unit: str | None,
+) -> None:
+    """Refuse rows without a label or without a unit, and say how many there are."""
+    total = int(kinds.number.sum())
+    if not total:
+        raise files.error("the table has no rows; expected at least one")
+    for column, own in zip(columns, values, strict=True):
+        without = sum(int(n) for v, n in zip(own, kinds.number, strict=True) if is_missing(v))
+        if without:
+            raise files.error(
+                f"column {column!r} has missing labels: {without:,} of {total:,}; expected one for "
+                f"every row"
+            )
+        wrong = next((v for v in own if isinstance(v, (list, dict))), None)
+        if isinstance(wrong, list):
+            raise NeedsRowsError(f"column {column!r} holds lists")
+        if wrong is not None:
+            raise files.error(
+                f"column {column!r} holds {shown(wrong)}; expected text, a number or a truth value"
+            )
+    if kinds.without_unit:
+        raise files.error(
+            f"column {unit!r} has missing labels: {kinds.without_unit:,} of {total:,}; expected "
+            f"one for every row"
+        )
+
+
+def cells_of(
+    kind: str,
+    columns: Sequence[str],
+    values: Sequence[Sequence[Any]],
+    kinds: Kinds,
+    unit: str | None,
+    group: str | None = None,
+) -> Cells:
+    """The cells of a table with equal rows, and equal units, kept once.
+
+    The column of the groups, if there is one, is the last.
+    """
+    read = {}
+    row = slice(None) if kinds.row is None else kinds.row
+    for column, own in zip(columns, values, strict=True):
+        content = Column()
+        content.extend(own)
+        read[column] = (content.codes[row], content.values)
+    if kinds.unit is None or kinds.units is None:
+        repeats, units = Repeats(None, kinds.number), None
+    else:
+        repeats, units = Repeats(kinds.times, kinds.units), kinds.unit.astype(np.int32)
+    labels = list(columns) if group is None else list(columns[:-1])
+    return Cells(kind, labels, unit, read, repeats=repeats, units=units, group=group)
+
+
+# --- what went wrong --------------------------------------------------------------------------
+
+_LINE = re.compile(r"Line: (\d+)")
+_WIDTH = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
+
+
+def explain(
+    error: Exception, tables: Sequence[TableFiles], memory_limit: str | None = None
+) -> InputError:
+    """What the engine has found, in one line that names the file.
+
+    Parameters
+    ----------
+    error
+        What it says.
+    tables
+        The tables that it was reading.
+    memory_limit
+        How much memory it had.
+    """
+    message = str(error).strip()
+    files, path = _file_named(message, tables)
+    first = message.splitlines()[0] if message else "no reason given"
+    if "Out of Memory" in first or "max_temp_directory_size" in message:
+        return files.error(
+            f"does not fit into {memory_limit or 'the memory'} and the room for temporary files; "
+            f"expected more (memory_limit=)"
+        )
+    line = _LINE.search(message)
+    number = int(line[1]) if line else None
+    width = _WIDTH.search(message)
+    if width:
+        return files.error(f"{width[2]} cells; expected {width[1]}, as in the header", path, number)
+    if "nicode" in message or "utf-8" in message.lower():
+        return files.error(
+            "is not UTF-8; expected UTF-8, or a smaller file and another encoding (encoding=)",
+            path,
+            number,
+        )
+    if files.kind == "jsonl" and path is not None:
+        found = first_bad_line(files.shown(path), path)
+        if found is not None:
+            return found
+    reason = first.split(": ", 1)[-1]
+    if number is not None:  # of CSV: what is wrong stands below
+        reason = next((text for text in message.splitlines()[2:] if text.strip()), reason)
+    for table in tables:
+        for own in table.paths:
+            reason = reason.replace(f'"{own.absolute()}"', "it").replace(
+                f"'{own.absolute()}'", "it"
+            )
+    return files.error(f"is no table that can be read: {reason.rstrip('. ')}", path, number)
+
+
+def _file_named(message: str, tables: Sequence[TableFiles]) -> tuple[TableFiles, Any]:
+    """The table and the file that a message of the engine names; the first table if none."""
+    from probative.reading.database import literal_path
+
+    for files in tables:
+        for path in files.paths:
+            escaped = literal_path(path)[1:-1].replace("''", "'")
+            if escaped in message or str(path.absolute()) in message:
+                return files, path
+    return tables[0], None
+
 
 LARGE_TEXT = 64 << 20  # bytes of a text
 MANY_ROWS = 1_000_000  # of a Parquet file
@@ -274,3 +945,195 @@ def refuse_tags(cells: Cells, name: str, options: Options) -> None:
     reason = None if options.task == "labels" else tags_reason(cells.columns[name][1])
     if reason is not None:
         raise NeedsRowsError(f"column {name!r} holds tags ({reason}; or task='labels')")
+
+
+# -----------------------------------------------------------------------------
+# Tables of any size that are joined by their ids, in the engine: rows may stand in any order.
+# -----------------------------------------------------------------------------
+
+_STAND_IN = "\x00"  # for the label of a row that is not there, before all others in their order
+
+
+def read_large_joined(
+    paths: Sequence[Any],
+    columns: Sequence[str | None],
+    options: Options,
+    engine: Engine,
+    on_missing: str,
+) -> tuple[Labels, list[Labels], list[str]] | None:
+    """The answer and the systems of tables that the engine joins; None if none of them is large.
+
+    Parameters
+    ----------
+    paths
+        The tables, the answer first.
+    columns
+        The column of labels in each of them.
+    options
+        How to read them, with the key.
+    engine
+        How the engine is asked for.
+    on_missing
+        What becomes of ids that not all tables have.
+
+    Returns
+    -------
+    The answer, the systems, and notes.
+    """
+    if not all(map(is_path_of_table, paths)):
+        return None
+    large = [large_table(path, options, [None], engine) for path in paths]
+    if all(files is None for files in large):
+        return None
+    tables = []
+    for path, files in zip(paths, large, strict=True):
+        own = files or find_tables(path, comments=options.comments, header=options.header)
+        if own is None:
+            raise InputError(
+                "is no table to be joined (key=); expected CSV, TSV, JSON lines or Parquet", path
+            )
+        tables.append(own)
+    try:
+        with opened(tables, engine.memory_limit) as (database, attached):
+            return _join(database, attached, columns, options, on_missing)
+    except NeedsRowsError as reason:
+        if all(map(can_be_read_by_rows, tables)):
+            return None
+        raise InputError(
+            f"key: {reason}, which the engine does not count; expected columns of labels"
+        ) from None
+
+
+def _join(
+    database: duckdb.DuckDBPyConnection,
+    tables: Sequence[TableFiles],
+    columns: Sequence[str | None],
+    options: Options,
+    on_missing: str,
+) -> tuple[Labels, list[Labels], list[str]]:
+    scanned, names = [], []
+    unit = None
+    for place, (files, column) in enumerate(zip(tables, columns, strict=True)):
+        own_unit = options.unit if not place else None
+        of_side = replace(options, predicted=place > 0, unit=own_unit)
+        named = with_names(database, files)
+        (name,), own_unit = choose(named, [column], of_side)
+        unit = own_unit if not place else unit
+        asked = [name, *options.key, *([own_unit] if own_unit is not None else [])]
+        asked += [options.group] if options.group is not None and not place else []
+        scanned.append(described(database, named, asked))
+        names.append(name)
+    with watched(database):
+        database.execute(f"CREATE TEMP TABLE matched AS {_matched(scanned, names, options, unit)}")
+    notes = _settle(database, scanned, options.key, on_missing)
+    width = len(tables)
+    fits = [f"n{i} = 1" for i in range(width if on_missing == "drop" else 1)]
+    said = ", ".join(f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width))
+    said += "" if options.group is None else f", g AS c{2 * width}"
+    size = 2 * width + (options.group is not None)
+    rows = f"SELECT {said}{', w AS u' if unit is not None else ''} FROM matched WHERE "
+    kinds = count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
+    values = []
+    for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
+        held = kinds.values[width + i]
+        own = [table.read(name, value) for value in kinds.values[i]]
+        there = Kinds([], kinds.number, kinds.without_unit if not i else 0)
+        asked = [v if n else "there" for v, n in zip(own, held, strict=True)]
+        refuse_missing(table.files, [name], [asked], there, unit)
+        values.append([v if n else NOTHING for v, n in zip(own, held, strict=True)])
+    return (*_sides(scanned, names, values, kinds, unit, options), notes)
+
+
+def _matched(
+    tables: Sequence[Scanned], names: Sequence[str], options: Options, unit: str | None
+) -> str:
+    """A row per id: how many rows each table has of it, what they say, and the unit of the answer.
+
+    What an id is called is kept only where not every table has one row of it.
+    """
+    width, key, group = len(tables), options.key, options.group
+    parts = []
+    for place, (table, name) in enumerate(zip(tables, names, strict=True)):
+        own = [f"{table.text(column)} AS k{i}" for i, column in enumerate(key)]
+        own.append(f"{place} AS side")
+        own += [f"{table.value(name) if i == place else 'NULL'} AS v{i}" for i in range(width)]
+        if unit is not None:
+            own.append(f"{table.text(unit) if not place else 'NULL'} AS w")
+        if group is not None:
+            own.append(f"{table.value(group) if not place else 'NULL'} AS g")
+        beside = [column for column in (unit, group) if column is not None and not place]
+        asked = [*key, name, *beside]
+        parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")
+    keys = ", ".join(f"k{i}" for i in range(len(key)))
+    held = ", ".join(f"count(*) FILTER (side = {i}) AS n{i}" for i in range(width))
+    said = ", ".join(f"any_value(v{i}) AS v{i}" for i in range(width))
+    units = "" if unit is None else ", any_value(w) AS w"
+    units += "" if group is None else ", any_value(g) AS g"
+    fits = " AND ".join(f"n{i} = 1" for i in range(width))
+    lost = " OR ".join(f"k{i} IS NULL" for i in range(len(key)))
+    return (
+        f"SELECT * EXCLUDE ({keys}), ({lost}) AS lost, CASE WHEN NOT ({fits}) THEN "
+        f"concat_ws(', ', {keys}) END AS id FROM (SELECT {keys}, {held}, {said}{units} FROM "
+        f"({' UNION ALL '.join(parts)}) GROUP BY {keys})"
+    )
+
+
+def _settle(
+    database: duckdb.DuckDBPyConnection,
+    tables: Sequence[Scanned],
+    key: Sequence[str],
+    on_missing: str,
+) -> list[str]:
+    """What is wrong with the ids is an error, or said."""
+    wrong = []
+    for i, table in enumerate(tables):
+        which = {
+            "missing": f"n0 > 0 AND n{i} = 0",
+            "extra": f"n0 = 0 AND n{i} > 0",
+            "doubled": f"n{i} > 1",
+        }
+        parts = [
+            f"count(*) FILTER ({own} AND NOT lost), min(id, 3) FILTER ({own} AND NOT lost)"
+            for own in which.values()
+        ]
+        *found, without = database.execute(
+            f"SELECT {', '.join(parts)}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
+        ).fetchall()[0]
+        told = {
+            what: (number, tuple(examples or ()))
+            for what, number, examples in zip(which, found[::2], found[1::2], strict=True)
+        }
+        wrong.append(Mismatch(table.files.name, **told, without=int(without)))
+    every = " AND ".join(f"n{i} > 0" for i in range(len(tables)))
+    ((answered, common),) = database.execute(
+        f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"
+    ).fetchall()
+    return settle(wrong, key, on_missing, answered, common)
+
+
+def _sides(
+    tables: Sequence[Scanned],
+    names: Sequence[str],
+    values: Sequence[Sequence[Any]],
+    kinds: Kinds,
+    unit: str | None,
+    options: Options,
+) -> tuple[Labels, list[Labels]]:
+    """The labels of every table, each with its own notes."""
+    sides = []
+    plain = replace(options, key=(), unit=None, group=None)
+    for table, name, own in zip(tables, names, values, strict=True):
+        has_all = NOTHING not in own
+        content = [v if has_all or v != NOTHING else _STAND_IN for v in own]
+        columns, contents, group = [name], [content], None
+        if options.group is not None and table is tables[0]:
+            group = options.group
+            columns.append(group)
+            contents.append([table.read(group, value) for value in kinds.values[2 * len(tables)]])
+        cells = cells_of(table.files.kind, columns, contents, kinds, unit, group)
+        refuse_tags(cells, name, options)
+        (side,) = sides_of_cells(table.files, cells, plain, tell=table is tables[0])
+        if not has_all:
+            side = replace(side, names=tuple(NOTHING if n == _STAND_IN else n for n in side.names))
+        sides.append(side)
+    return sides[0], sides[1:]

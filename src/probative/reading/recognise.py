@@ -10,9 +10,8 @@ import numpy as np
 
 from probative.reading.annotations import Labels, LabelSets, Origin, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
-from probative.reading.formats import FORMATS, Glance
+from probative.reading.formats import FORMATS, TASKS, Glance, Input, Options, format_of, open_input
 from probative.reading.logs import Samples
-from probative.reading.opening import TASKS, Input, Options, format_of, open_input
 from probative.reading.table_sides import read_table
 from probative.reading.tables import is_number
 from probative.reading.tool_sides import PAIRS

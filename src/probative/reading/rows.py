@@ -23,30 +23,16 @@ from probative.reading.sequences import labels_from_array
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from probative.reading.annotations import Labels
+    from probative._validation import Mask
+    from probative.reading.annotations import Labels, Spans
     from probative.reading.source import Source
 
-__all__ = [
-    "BY_ROW",
-    "IGNORED",
-    "TOKENS",
-    "Rows",
-    "are_rows",
-    "check_label_names",
-    "choose_column",
-    "is_dataset",
-    "is_row",
-    "is_tag_column",
-    "label_names_of",
-    "label_names_of_features",
-    "labels_of_dataset",
-    "name_numbers",
-    "numbered_tags",
-    "read_rows",
-    "rows_of",
-    "tag_columns",
-    "tagged_rows",
-]
+
+# -----------------------------------------------------------------------------
+# Tags are texts, or numbers whose names are told apart from the rows: by the caller, by a
+# ``dataset_info.json`` beside the file, by the metadata of a Parquet file, by a dataset's
+# features. -100 says that a token is not to be looked at.
+# -----------------------------------------------------------------------------
 
 IGNORED = "\0ignored"  # what no tag is called: a token that is not looked at
 _IGNORED_NUMBER = -100
@@ -387,7 +373,7 @@ def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int] | Non
 
 def _parquet_records(source: Source) -> tuple[list[dict[str, Any]], dict[str, tuple[str, ...]]]:
     """The rows of a Parquet file, and what Hugging Face's own metadata in it say of its labels."""
-    from probative.reading.parquet_rows import parquet_rows
+    from probative.reading.parquet import parquet_rows
 
     records, metadata = parquet_rows(source)
     names: dict[str, tuple[str, ...]] = {}
@@ -465,3 +451,116 @@ def label_names_of_features(features: Any) -> dict[str, tuple[str, ...]]:
         if isinstance(found, list | tuple) and all(isinstance(name, str) for name in found):
             names[str(column)] = tuple(found)
     return names
+
+
+# -----------------------------------------------------------------------------
+# What is not looked at is left out of every side: tokens without a tag, texts not accepted.
+# -----------------------------------------------------------------------------
+
+
+def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Tagged]:
+    """The same sides without the tokens that the answer has no tag for.
+
+    Parameters
+    ----------
+    answer, systems
+        Sides of as many tokens; a system may have tags where the answer has none, not the reverse.
+    """
+    if not any(IGNORED in side.names for side in (answer, *systems)):
+        return [answer, *systems]
+    kept = _tagged(answer)
+    for system in systems:
+        if len(system.tags) != len(answer.tags):
+            return [answer, *systems]  # which the alignment complains about
+        lacking = np.flatnonzero(kept & ~_tagged(system))
+        if len(lacking):
+            raise system.text.error(
+                f"{len(lacking)} tokens have no tag (-100), but one in {answer.text.name}; "
+                f"expected a tag for each of these",
+                int(lacking[0]),
+            )
+    if not kept.any():
+        raise InputError("all tags are -100; expected at least one tag", answer.text.name)
+    return [_keep_tokens(side, kept) for side in (answer, *systems)]
+
+
+def _tagged(side: Tagged) -> Mask:
+    """Which tokens have a tag."""
+    named = np.array([name != IGNORED for name in side.names], dtype=bool)
+    return np.asarray(named[side.tags])
+
+
+def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
+    text = side.text
+    first = np.concatenate([[0], np.cumsum(kept)])[text.first]
+    sentences = None
+    if text.sentences is not None:
+        sentences = [
+            [word for word, keep in zip(words, kept[begin:end].tolist(), strict=True) if keep]
+            for words, begin, end in zip(
+                text.sentences, text.first[:-1].tolist(), text.first[1:].tolist(), strict=True
+            )
+        ]
+    row = None if text.row is None else text.row[kept]
+    names = tuple(name if name != IGNORED else "O" for name in side.names)  # of which none is left
+    return replace(
+        side,
+        text=replace(text, first=first, row=row, sentences=sentences),
+        tags=side.tags[kept],
+        names=names,
+    )
+
+
+def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[str, ...]]:
+    """The same sides without the texts that one of them has no answer for; and what was done.
+
+    A system may have an output for the texts with an answer only.
+    """
+    masks = [_left_out(side.text) for side in sides]
+    if not any(mask.any() for mask in masks):
+        return list(sides), ()
+    number = max(side.n_sentences for side in sides)
+    full = [mask for side, mask in zip(sides, masks, strict=True) if side.n_sentences == number]
+    out = np.any(full, axis=0)
+    rest = number - int(out.sum())
+    if not rest:
+        raise InputError("no text has an answer; expected at least one", sides[0].text.name)
+    kept = []
+    for side in sides:
+        if side.n_sentences == number:
+            kept.append(_keep_texts(side, ~out))
+        else:
+            kept.append(side)  # of as many texts as are left, or the alignment says so
+    note = f"{number - rest} of {number} texts are left out, as they were not accepted"
+    return kept, (note,)
+
+
+def _left_out(text: Text) -> Mask:
+    if text.left_out is None:
+        return np.zeros(text.n_sentences, dtype=bool)
+    return text.left_out
+
+
+def _keep_texts(side: Spans, kept: Mask) -> Spans:
+    number = np.cumsum(kept) - 1
+    mine = kept[side.sentence]
+    text = side.text
+    lengths = text.lengths[kept]
+    rows: Any = text.row
+    texts = text.sentences
+    return replace(
+        side,
+        sentence=number[side.sentence[mine]].astype(np.int32),
+        start=side.start[mine],
+        end=side.end[mine],
+        label=side.label[mine],
+        shape=None if side.shape is None else side.shape[mine],
+        text=replace(
+            text,
+            first=np.concatenate([[0], np.cumsum(lengths)]),
+            row=rows[kept] if rows is not None and len(rows) == len(kept) else None,
+            sentences=None if texts is None else [texts[i] for i in np.flatnonzero(kept).tolist()],
+            document=None if text.document is None else text.document[kept],
+            left_out=None,
+        ),
+    )

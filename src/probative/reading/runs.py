@@ -1,4 +1,4 @@
-"""Several runs of one system: the files that patterns stand for, and runs among Python's lists."""
+"""Find the systems and runs that words of a command line, lists and table columns stand for."""
 
 from __future__ import annotations
 
@@ -6,41 +6,32 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from glob import has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, Spans, Tagged
 from probative.reading.columns import TAG, read_tags
-from probative.reading.docs import are_docs
+from probative.reading.formats import open_input
 from probative.reading.inputs import is_frame, is_path, is_series
 from probative.reading.rows import are_rows, is_dataset
-from probative.reading.source import is_output
-from probative.reading.table_sides import read_table
+from probative.reading.sequences import sides_from_frame
+from probative.reading.source import is_brat_folder, is_output
+from probative.reading.table_sides import read_table, tags_reason
+from probative.reading.tools import are_docs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from probative.reading.opening import Input
+    from numpy.typing import NDArray
+
+    from probative.reading.formats import Input, Options
     from probative.reading.recognise import Annotations
-
-__all__ = [
-    "Runs",
-    "are_files",
-    "check_own_answer",
-    "find_runs",
-    "natural_order",
-    "numbered_siblings",
-    "refuse_mixture",
-    "runs_of",
-    "same_file",
-    "single_outputs",
-]
 
 
 class Runs(tuple[Any, ...]):
@@ -338,3 +329,264 @@ def _is_span(data: Any) -> bool:
     if not isinstance(data, (tuple, list)) or len(data) != 3:
         return False
     return all(isinstance(x, (int, np.integer)) for x in data[:2]) and isinstance(data[2], str)
+
+
+# -----------------------------------------------------------------------------
+# Tables whose rows belong to different runs, as a column of theirs says.
+# -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RunTable:
+    """The columns of a table, parted by the run to which every row belongs.
+
+    Attributes
+    ----------
+    name
+        What messages call the table.
+    runs
+        What the runs are called, in natural order.
+    sides
+        The labels of every column that was asked for, one `Labels` per run.
+    """
+
+    name: str
+    runs: tuple[str, ...]
+    sides: tuple[tuple[Labels, ...], ...]
+
+    def check_answers(self) -> None:
+        """Refuse runs whose rows are not on the same items: the first column is the answer."""
+        first, *others = self.sides[0]
+        for run, own in zip(self.runs[1:], others, strict=True):
+            self._check_order(first, run, own)
+            here = f"run {run!r}"
+            if len(own) != len(first):
+                raise InputError(
+                    f"{self.name}: {here} has {len(own)} rows, but run {self.runs[0]!r} has "
+                    f"{len(first)}; expected the same items in every run"
+                )
+            wrong = np.flatnonzero(first.codes != own.codes)
+            if first.units is not None and own.units is not None:
+                wrong = np.union1d(wrong, np.flatnonzero(first.units != own.units))
+            if len(wrong):
+                row = int(wrong[0])
+                raise InputError(
+                    f"{self.name}: row {row + 1} of {here} has the answer "
+                    f"{own.names[own.codes[row]]!r}, that of run {self.runs[0]!r} "
+                    f"{first.names[first.codes[row]]!r}; expected the same items in every run, in "
+                    f"the same order or with unit_column= to find them by"
+                )
+
+    def _check_order(self, first: Labels, run: str, own: Labels) -> None:
+        """Refuse rows that are called as those of the first run are, but in another order."""
+        mine, theirs = first.aligned, own.aligned
+        if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):
+            return
+        if not np.array_equal(np.sort(mine.codes), np.sort(theirs.codes)):
+            return  # every row of the table has a name of its own
+        wrong = np.flatnonzero(mine.codes != theirs.codes)
+        if len(wrong):
+            row = int(wrong[0])
+            raise InputError(
+                f"{self.name}: row {row + 1} of run {run!r} is {theirs.names[theirs.codes[row]]!r} "
+                f"by column {mine.column!r}, that of run {self.runs[0]!r} "
+                f"{mine.names[mine.codes[row]]!r}; expected the same order in every run, or "
+                f"unit_column={mine.column!r} to find them by"
+            )
+
+
+def read_run_table(
+    data: Any,
+    columns: Sequence[str | None],
+    run_column: str,
+    options: Options,
+    *,
+    sort: bool = True,
+) -> RunTable:
+    """Read columns of a table and part their rows by run.
+
+    Parameters
+    ----------
+    data
+        The path of a table, or a data frame.
+    columns
+        The columns of labels. Of a file, None stands for the one that its name tells.
+    run_column
+        The column of the runs.
+    options
+        How to read it.
+    sort
+        Whether to put the rows of every run in the order of their units, if there are any: not
+        where the answer stands elsewhere, in an order of its own.
+    """
+    how = replace(options, input_format="table", task="labels")
+    # names of runs are no predictions: numbers among them are no probabilities
+    plainly = replace(how, predicted=False, probability_columns=(), multilabel=None)
+    if is_path(data):
+        source = open_input(data, how).source
+        name = source.name
+        # apart: which column holds labels depends on how many are asked for
+        read = read_table(source, columns, how, ids=True, run_column=run_column)
+        sides = [_single(name, side) for side in read]
+        (run,) = (_single(name, side) for side in read_table(source, [run_column], plainly))
+    elif is_frame(data):
+        name = "gold" if options.column is None else options.column
+        named = [c for c in columns if c is not None]
+        if len(named) < len(columns):
+            raise InputError(f"{name}: is a data frame; expected its columns to be named")
+        sides = [_single(name, side) for side in sides_from_frame("columns", data, named, how)]
+        (of_run,) = sides_from_frame("run_column", data, [run_column], plainly)
+        run = _single(name, of_run)
+    else:
+        raise InputError("run_column: there is no table to look it up in; expected a table")
+    _refuse_tags(name, sides[0], options.task)
+    order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
+    rows = [_rows(run, code, sort=sort) for code in order]
+    return RunTable(
+        name,
+        tuple(run.names[code] for code in order),
+        tuple(tuple(_part(side, own) for own in rows) for side in sides),
+    )
+
+
+def _single(name: str, side: Labels | LabelSets | Tagged) -> Labels:
+    """The same side, if its rows have one label each."""
+    if not isinstance(side, Labels):
+        raise InputError(
+            f"{name}: run_column= parts rows of one label each; expected such a table, or a file "
+            f"for each run"
+        )
+    return side
+
+
+def _refuse_tags(name: str, answer: Labels, task: str | None) -> None:
+    """Refuse tags of tokens unless they were said to be labels: no run would be parted rightly."""
+    reason = tags_reason(answer.names)
+    if task not in (None, "labels") or (task is None and reason is not None):
+        what = "" if reason is None else f" and these are tags ({reason}),"
+        raise InputError(
+            f"{name}: run_column= parts rows of labels,{what} not of entities; expected a file for "
+            f"each run, or task='labels'"
+        )
+
+
+def _rows(run: Labels, code: int, *, sort: bool) -> NDArray[np.intp]:
+    """The rows of a run, by their units where there are any."""
+    own = np.flatnonzero(run.codes == code)
+    return own if run.units is None or not sort else own[np.argsort(run.units[own], kind="stable")]
+
+
+def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
+    units = None if side.units is None else side.units[rows]
+    said = side.texts
+
+    def texts() -> Sequence[str]:
+        everything = said() if said is not None else ()
+        return [everything[row] for row in rows.tolist()] if len(everything) else ()
+
+    return replace(
+        side,
+        codes=side.codes[rows],
+        units=units,
+        texts=None if said is None else texts,
+        aligned=_part_ids(side.aligned, rows),
+    )
+
+
+def _part_ids(ids: object, rows: NDArray[np.intp]) -> RowIds | None:
+    if not isinstance(ids, RowIds) or len(set(ids.codes[rows].tolist())) == 1 < len(rows):
+        return None  # the run has a name there, not its rows
+    return replace(ids, codes=ids.codes[rows])
+
+
+# -----------------------------------------------------------------------------
+# The systems that words of a command line stand for: files, folders, patterns, names.
+# -----------------------------------------------------------------------------
+
+
+class SystemFile(NamedTuple):
+    """The output of a system; without a name of its own it is called after its file."""
+
+    path: str
+    name: str | None = None
+
+
+def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[SystemFile]:
+    """The files that the words stand for, in their order, those of a folder by name.
+
+    Parameters
+    ----------
+    words
+        Each a file, a folder (all files in it), a pattern such as ``runs/*.conll``, or
+        ``name=file``.
+    beside
+        A file that is no system, though a folder or pattern may hold it: the answer.
+    """
+    files = []
+    for word in words:
+        found_here = list(_systems_files_of(word))
+        asked_for = len(found_here) == 1 and (found_here[0].name or found_here[0].path == word)
+        several = [file for file in found_here if asked_for or not _same_file(file, beside)]
+        if not several:
+            raise InputError("no file but the answer; expected outputs of systems", word)
+        files += several
+    return files
+
+
+def named_file(word: str) -> SystemFile:
+    """The file that a word stands for, ``file`` or ``name=file``; a file of that very name wins."""
+    if "=" not in word or word == "-" or Path(word).exists():
+        return SystemFile(word)
+    name, _, path = word.partition("=")
+    if not name.strip() or not path:
+        raise InputError(f"{word!r}: expected NAME=FILE")
+    return SystemFile(path, name.strip())
+
+
+def taken_for_file(word: str) -> str | None:
+    """A remark on a file whose name could have been read as ``name=file``, too."""
+    if "=" in word and Path(word).is_file() and Path(word.partition("=")[2]).is_file():
+        return f"{word}: there is a file of this name, so this is no NAME=FILE"
+    return None
+
+
+def folders_passed_over(words: Sequence[str]) -> list[str]:
+    """A remark on each folder among the words in which there are others: these are not read."""
+    remarks = []
+    for word in words:
+        if not _is_folder(word) or is_brat_folder(word):
+            continue
+        inside = [p for p in Path(word).iterdir() if p.is_dir() and p.name[0] != "."]
+        passed_over = sorted(p.name for p in inside if not is_brat_folder(p))
+        if passed_over:
+            remarks.append(f"{word}: folders in it are passed over: {', '.join(passed_over)}")
+    return remarks
+
+
+def _is_folder(word: str) -> bool:
+    return word != "-" and Path(word).is_dir()
+
+
+def _systems_files_of(word: str) -> Iterator[SystemFile]:
+    if word == "-" or is_output(word):
+        yield SystemFile(word)
+    elif _is_folder(word):
+        inside = sorted(p for p in Path(word).iterdir() if is_output(p) and p.name[0] != ".")
+        if not inside:
+            raise InputError("the folder holds no files; expected outputs of systems", word)
+        yield from (SystemFile(str(path)) for path in inside)
+    elif "=" in word:
+        yield named_file(word)
+    elif has_magic(word):
+        matches = [path for path in find_paths(word) if is_output(path)]
+        if not matches:
+            raise InputError("no file matches this pattern", word)
+        yield from map(SystemFile, matches)
+    else:
+        yield SystemFile(word)
+
+
+def _same_file(file: SystemFile, other: str | None) -> bool:
+    if other is None or other == "-" or not Path(other).exists() or not Path(file.path).exists():
+        return False
+    return Path(file.path).samefile(other)

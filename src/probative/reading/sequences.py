@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import Column, items_of, labels_of
 from probative._validation import shown
 from probative.errors import InputError
+from probative.labels import Column, items_of, labels_of
 from probative.reading.annotations import TEXT_COLUMNS, Labels, Spans, Tagged, Text
 from probative.reading.table_sides import Sides, is_read
 from probative.reading.tables import Cells, Wanted, choose_columns
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from probative.reading.annotations import LabelSets
-    from probative.reading.opening import Options
+    from probative.reading.formats import Options
 
 __all__ = [
     "labels_from_array",

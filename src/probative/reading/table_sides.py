@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._labels import is_missing, label_text, named, refuse_continuous
 from probative._validation import shown
 from probative.errors import InputError
+from probative.labels import is_missing, label_text, named, refuse_continuous
 from probative.reading.annotations import (
     TEXT_COLUMNS,
     Labels,
@@ -29,7 +29,7 @@ from probative.reading.tables import Wanted, plain_name, read_cells
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.reading.opening import Input, Options
+    from probative.reading.formats import Input, Options
     from probative.reading.source import Source
     from probative.reading.tables import Cells
 

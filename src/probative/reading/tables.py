@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._labels import Column
 from probative._validation import shown
 from probative.errors import InputError, suggestion
+from probative.labels import Column
 from probative.reading.annotations import TEXT_COLUMNS
 from probative.reading.source import LARGEST, Source, snippet
 
@@ -143,7 +143,7 @@ class Wanted(NamedTuple):
 def read_cells(source: Source, wanted: Wanted) -> Cells:
     """Read columns of a table: CSV, TSV, JSON lines, a JSON list or Parquet."""
     if source.is_parquet:
-        from probative.reading.parquet_rows import read_parquet_cells
+        from probative.reading.parquet import read_parquet_cells
 
         cells = read_parquet_cells(source, wanted)
     elif source.data[:1000].lstrip().startswith(b"{") or is_list_of_objects(source):

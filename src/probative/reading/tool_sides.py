@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
-from probative.reading.annotation_tools import predictions_of_label_studio
-from probative.reading.leaving_out import without_ignored_tokens
-from probative.reading.rows import choose_column, read_rows, tagged_rows
-from probative.reading.tool_formats import (
+from probative.reading.rows import choose_column, read_rows, tagged_rows, without_ignored_tokens
+from probative.reading.tools import (
+    predictions_of_label_studio,
     read_hipe_column,
     read_label_studio_side,
     read_samples,
@@ -19,7 +18,7 @@ from probative.reading.tool_formats import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative.reading.opening import Input
+    from probative.reading.formats import Input
     from probative.reading.rows import Rows
 
     Pair = tuple[Any, list[Any], list[str]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probative.reporting.document import Document, Table, Tracks, payload
-from probative.wording.ceiling import CAVEAT
 from probative.wording.numbers import counted, metric_words, number, task_words
+from probative.wording.verdict import CAVEAT
 
 if TYPE_CHECKING:
     from probative.results import Agreement, Ceiling, Interval

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Table, payload
+from probative.reporting.compare_page import EXAMPLE_WORDS, shown_example
+from probative.reporting.document import Document, Strong, Table, Tracks, payload
 from probative.reporting.rank_report import leaderboard_table, rank_document
-from probative.wording.numbers import counted
+from probative.reporting.render import as_csv, as_html, as_json
+from probative.reporting.score_report import label_table
+from probative.wording.numbers import (
+    counted,
+    equals,
+    metric_name,
+    metric_words,
+    points,
+    probability,
+    pvalue,
+)
 
 if TYPE_CHECKING:
-    from probative.results import Board
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["board_document", "board_payload", "refused_table"]
+    from probative.results import (
+        Board,
+        Example,
+        Interval,
+        LabelExample,
+        RankedPair,
+        RankedSystem,
+        Ranking,
+        SystemScores,
+    )
+
 
 # what there is to say of no system at all
 _NOTHING: dict[str, Any] = {"systems": [], "ranking": [], "pairs": [], "summary": ""}
@@ -56,3 +81,367 @@ def refused_table(board: Board) -> Table:
         title="Not scored",
         text_columns=2,
     )
+
+
+# -----------------------------------------------------------------------------
+# The pages and files of a board's site, from results alone.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Pair = tuple[str, str]
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+_HOME = (("../index.html", "Leaderboard"),)
+_DOWNLOADS = (
+    ("board.json", "everything"),
+    ("leaderboard.csv", "the leaderboard"),
+    ("scores.csv", "all scores of every system and label"),
+    ("pairs.csv", "every pair"),
+    ("submissions.csv", "the submissions, and why some were not scored"),
+)
+
+
+def board_pages(
+    board: Board,
+    pairs: Sequence[Pair],
+    examples: Mapping[Pair, Sequence[Example | LabelExample]],
+) -> dict[str, str]:
+    """The files of the site, content by path.
+
+    Parameters
+    ----------
+    board
+        The board.
+    pairs
+        Which pairs have a page: the names of the lower and of the higher system.
+    examples
+        The sentences on which they differ, where these may be shown.
+    """
+    # a site does not depend on what was known when it was built
+    steady = replace(
+        board,
+        submissions=tuple(
+            replace(one, status="scored") if one.status == "reused" else one
+            for one in board.submissions
+        ),
+    )
+    site = _Site(steady, {} if board.ranking is None else _addresses(board.ranking), set(pairs))
+    files = {"index.html": site.index(), **site.downloads()}
+    if board.ranking is None:
+        return files
+    for system in board.ranking.ranking:
+        files[f"systems/{site.address[system.name]}.html"] = site.system(system)
+    for pair in pairs:
+        files[f"pairs/{site.pair_address(pair)}.html"] = site.pair(pair, examples.get(pair, ()))
+    return files
+
+
+def _addresses(ranking: Ranking) -> dict[str, str]:
+    """What the page of every system is called: its name, where that can be a file's."""
+    names = [system.name for system in ranking.ranking]
+    times = Counter(name.casefold() for name in names)
+    return {
+        name: name
+        if _PLAIN.fullmatch(name) and times[name.casefold()] == 1
+        else f"{_plain_part(name)}.{_short_digest(name)}"
+        for name in names
+    }
+
+
+def _plain_part(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:40] or "system"
+
+
+def _short_digest(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:10]
+
+
+@dataclass(frozen=True)
+class _Site:
+    """A board, and where the pages of its systems and pairs stand."""
+
+    board: Board
+    address: Mapping[str, str]
+    pairs: set[Pair]
+
+    @property
+    def ranking(self) -> Ranking:
+        if self.board.ranking is None:
+            raise ValueError("no system, no page")
+        return self.board.ranking
+
+    def pair_address(self, pair: Pair) -> str:
+        parts = [_plain_part(name) for name in pair]
+        return f"{parts[1]}.{parts[0]}.{_short_digest(chr(0).join(pair))}"
+
+    def index(self) -> str:
+        """The leaderboard."""
+        if self.board.ranking is None:
+            tables = [refused_table(self.board)] if self.board.refused else []
+            why = "No submission could be scored." if tables else "No submissions yet."
+            return self._page("Leaderboard", why, tables, downloads=_DOWNLOADS)
+        pages = {pair: f"pairs/{self.pair_address(pair)}.html" for pair in sorted(self.pairs)}
+        document = rank_document(self.board.ranking, pages=pages)
+        shown = document.content()
+        links = [f"systems/{self.address[own.name]}.html" for own in self.board.ranking.ranking]
+        content = {
+            **shown,
+            "board": replace(shown["board"], links=tuple(links)),
+            "refused": refused_table(self.board) if self.board.refused else None,
+            "downloads": _DOWNLOADS,
+        }
+        return as_html(replace(document, page="leaderboard.html", content=lambda: content))
+
+    def downloads(self) -> dict[str, str]:
+        """The files to download."""
+        ranking = self.board.ranking
+        systems = () if ranking is None else ranking.ranking
+        pairs = () if ranking is None else ranking.pairs
+        scores = () if ranking is None else _score_records(ranking)
+        everything = Document("", board_payload(self.board), (), ())
+        return {
+            "board.json": as_json(everything),
+            "leaderboard.csv": _csv(own.to_dict() for own in systems),
+            "scores.csv": _csv(scores),
+            "pairs.csv": _csv(own.to_dict() for own in pairs),
+            "submissions.csv": _csv(self.board.records()),
+        }
+
+    def system(self, own: RankedSystem) -> str:
+        """The page of one system."""
+        ranking = self.ranking
+        scores = ranking[own.name]
+        tables = [_score_table(ranking, scores)]
+        if scores.by_label:
+            tables.append(replace(label_table(ranking, scores), title="By label"))
+        if len(ranking.ranking) > 1:
+            tables.append(self._rivals(own.name))
+        return self._page(own.name, _place(ranking, own), tables, way=_HOME)
+
+    def _rivals(self, name: str) -> Table:
+        """One system against every other, in the order of the leaderboard."""
+        ranking = self.ranking
+        rows, links, tracks = [], [], []
+        for other in ranking.ranking:
+            if other.name == name:
+                continue
+            pair = ranking.pair(name, other.name)
+            gap = _seen_from(pair, name)
+            rows.append(
+                (
+                    other.name,
+                    points(gap[0]),
+                    f"{points(gap[1], 1)} to {points(gap[2], 1)}",
+                    "–" if isnan(pair.p_adjusted) else pvalue(pair.p_adjusted),
+                    _decision(pair, name),
+                )
+            )
+            tracks.append(gap)
+            links.append(
+                f"../pairs/{self.pair_address((pair.a, pair.b))}.html"
+                if (pair.a, pair.b) in self.pairs
+                else f"{self.address[other.name]}.html"
+            )
+        return Table(
+            ("other system", "difference", "limits", "p adjusted", "this one is"),
+            tuple(rows),
+            title=f"Against the others, {metric_words(ranking.metric)} in points",
+            notes=(_limits_words(ranking),),
+            closing_words=True,
+            tracks=Tracks.of(tracks, zero=True),
+            links=tuple(links),
+        )
+
+    def pair(self, names: Pair, examples: Sequence[Example | LabelExample]) -> str:
+        """The page of two systems."""
+        ranking = self.ranking
+        pair = ranking.pair(*names)
+        gap = (pair.difference, pair.low, pair.high)
+        difference = Table(
+            ("difference", "points", "limits", "P(better)", "p", "p adjusted", "decided"),
+            (
+                (
+                    f"{pair.b} − {pair.a}",
+                    points(gap[0]),
+                    f"{points(gap[1])} to {points(gap[2])}",
+                    "–" if isnan(pair.p_b_better) else probability(pair.p_b_better),
+                    "–" if isnan(pair.pvalue) else pvalue(pair.pvalue),
+                    "–" if isnan(pair.p_adjusted) else pvalue(pair.p_adjusted),
+                    "yes" if pair.decided else "no",
+                ),
+            ),
+            title=f"Difference, {metric_words(ranking.metric)} in points",
+            notes=(_limits_words(ranking),),
+            tracks=Tracks.of([gap], zero=True),
+        )
+        below, above = ranking[pair.a], ranking[pair.b]
+        tables = [difference, _both(above, below, above.scores, below.scores, "Scores in points")]
+        tables += _labels_of_both(above, below, ranking.metric)
+        return self._page(
+            f"{pair.b} and {pair.a}",
+            _pair_words(pair, ranking),
+            tables,
+            way=(
+                *_HOME,
+                *((f"../systems/{self.address[name]}.html", name) for name in names[::-1]),
+            ),
+            examples=[shown_example(example) for example in examples],
+            example_words=EXAMPLE_WORDS["labels" if ranking.task == "labels" else "spans"],
+        )
+
+    def _page(self, title: str, lead: str, tables: Sequence[Table], **more: Any) -> str:
+        content = {"way": (), "downloads": (), "examples": (), **more, "lead": lead}
+        signed = payload("board", self.board.signature)
+        return as_html(
+            Document(title, signed, tuple(tables), (), page="board.html", content=lambda: content)
+        )
+
+
+def _score_records(ranking: Ranking) -> Iterable[dict[str, Any]]:
+    """Every score of every system and label."""
+    return [record for system in ranking.systems for record in system.records()]
+
+
+def _csv(records: Iterable[dict[str, Any]]) -> str:
+    return as_csv(Document("", {}, (), tuple(records)))
+
+
+def _place(ranking: Ranking, own: RankedSystem) -> str:
+    """Where a system stands, in a sentence."""
+    score = metric_name(ranking.metric, ranking.match)
+    if isnan(own.estimate):
+        return f"{own.name} has no {score}: {own.note or 'undefined'}."
+    ranks = (
+        f"rank {own.rank_low}"
+        if own.rank_low == own.rank_high
+        else f"between rank {own.rank_low} and rank {own.rank_high}"
+    )
+    best = "" if isnan(own.p_best) else f"; P(best) {equals(own.p_best)}"
+    return (
+        f"{own.name}: {score} {points(own.estimate)} ({points(own.low)} to "
+        f"{points(own.high)}): {ranks} of {counted(len(ranking.ranking), 'system')}{best}."
+    )
+
+
+def _score_table(ranking: Ranking, scores: SystemScores) -> Table:
+    rows = [
+        (
+            Strong(metric_words(score.metric))
+            if score.metric == ranking.metric
+            else metric_words(score.metric),
+            points(float(score.estimate)),
+            points(float(score.low)),
+            points(float(score.high)),
+            str(score.note or ""),
+        )
+        for score in scores.scores
+    ]
+    noted = any(row[-1] for row in rows)
+    columns = ("metric", "score", "low", "high", "note")
+    counts = scores.counts
+    tally = (
+        f"{counts.tp:,.0f} right of {counts.predicted:,.0f} returned and "
+        f"{counts.positives:,.0f} to be found."
+    )
+    return Table(
+        columns if noted else columns[:-1],
+        tuple(row if noted else row[:-1] for row in rows),
+        title=f"Scores in points with {100 * ranking.level:g} % intervals",
+        notes=(tally,),
+        closing_words=noted,
+        bold_note="The board ranks by the score in bold.",
+        tracks=Tracks.of([(float(s.estimate), float(s.low), float(s.high)) for s in scores.scores]),
+    )
+
+
+def _seen_from(pair: RankedPair, name: str) -> tuple[float, float, float]:
+    """The difference of a system and the other, and its limits."""
+    if pair.b == name:
+        return pair.difference, pair.low, pair.high
+    return -pair.difference, -pair.high, -pair.low
+
+
+def _decision(pair: RankedPair, name: str) -> str:
+    if not pair.decided:
+        return "not told apart"
+    return "better" if pair.b == name else "worse"
+
+
+def _limits_words(ranking: Ranking) -> str:
+    return (
+        f"The limits of all {counted(len(ranking.pairs), 'pair')} hold at once with "
+        f"{100 * ranking.level:g} % confidence; p adjusted allows for their number "
+        f"({ranking.adjustment.capitalize()})."
+    )
+
+
+def _pair_words(pair: RankedPair, ranking: Ranking) -> str:
+    if pair.identical:
+        return f"{pair.b} and {pair.a} have the same counts on every {ranking.by}."
+    if pair.decided:
+        return (
+            f"{pair.b} is better than {pair.a}: it scores {points(pair.difference)} points higher "
+            f"here (adjusted p = {pvalue(pair.p_adjusted)})."
+        )
+    if isnan(pair.p_adjusted):
+        return f"{pair.b} and {pair.a} cannot be compared: there is no evidence of one of them."
+    return (
+        f"{pair.b} and {pair.a} are not told apart (difference {points(pair.difference)} points, "
+        f"adjusted p = {pvalue(pair.p_adjusted)})."
+    )
+
+
+def _both(
+    above: SystemScores,
+    below: SystemScores,
+    one: Sequence[Interval],
+    other: Sequence[Interval],
+    title: str,
+) -> Table:
+    """The scores of two systems side by side."""
+    second = {score.metric: score for score in other}
+    rows = [
+        (
+            metric_words(score.metric),
+            *_with_limits(score),
+            *_with_limits(second[score.metric]),
+        )
+        for score in one
+        if score.metric in second
+    ]
+    limits = f"{100 * one[0].level:g} %" if one else "limits"
+    return Table(("metric", above.name, limits, below.name, limits), tuple(rows), title=title)
+
+
+def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> list[Table]:
+    """The same for every label that both may be scored on."""
+    second = {own.label: own for own in below.by_label}
+    wanted = metric.removeprefix("macro_")
+    rows = []
+    for own in above.by_label:
+        other = second.get(own.label)
+        pair = [] if other is None else [_of(own.scores, wanted), _of(other.scores, wanted)]
+        if pair:
+            rows.append((own.label, *_with_limits(pair[0]), *_with_limits(pair[1])))
+    if not rows:
+        return []
+    shown = metric_words(_of(above.by_label[0].scores, wanted).metric)
+    limits = f"{100 * above.by_label[0].scores[0].level:g} %"
+    return [
+        Table(
+            ("label", above.name, limits, below.name, limits),
+            tuple(rows),
+            title=f"By label, {shown} in points",
+        )
+    ]
+
+
+def _of(scores: Sequence[Interval], metric: str) -> Interval:
+    """The score of a label that is nearest to what systems are ranked by."""
+    return next((score for score in scores if score.metric == metric), scores[-1])
+
+
+def _with_limits(score: Interval) -> tuple[str, str]:
+    low, high = points(float(score.low), 1), points(float(score.high), 1)
+    return points(float(score.estimate)), f"{low} to {high}"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.reporting.curves import density_curve
-from probative.reporting.figures import BASELINE, CHALLENGER, new_figure, safe_name
+from probative.reporting.figures import BASELINE, CHALLENGER, density_curve, new_figure, safe_name
 from probative.wording.numbers import equals, metric_name
 
 if TYPE_CHECKING:

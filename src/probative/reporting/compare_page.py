@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from probative.metrics import label_metric
 from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.document import Table, Tracks
-from probative.reporting.forests import ON_A_PAGE
-from probative.reporting.groups_report import group_drawings, group_notes, group_tables
-from probative.reporting.posterior_drawings import difference_drawing
+from probative.reporting.forests import ON_A_PAGE, group_drawings, group_notes, group_tables
+from probative.reporting.posteriors import difference_drawing
 from probative.reporting.runs_report import has_runs, variance_drawing
 from probative.reporting.svg import Bar, forest, histogram
 from probative.results import LabelExample

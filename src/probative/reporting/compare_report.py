@@ -9,7 +9,7 @@ from probative.errors import InputError
 from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
 from probative.reporting.document import Document, Strong, Table, payload
-from probative.reporting.groups_report import group_notes, group_tables
+from probative.reporting.forests import group_notes, group_tables
 from probative.reporting.render import as_part
 from probative.reporting.runs_report import (
     companion_table,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.curve_drawings import curve_drawings
+import numpy as np
+
 from probative.reporting.document import Document, Table, payload
+from probative.reporting.figures import BASELINE, CHALLENGER, COLOURS, new_figure, safe_name
+from probative.reporting.svg import Series, lines
 from probative.wording.numbers import (
     metric_name,
     number,
@@ -18,10 +21,130 @@ from probative.wording.numbers import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from probative._validation import Array
     from probative.reporting.document import Drawing
     from probative.results import Comparison, Curve, CurveComparison, GateVerdict, Interval
 
-__all__ = ["comparison_document", "curves_document"]
+
+# -----------------------------------------------------------------------------
+# The figures of a curve for the page: precision by recall, scores by threshold, reliability.
+# -----------------------------------------------------------------------------
+
+_SHOWN = 200  # thresholds that a figure has room for
+
+
+def curve_drawings(curve: Curve, name: str = "") -> list[Drawing]:
+    """All figures of one curve.
+
+    Parameters
+    ----------
+    curve
+        What was found.
+    name
+        What titles call the system; nothing where there is one only.
+    """
+    who = f" of {name}" if name else ""
+    drawings = []
+    if len(curve.thresholds) > 1:  # of a single point there is no line
+        drawings = [_by_recall(curve, who), _by_threshold(curve, who)]
+    if curve.calibration is not None and len(curve.calibration.bins) > 1:
+        drawings.append(_reliability(curve, who))
+    return drawings
+
+
+def steps_shown(curve: Curve) -> NDArray[np.int64]:
+    """The thresholds that a figure shows."""
+    return curve.shown(_SHOWN)
+
+
+def fbeta_along(curve: Curve, at: NDArray[np.int64]) -> Array:
+    """F-beta at these thresholds."""
+    b = curve.best.beta**2
+    return (1 + b) * curve.tp[at] / (b * curve.positives + curve.tp[at] + curve.fp[at])
+
+
+def _as_steps(x: Array, *values: Array) -> tuple[Array, ...]:
+    """Rising thresholds and what holds at each, as corners of steps.
+
+    What a threshold scores holds for all above the next lower score, too: nothing slopes.
+    """
+    return np.repeat(x, 2)[:-1], *(np.repeat(v, 2)[1:] for v in values)
+
+
+def _series(name: str, estimate: Array, low: Array, high: Array) -> Series:
+    return Series(name, estimate.tolist(), low.tolist(), high.tolist())
+
+
+def _by_recall(curve: Curve, who: str) -> Drawing:
+    at = steps_shown(curve)
+    recall, precision = curve.recall[at], curve.precision[at]
+    one = curve.pointwise
+    low, high = curve.simultaneous.at_recall(recall)
+    level = f"{100 * curve.level:g} %"
+    ap = curve.average_precision
+    return lines(
+        recall.tolist(),
+        [
+            _series(
+                "all thresholds", precision, np.minimum(low, precision), np.maximum(high, precision)
+            ),
+            _series("one threshold", precision, one.precision_low[at], one.precision_high[at]),
+        ],
+        axis="recall",
+        title=f"Precision{who} in points against recall, with {level} bands.",
+        description=f"Average precision {points(ap.estimate)}, {level} interval "
+        f"{points(ap.low)} to {points(ap.high)}.",
+        reading="From left to right the threshold falls. The narrow band holds at a threshold that "
+        "was chosen beforehand, the wide one along the whole curve at once.",
+    )
+
+
+def _by_threshold(curve: Curve, who: str) -> Drawing:
+    at = steps_shown(curve)[::-1]
+    one, best = curve.pointwise, curve.best
+    name = metric_name(best.metric)
+    low = max(best.threshold_low, float(curve.thresholds[-1]))
+    score = fbeta_along(curve, at)
+    thresholds, *values = _as_steps(
+        curve.thresholds[at],
+        *(curve.precision[at], one.precision_low[at], one.precision_high[at]),
+        *(curve.recall[at], one.recall_low[at], one.recall_high[at]),
+        *(score, score, score),
+    )
+    return lines(
+        thresholds.tolist(),
+        [
+            _series("precision", *values[:3]),
+            _series("recall", *values[3:6]),
+            _series(name, *values[6:]),
+        ],
+        axis="threshold",
+        title=f"Scores{who} in points by threshold, with {100 * curve.level:g} % intervals.",
+        description=str(best),
+        shaded=[(low, best.threshold_high)],
+        reading=f"Items from a threshold on count as {curve.positive}. Shaded: where the threshold "
+        f"with the highest {name} may well lie.",
+    )
+
+
+def _reliability(curve: Curve, who: str) -> Drawing:
+    bins = curve.calibration.bins if curve.calibration is not None else ()
+    mean, share, low, high = (
+        np.array([getattr(b, field) for b in bins]) for field in ("mean", "share", "low", "high")
+    )
+    return lines(
+        mean.tolist(),
+        [_series("share positive", share, low, high), _series("ideal", mean, mean, mean)],
+        axis="mean probability of a bin",
+        title=f"Reliability{who}: share of positives in points by probability.",
+        description=str(curve.calibration),
+        reading="Bins of about as many items each. Where the band leaves out the ideal line, the "
+        "probabilities say more or less than comes true.",
+    )
 
 
 def curves_document(curves: Sequence[Curve]) -> Document:
@@ -304,3 +427,109 @@ def _drawings(curves: Sequence[Curve]) -> tuple[Drawing, ...]:
     by_system = [curve_drawings(c, c.name if several else "") for c in curves]
     most = max(map(len, by_system))
     return tuple(own[k] for k in range(most) for own in by_system if k < len(own))
+
+
+# -----------------------------------------------------------------------------
+# Curves of precision and recall as a figure for papers.
+# -----------------------------------------------------------------------------
+
+
+def curves_figure(curves: Sequence[Curve]) -> Figure:
+    """Draw precision by recall, F-beta by threshold, and reliability where there are probabilities.
+
+    Parameters
+    ----------
+    curves
+        Of one system, or of several on the same items.
+    """
+    calibrated = [curve for curve in curves if curve.calibration is not None]
+    figure, axes = new_figure(2 + bool(calibrated), width=3.6, height=3.4, squeeze=False)
+    by_recall, by_threshold, *reliability = axes[0]
+    for curve, colour in zip(curves, _colours(curves), strict=True):
+        _draw_by_recall(by_recall, curve, colour)
+        _draw_by_threshold(by_threshold, curve, colour)
+        if curve.calibration is not None:
+            _draw_reliability(reliability[0], curve, colour)
+    level = f"{100 * curves[0].level:g} %"
+    _finish(by_recall, "recall in points", "precision in points", f"{level} bands, simultaneous")
+    name = metric_name(curves[0].best.metric)
+    _finish(by_threshold, "threshold", f"{name} in points", "shaded: where the best may lie")
+    if reliability:
+        reliability[0].plot([0, 100], [0, 100], color="0.5", linewidth=0.8, linestyle="--")
+        _finish(
+            reliability[0],
+            "mean probability in points",
+            "share positive in points",
+            f"reliability, {level} intervals",
+        )
+    if len(curves) > 1:
+        handles, labels = by_recall.get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=min(4, len(curves)), frameon=False
+        )
+    return figure
+
+
+def _colours(curves: Sequence[Curve]) -> list[str]:
+    if len(curves) == 2:
+        return [BASELINE, CHALLENGER]
+    return [COLOURS[i % len(COLOURS)] for i in range(len(curves))]
+
+
+def _finish(axis: Axes, x: str, y: str, title: str) -> None:
+    axis.set_xlabel(x, fontsize=9)
+    axis.set_ylabel(y, fontsize=9)
+    axis.set_ylim(-2, 102)
+    axis.set_title(title, fontsize=9)
+
+
+def _draw_by_recall(axis: Axes, curve: Curve, colour: str) -> None:
+    at = steps_shown(curve)
+    recall, precision = curve.recall[at], curve.precision[at]
+    low, high = curve.simultaneous.at_recall(recall)
+    limits: Any = np.minimum(low, precision), np.maximum(high, precision)
+    marker = "o" if len(at) <= 30 else None
+    axis.fill_between(100 * recall, *(100 * v for v in limits), color=colour, alpha=0.15, lw=0)
+    axis.plot(
+        100 * recall,
+        100 * precision,
+        color=colour,
+        marker=marker,
+        markersize=3,
+        linewidth=1.4,
+        label=safe_name(curve.name),
+    )
+    axis.set_xlim(-2, 102)
+
+
+def _draw_by_threshold(axis: Axes, curve: Curve, colour: str) -> None:
+    at, best = steps_shown(curve), curve.best
+    # what a threshold scores holds for all above the next lower score, too
+    axis.step(
+        curve.thresholds[at][::-1],
+        100 * fbeta_along(curve, at)[::-1],
+        where="pre",
+        color=colour,
+        linewidth=1.4,
+    )
+    low = max(best.threshold_low, float(curve.thresholds[-1]))
+    axis.axvspan(low, best.threshold_high, color=colour, alpha=0.12, linewidth=0)
+    axis.plot(best.threshold, 100 * best.apparent, "*", color=colour, markersize=10)
+
+
+def _draw_reliability(axis: Axes, curve: Curve, colour: str) -> None:
+    bins = curve.calibration.bins if curve.calibration is not None else ()
+    mean, share = (np.array([getattr(b, name) for b in bins]) for name in ("mean", "share"))
+    below = np.array([max(0.0, b.share - b.low) for b in bins])
+    above = np.array([max(0.0, b.high - b.share) for b in bins])
+    axis.errorbar(
+        100 * mean,
+        100 * share,
+        yerr=[100 * below, 100 * above],
+        color=colour,
+        marker="o",
+        markersize=3.5,
+        linewidth=1.2,
+        elinewidth=0.9,
+    )
+    axis.set_xlim(-2, 102)

@@ -7,6 +7,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probative.errors import InputError
 from probative.files import write_whole
 from probative.reporting.escape import plain
@@ -15,16 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "BASELINE",
-    "CHALLENGER",
-    "COLOURS",
-    "figure_bytes",
-    "figure_format",
-    "new_figure",
-    "safe_name",
-    "save_figure",
-]
+    from probative.results import DifferencePosterior
+
 
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -86,3 +80,24 @@ def safe_name(name: str, longest: int = 30) -> str:
     """Keep matplotlib from reading dollar signs as formulas, and long names from taking over."""
     short = name if len(name) <= longest else name[: longest - 1] + "…"
     return plain(short).replace("$", r"\$")
+
+
+# -----------------------------------------------------------------------------
+# The curve of a posterior, for every figure that shows one.
+# -----------------------------------------------------------------------------
+
+_SHOWN = 0.999  # of the probability; what lies further out is too low to be seen
+_POINTS = 101
+_ENDS = 1 - 1e-9  # of the largest difference, which has no density itself
+
+
+def density_curve(posterior: DifferencePosterior) -> tuple[list[float], list[float]] | None:
+    """Differences and the density there, or None where there is no curve to draw."""
+    limits = np.array(getattr(posterior, "shown", posterior.interval)(_SHOWN))
+    most = 1.0 if np.max(np.abs(limits)) <= 1 else 2.0  # what scores down to -1 may differ by
+    low, high = np.clip(limits, -_ENDS * most, _ENDS * most)
+    if not low < high:
+        return None
+    grid = np.linspace(low, high, _POINTS)
+    density = np.asarray(posterior.pdf(grid))
+    return (grid.tolist(), density.tolist()) if np.all(np.isfinite(density)) else None

@@ -1,18 +1,23 @@
-"""A plan as a document."""
+"""Show a plan of units, or of runs and units."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from probative.errors import InputError
 from probative.options import sign
-from probative.reporting.document import Document, Table, payload
-from probative.wording.numbers import number, points
+from probative.reporting.document import Document, Strong, Table, payload
+from probative.reporting.figures import COLOURS, new_figure
+from probative.wording.numbers import metric_name, number, points
 
 if TYPE_CHECKING:
-    from probative.results import Plan
+    from matplotlib.figure import Figure
 
-__all__ = ["plan_document"]
+    from probative.results import Plan
+    from probative.results.runs import RunsPlan
 
 
 def plan_document(plan: Plan) -> Document:
@@ -59,3 +64,147 @@ def _sentence(plan: Plan, unit: str) -> str:
         f"{plan.units:,} {unit}s like the {plan.observed_units:,} of the pilot (normal "
         f"approximation){why}."
     )
+
+
+# -----------------------------------------------------------------------------
+# A plan of runs and units as a document.
+# -----------------------------------------------------------------------------
+
+
+def runs_plan_document(plan: RunsPlan) -> Document:
+    """Show how long the interval would be, how likely the difference shows, and what to buy."""
+    signed = plan.signature or sign("plan", plan.metric, f"level:{plan.level:g}")
+    return Document(
+        title="How many runs, how much data?",
+        payload=payload("plan", signed, **plan.to_dict()),
+        tables=(_grid(plan),),
+        records=tuple(plan.records()),
+        notes=(*_sentences(plan), signed),
+    )
+
+
+def _grid(plan: RunsPlan) -> Table:
+    """Half-widths with the power below them, and the units that the power needs."""
+    unit = plan.by
+    heads = ("runs of either", *(f"{n:,} {unit}s" for n in plan.units), f"{unit}s needed")
+    rows = []
+    lines = zip(plan.runs, plan.half_widths, plan.powers, plan.units_needed, strict=True)
+    for runs, widths, powers, needed in lines:
+        cells = [
+            _cell(width, power, enough=power >= plan.power)
+            for width, power in zip(widths, powers, strict=True)
+        ]
+        rows.append((f"{runs}", *cells, "–" if needed is None else f"{needed:,}"))
+    return Table(
+        heads,
+        tuple(rows),
+        title=(
+            f"± half the length of the {100 * plan.level:g} % interval for procedures (points), "
+            f"and the power to show {points(plan.difference)} points"
+        ),
+        bold_note=f"bold: power {number(plan.power, 2)} or more",
+    )
+
+
+def _cell(width: float, power: float, *, enough: bool) -> str:
+    text = f"±{100 * width:.2f} ({number(power, 2)})"
+    return Strong(text) if enough else text
+
+
+def _sentences(plan: RunsPlan) -> list[str]:
+    unit = plan.by
+    pilot = f"{plan.n_runs_a} and {plan.n_runs_b} runs on {plan.observed_units:,} {unit}s"
+    instead = f"no number of {unit}s would do as much"
+    if plan.units_instead is not None:
+        more = plan.units_instead - plan.observed_units
+        instead = f"so would {more:,} more {unit}{'s' if more != 1 else ''}"
+    now, then = (100 * w for w in (plan.half_width, plan.half_width_with_another_run))
+    told = [
+        f"The pilot ({pilot}) gives an interval of ±{now:.2f} points.",
+        f"One more run of either system would make it ±{then:.2f}; {instead}.",
+    ]
+    shares = {name: share for name, share in plan.shares.items() if not math.isnan(share)}
+    if shares:
+        seeds = shares["runs_a"] + shares["runs_b"]
+        told.append(
+            f"Of the variance of the difference, {100 * shares['units']:.0f} % comes from which "
+            f"{unit}s are in the test set, {100 * seeds:.0f} % from which runs there are, and "
+            f"{100 * shares['interaction']:.0f} % from what single runs do to single {unit}s, "
+            f"which more of either would lessen."
+        )
+    told.append(
+        "With the variances of the pilot, which are estimates: those of few runs are rough. Plan "
+        "with the smallest difference that would matter to you."
+    )
+    return [*told, *([plan.note] if plan.note else [])]
+
+
+# -----------------------------------------------------------------------------
+# What runs and units would bring, as contours.
+# -----------------------------------------------------------------------------
+
+# points that people call by name; one contour for each that lies on the figure
+_ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
+_MOST_LINES = 8
+
+
+def runs_plan_figure(plan: RunsPlan) -> Figure:
+    """Draw the half-width of the interval over units and runs, and where the power is enough.
+
+    A contour joins designs whose intervals are as long: where it is upright, only more units help,
+    where it lies flat, only more runs do.
+    """
+    surface = plan.surface
+    if surface is None or not np.all(surface.half_widths > 0):
+        raise InputError("plan: nothing varies in the pilot, so there is nothing to draw")
+    figure, axis = new_figure(1, 1, width=5.4, height=3.8)
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    widths = 100 * surface.half_widths
+    lines = axis.contour(
+        surface.units,
+        surface.runs,
+        widths,
+        levels=_levels(float(widths.min()), float(widths.max())),
+        colors="0.45",
+        linewidths=1,
+    )
+    axis.clabel(lines, fmt=lambda value: f"±{value:g}", fontsize=8)
+    reached = surface.powers.max() >= plan.power > surface.powers.min()
+    if reached:
+        axis.contourf(
+            surface.units,
+            surface.runs,
+            surface.powers,
+            levels=[plan.power, 1.01],
+            colors=[COLOURS[5]],
+            alpha=0.35,
+        )
+    now = (plan.n_runs_a + plan.n_runs_b) / 2
+    axis.plot(
+        plan.observed_units, now, "o", color=COLOURS[1], markersize=6, zorder=3, clip_on=False
+    )
+    axis.set_yticks(plan.runs, [str(number) for number in plan.runs])
+    axis.set_xticks(plan.units, [f"{number:,}" for number in plan.units], rotation=30, ha="right")
+    axis.minorticks_off()
+    axis.set_xlabel(f"{plan.by}s")
+    axis.set_ylabel("runs of either system")
+    shaded = (
+        f"; shaded: {100 * plan.difference:.3g} points show with power {plan.power:g}"
+        if reached
+        else ""
+    )
+    axis.set_title(
+        f"{metric_name(plan.metric)}: half the length of the {100 * plan.level:g} % interval, "
+        f"points\ndot: as now{shaded}",
+        fontsize=9,
+    )
+    return figure
+
+
+def _levels(low: float, high: float) -> list[float]:
+    """Round numbers between two others, a few of them at most."""
+    found = [value for value in _ROUND if low < value < high]
+    if len(found) > _MOST_LINES:
+        found = found[:: -(-len(found) // _MOST_LINES)]
+    return found or [(low + high) / 2]

@@ -2,32 +2,368 @@
 
 from __future__ import annotations
 
-from math import isnan
+import json
+import re
+from dataclasses import dataclass
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Strong, Table, payload
-from probative.reporting.rank_page import ranking_content
+from probative.reporting.compare_page import methods_of
+from probative.reporting.compare_report import comparison_part
+from probative.reporting.document import Document, Strong, Table, Tracks, payload
+from probative.reporting.escape import plain
+from probative.reporting.figures import COLOURS, new_figure
 from probative.reporting.runs_report import has_runs, spread_table
 from probative.reporting.score_report import oddities
 from probative.wording.numbers import (
     counted,
     match_words,
+    metric_name,
     metric_words,
     number,
     points,
     probability,
     pvalue,
+    signed_points,
     task_words,
 )
 from probative.wording.ranking import short_letters
+from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from probative.reporting.rank_page import PairCommand
-    from probative.results import RankedSystem, Ranking
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["leaderboard_table", "pair_table", "rank_document"]
+    from probative.results import Interval, LabelScores, RankedSystem, Ranking
+
+
+# -----------------------------------------------------------------------------
+# What the page of a leaderboard shows besides its sentences.
+# -----------------------------------------------------------------------------
+
+_SCORES_BY_LABEL = 100_000  # systems times labels that a page holds; about 2 MB
+_NAMED = 60  # systems that a matrix has room to name
+_PAIRS = 45_000  # pairs that it holds, those of 300 systems; about 3 MB
+_IN_FULL = 6_000_000  # bytes of comparisons in full; one has about 50,000
+_ENOUGH = 6  # comparisons from which on other processes are worth their start
+
+
+@dataclass(frozen=True)
+class PairCommand:
+    """The command that compares two systems in full.
+
+    Attributes
+    ----------
+    parts
+        Its words around those that stand for the two systems, the baseline first: once, or twice.
+    systems
+        What stands for every system in these places, by name.
+    """
+
+    parts: tuple[str, ...]
+    systems: Mapping[str, tuple[str, ...]]
+
+    def of(self, a: str, b: str) -> str:
+        """The command, with these words in the places of the two systems."""
+        gaps = (*(a, b) * (len(self.parts) // 2), "")
+        return "".join(part + word for part, word in zip(self.parts, gaps, strict=False))
+
+
+def ranking_content(
+    ranking: Ranking,
+    board: Table,
+    pairs: Table | None,
+    command: PairCommand | None = None,
+    pages: Mapping[tuple[str, str], str] | None = None,
+) -> dict[str, Any]:
+    """Everything that the template asks for.
+
+    Parameters
+    ----------
+    ranking
+        The ranking.
+    board, pairs
+        Its tables; the pairs as a table only where they are few.
+    command
+        What to type to see a pair in full that the page does not hold, where that is known.
+    pages
+        Where pairs have a page of their own, by the names of the lower and the higher system.
+    """
+    labels = _labels(ranking)
+    in_full = _in_full(ranking)
+    held = len(ranking.pairs) <= _PAIRS
+    tracks = Tracks.of([(s.estimate, s.low, s.high) for s in ranking.ranking])
+    return {
+        "facts": _facts(ranking),
+        "recognised": ranking.notes,
+        "board": board,
+        "tracks": tracks,
+        "rows": [
+            {"system": system, "cells": cells, "starts": _starts_tier(ranking.ranking, place)}
+            for place, (system, cells) in enumerate(zip(ranking.ranking, board.rows, strict=True))
+        ],
+        "values": [_sort_values(system) for system in ranking.ranking],
+        "labels": labels,
+        "pair_table": pairs,
+        "n_pairs": f"{len(ranking.pairs):,}",
+        "pairs_held": held and bool(ranking.pairs),
+        "in_full": in_full,
+        "in_full_words": _in_full_words(ranking, in_full),
+        "elsewhere": ("", "") if pages is not None else _elsewhere(ranking, in_full, command),
+        "methods": _methods(ranking) if in_full else [],
+        "left_out": _left_out(ranking, labels, held=held),
+        "label_metric": metric_name(_label_metric(ranking), ranking.match),
+        "data": page_data(ranking, labels, pairs=held, command=command, pages=pages or {}),
+        "words": _words(ranking),
+    }
+
+
+def _facts(ranking: Ranking) -> str:
+    parts = [
+        ranking.task,
+        counted(ranking.units, ranking.unit),
+        counted(len(ranking.ranking), "system"),
+    ]
+    return ", ".join(parts).capitalize() + "."
+
+
+def _starts_tier(ranking: Sequence[RankedSystem], place: int) -> bool:
+    return place > 0 and ranking[place].tier != ranking[place - 1].tier
+
+
+def _sort_values(system: RankedSystem) -> list[Any]:
+    """What each column of the leaderboard is sorted by: names as text, the rest as numbers."""
+    return [
+        system.name,
+        system.estimate,
+        system.low,
+        system.rank_low + system.rank_high / 1e6,
+        system.tier,
+        system.letters,
+        system.p_best,
+        system.expected_rank,
+    ]
+
+
+def _label_metric(ranking: Ranking) -> str:
+    """A label has no macro average, and no accuracy where all labels are pooled."""
+    metric = ranking.metric.removeprefix("macro_")
+    there = {s.metric for system in ranking.systems for e in system.by_label[:1] for s in e.scores}
+    return metric if metric in there else "f1"
+
+
+def _labels(ranking: Ranking) -> list[str]:
+    """The labels of all systems, or none where there are too many for a page."""
+    labels = sorted({entry.label for system in ranking.systems for entry in system.by_label})
+    return labels if len(labels) * len(ranking.systems) <= _SCORES_BY_LABEL else []
+
+
+def _left_out(ranking: Ranking, labels: Sequence[str], *, held: bool) -> list[str]:
+    said = []
+    if not labels and any(system.by_label for system in ranking.systems):
+        said.append(
+            f"Scores by label are left out here: the page holds {_SCORES_BY_LABEL:,} of them at "
+            f"most. JSON and CSV have all."
+        )
+    if not held:
+        said.append(
+            f"The {len(ranking.pairs):,} pairs are left out here: the page holds {_PAIRS:,} at "
+            f"most. JSON and CSV have all."
+        )
+    return said
+
+
+def _in_full(ranking: Ranking) -> list[dict[str, Any]]:
+    """The comparisons that fit into the page, each with its address and a line that sums it up."""
+    place = {system.name: i for i, system in enumerate(ranking.ranking)}
+    jobs = -1 if len(ranking.comparisons) >= _ENOUGH else 1
+    shown, size = [], 0
+    for result, part in in_processes(comparison_part, ranking.comparisons, jobs):
+        size += len(part.encode())
+        if size > _IN_FULL:
+            break
+        c = result.comparisons[0]
+        shown.append(
+            {
+                "address": f"pair-{place[c.b]}-{place[c.a]}",
+                "title": f"{c.b} against {c.a}",
+                "words": _pair_words(ranking, c.b, c.a),
+                "part": part,
+            }
+        )
+    return shown
+
+
+def _pair_words(ranking: Ranking, above: str, below: str) -> str:
+    """What is decided of a pair, in a few words."""
+    pair = ranking.pair(above, below)
+    if pair.identical:
+        return "the same everywhere"
+    if isnan(pair.p_adjusted):
+        return "no evidence"
+    told = "decided" if pair.decided else "not told apart"
+    adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
+    p = f"{adjusted}p = {pvalue(pair.p_adjusted)}"
+    return f"{signed_points(pair.difference)} points, {p}, {told}"
+
+
+def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
+    if not in_full:
+        return ""
+    model = (
+        f"comes from a model of the cases in which the two are right or wrong, that above from "
+        f"draws over the {ranking.by}s."
+    )
+    if len(ranking.pairs) == 1:
+        return "What the comparison of two systems shows."
+    megabytes = sum(len(entry["part"].encode()) for entry in in_full) / 1e6
+    which = (
+        "Every pair"
+        if len(in_full) == len(ranking.pairs)
+        else f"{len(in_full):,} of the {len(ranking.pairs):,} pairs, those of the leader and of "
+        f"neighbours first,"
+    )
+    return (
+        f"{which} as the comparison of two systems shows it ({megabytes:.1f} MB of this page). Its "
+        f"intervals are of that pair alone, so most are narrower than the limits above, which hold "
+        f"for all pairs at once; adjusted p is the same. Its P(better) {model}"
+    )
+
+
+def _elsewhere(
+    ranking: Ranking, in_full: Sequence[dict[str, Any]], command: PairCommand | None
+) -> tuple[str, str]:
+    """How to see the other pairs in full: a sentence, and a command where there is one."""
+    if len(in_full) == len(ranking.pairs) or ranking.task == "counts":
+        return "", ""  # of counts nothing more is known
+    if has_runs(ranking):
+        words = "Two systems with several runs have two answers, for these models and for new runs."
+        return f"{words} This page has neither in full: compare tells both, pair by pair.", ""
+    which = "others" if in_full else "pairs"
+    if command is None:
+        words = "compare does that for two systems, rank for as many pairs as its comparisons say."
+        return f"The {which} are not compared in full on this page: {words}", ""
+    words = (
+        "This command does it, with two systems for A and B; a pair that is chosen shows its own:"
+    )
+    return f"The {which} are not compared in full on this page. {words}", command.of("A", "B")
+
+
+def _methods(ranking: Ranking) -> list[tuple[str, str]]:
+    """Each number's recipe; the p-values are those of the leaderboard."""
+    several = (
+        f"p-values are adjusted for all {len(ranking.pairs):,} pairs of the leaderboard by "
+        f"{ranking.adjustment.capitalize()}'s method; intervals are not."
+    )
+    return [
+        (term, several if term == "Several systems" else words)
+        for term, words in methods_of(ranking.comparisons[0])
+    ]
+
+
+def page_data(
+    ranking: Ranking,
+    labels: Sequence[str],
+    *,
+    pairs: bool,
+    command: PairCommand | None = None,
+    pages: Mapping[tuple[str, str], str],
+) -> str:
+    """The numbers of the page as JSON that can stand in a script element.
+
+    Scores and differences are fractions of 1 to six decimals, p-values to four digits; undefined
+    is null. `pairs` go by the places of their systems: 0 with 1, 0 with 2, …, 1 with 2, ….
+    """
+    place = {label: i for i, label in enumerate(labels)}
+    own = {system.name: system for system in ranking.systems}
+    metric = _label_metric(ranking)
+    content: dict[str, Any] = {
+        "names": [plain(system.name) for system in ranking.ranking],
+        "scores": [_limits(system) for system in ranking.ranking],
+        "labels": [plain(label) for label in labels],
+        "byLabel": [_by_label(own[s.name].by_label, place, metric) for s in ranking.ranking],
+        "level": ranking.level,
+    }
+    if pairs:
+        columns = {
+            "d": [_rounded(pair.difference) for pair in ranking.pairs],
+            "low": [_rounded(pair.low) for pair in ranking.pairs],
+            "high": [_rounded(pair.high) for pair in ranking.pairs],
+            "p": [_digits(pair.pvalue) for pair in ranking.pairs],
+            "adjusted": [_digits(pair.p_adjusted) for pair in ranking.pairs],
+            "better": [_rounded(pair.p_b_better) for pair in ranking.pairs],
+            "decided": [int(pair.decided) for pair in ranking.pairs],
+            "same": [int(pair.identical) for pair in ranking.pairs],
+        }
+        content["pairs"] = columns
+    if pages:
+        at = {system.name: i for i, system in enumerate(ranking.ranking)}
+        content["pages"] = {f"{at[b]}-{at[a]}": address for (a, b), address in pages.items()}
+    if command is not None:
+        words = [[plain(w) for w in command.systems[system.name]] for system in ranking.ranking]
+        content["command"] = {"systems": words, "parts": [plain(part) for part in command.parts]}
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # nothing in it may end the element, or begin another
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _by_label(
+    entries: Sequence[LabelScores], place: dict[str, int], metric: str
+) -> dict[int, list[float | None]]:
+    return {
+        place[entry.label]: _limits(next(s for s in entry.scores if s.metric == metric))
+        for entry in entries
+        if entry.label in place
+    }
+
+
+def _limits(score: Interval | RankedSystem) -> list[float | None]:
+    return [_rounded(float(value)) for value in (score.estimate, score.low, score.high)]
+
+
+def _rounded(value: float) -> float | None:
+    return round(value, 6) if isfinite(value) else None
+
+
+def _digits(value: float) -> float | None:
+    return float(f"{value:.4g}") if isfinite(value) else None
+
+
+def _narrow(ranking: Ranking) -> str:
+    many = len(ranking.ranking) > _NAMED
+    return " Fewer systems, chosen by name above, make larger squares." if many else ""
+
+
+def _words(ranking: Ranking) -> dict[str, str]:
+    """Each part of the page in plain words."""
+    metric, level = metric_name(ranking.metric, ranking.match), f"{100 * ranking.level:g} %"
+    scores = [system.estimate for system in ranking.ranking if isfinite(system.estimate)]
+    several = len(ranking.pairs) > 1
+    at_once = "for all pairs at once " if several else ""
+    adjusted = (
+        f"; adjusted, it allows for the number of pairs ({ranking.adjustment.capitalize()})"
+        if several
+        else "; of one pair it needs no adjustment"
+    )
+    spread = f", from {points(max(scores))} to {points(min(scores))}" if scores else ""
+    return {
+        "board": f"{metric[:1].upper()}{metric[1:]} of each system with its own {level} interval"
+        f"{spread}. A line above a row begins a tier: all systems above it are decided better than "
+        f"the one in that row. Intervals that overlap do not tell whether two systems differ: the "
+        f"pairs below do.",
+        "matrix": f"Each square compares the system of its row with the one of its column. Blue: "
+        f"the row is better. Orange: the column is. Grey: the scores are equal; empty: one is "
+        f"undefined. The stronger the colour, the larger the difference. A "
+        f"full square is decided (adjusted p at most {1 - ranking.level:.4g}), a small one is not: "
+        f"the two tie.{_narrow(ranking)}",
+        "pair": f"The limits hold {at_once}with a confidence of {level}. p is of the "
+        f"{ranking.test} randomisation test by {ranking.by}{adjusted}. P(better) is the "
+        f"probability, given these data and nothing else, that a system scores higher than the "
+        f"other on {ranking.by}s like these.",
+    }
+
 
 _SHOWN = 28  # pairs of a table that people read: those of eight systems
 
@@ -182,3 +518,83 @@ def _records(ranking: Ranking) -> list[dict[str, Any]]:
     for own in ranking.run_scores or ():
         systems += ({"kind": "run", **record} for record in own.records())
     return systems + [{"kind": "pair", **pair.to_dict()} for pair in ranking.pairs]
+
+
+# -----------------------------------------------------------------------------
+# The leaderboard as a figure for a paper: scores, intervals, and bars that join what ties.
+# -----------------------------------------------------------------------------
+
+_ROW, _HEAD = 0.27, 1.1  # inches
+_LONGEST = 32  # characters of a name
+
+
+def rank_figure(ranking: Ranking) -> Figure:
+    """Draw a critical-difference style diagram: an upright bar joins systems that tie.
+
+    Left: every system's score with its interval. Right: one bar per tie letter; systems that no
+    bar joins are decided.
+    """
+    rows = len(ranking.ranking)
+    groups = tied_groups(ranking)
+    widths = [3.0, max(0.4, 0.16 * len(groups))]
+    figure, (scores, ties) = new_figure(
+        2,
+        1,
+        width=(2.0 + sum(widths)) / 2,
+        height=_HEAD + _ROW * rows,
+        sharey=True,
+        gridspec_kw={"width_ratios": widths},
+    )
+    _draw_scores(scores, ranking)
+    _draw_ties(ties, groups, rows)
+    return figure
+
+
+def tied_groups(ranking: Ranking) -> list[list[int]]:
+    """The places of the systems that share each letter, where it is more than one."""
+    groups: dict[str, list[int]] = {}
+    for place, system in enumerate(ranking.ranking):
+        for letter in re.findall(r"[A-Za-z]'*", system.letters):
+            groups.setdefault(letter, []).append(place)
+    return [places for places in groups.values() if len(places) > 1]
+
+
+def _draw_scores(axis: Axes, ranking: Ranking) -> None:
+    places = list(range(len(ranking.ranking)))
+    runs = {o.system: o.scores for o in ranking.run_scores or () if o.metric == ranking.metric}
+    for place, system in zip(places, ranking.ranking, strict=True):
+        if isnan(system.estimate):
+            continue
+        axis.plot([100 * system.low, 100 * system.high], [place, place], color="0.6", linewidth=1.5)
+        colour = COLOURS[0] if system.rank_low == 1 else "0.25"
+        axis.plot(100 * system.estimate, place, "o", color=colour, markersize=4.5)
+        own = runs.get(system.name, ())
+        if len(own) > 1:  # single runs, paler and a little lower
+            low = [place + 0.25] * len(own)
+            axis.plot([100 * s for s in own], low, "o", color=colour, alpha=0.45, markersize=2.5)
+    axis.set_yticks(places, [_short(system.name) for system in ranking.ranking])
+    axis.set_ylim(len(places) - 0.5, -0.5)
+    if any(system.rank_low == 1 < system.rank_high for system in ranking.ranking):
+        axis.set_title("blue: may rank first", fontsize=9)
+    axis.set_xlabel(
+        f"{metric_name(ranking.metric, ranking.match)} (points) with {100 * ranking.level:g} % "
+        f"interval"
+    )
+
+
+def _draw_ties(axis: Axes, groups: list[list[int]], rows: int) -> None:
+    for column, places in enumerate(groups):
+        axis.plot([column, column], [places[0] - 0.2, places[-1] + 0.2], color="0.75", linewidth=1)
+        axis.plot([column] * len(places), places, "s", color=COLOURS[0], markersize=4)
+    axis.set_xlim(-0.8, max(len(groups), 1) - 0.2)
+    axis.set_ylim(rows - 0.5, -0.5)
+    axis.tick_params(left=False, labelleft=False, bottom=False, labelbottom=False)
+    axis.grid(visible=False)
+    axis.spines[["left", "bottom"]].set_visible(False)
+    axis.set_title("ties" if groups else "no ties", fontsize=9)
+
+
+def _short(name: str) -> str:
+    """A name that leaves room for the figure, without what matplotlib would take for formulas."""
+    text = plain(name).replace("$", r"\$")
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -16,11 +16,11 @@ from probative.errors import InputError
 from probative.metrics import TABLE
 from probative.reporting import escape
 from probative.reporting.document import Strong
-from probative.reporting.text_tracks import draw_tracks
+from probative.reporting.escape import plain
 from probative.wording.numbers import points
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from jinja2 import Environment
@@ -28,9 +28,125 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-    from probative.reporting.document import Document, Table
+    from probative.reporting.document import Document, Table, Tracks
 
-__all__ = ["FORMATS", "UNLIMITED", "as_html", "as_latex", "as_part", "is_page", "render"]
+
+# -----------------------------------------------------------------------------
+# Tables as plain text where nothing must be broken: what goes to a file or a pipe.
+#
+# Rich draws the others, in colour or on a narrow terminal; it takes longer to load than a score
+# takes to compute.
+# -----------------------------------------------------------------------------
+
+
+def table_lines(table: Table, width: int) -> list[str] | None:
+    """The lines of a table, each column as wide as it needs; None where that is not all."""
+    rows = [[plain(cell) for cell in row] for row in (table.columns, *table.rows)]
+    title = plain(table.title)
+    texts = [title, *(cell for row in rows for cell in row)]
+    if len(rows) == 1 or not rows[0] or any(not text.isprintable() for text in texts):
+        return None
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    total = sum(widths) + 3 * (len(widths) - 1) + 2
+    if total > width or cell_len(title) > total or 0 in widths:
+        return None
+    words = [table.holds_words(i) for i in range(len(widths))]
+    head, *body = (" " + "   ".join(_padded(row, widths, words)) for row in rows)
+    return [title, "", head, " " + "─" * (total - 2), *body, ""]
+
+
+def note_lines(note: str, width: int | None) -> list[str]:
+    """A sentence in lines of this width; on one line where there is no limit."""
+    text = plain(note)
+    if width is None or cell_len(text) <= width:
+        return [text]
+    lines, line = [], ""
+    for word in text.split():
+        wider = f"{line} {word}" if line else word
+        if line and cell_len(wider) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = wider
+        while cell_len(line) > width:  # longer than a line: cut
+            at = next((i for i in range(len(line), 0, -1) if cell_len(line[:i]) <= width), 1)
+            lines.append(line[:at])
+            line = line[at:]
+    return [*lines, line]
+
+
+def cell_len(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():  # as most are: no need for tables of wide characters
+        return len(text)
+    from rich.cells import cell_len as columns_of
+
+    return columns_of(text)
+
+
+def _padded(row: list[str], widths: list[int], words: list[bool]) -> Iterable[str]:
+    for cell, size, from_left in zip(row, widths, words, strict=True):
+        text = cell if from_left else cell.rstrip()
+        room = " " * (size - cell_len(text))
+        yield text + room if from_left else room + text
+
+
+# -----------------------------------------------------------------------------
+# Intervals drawn with characters in the rows of a table: a forest plot for the terminal.
+# -----------------------------------------------------------------------------
+
+_LEAST, _MOST = 15, 41  # characters of a drawing; odd, so that something stands in the middle
+_TEXT_TRACKS_GAP = 3  # between columns
+
+
+def draw_tracks(table: Table, width: int) -> Table:
+    """The table with its intervals drawn, where it asks for that and there is room.
+
+    Columns that can be spared make room for it.
+    """
+    if table.track_column is None or table.tracks is None:
+        return table
+    room = _room(table, width)
+    narrow = table
+    while room < _LEAST and narrow.droppable and narrow.track_column is not None:
+        narrow = narrow.without(narrow.droppable[0])
+        room = _room(narrow, width)
+    if room < _LEAST or narrow.track_column is None:
+        return table
+    size, place = min(room, _MOST), narrow.track_column
+    if narrow is not table:
+        spared = [head for head in table.columns if head not in narrow.columns]
+        words = f"Columns left out for want of room: {', '.join(spared)}."
+        narrow = replace(narrow, notes=(*narrow.notes, words))
+    cells = [_drawn(row, table.tracks, size) for row in table.tracks.rows]
+    return narrow.with_column(place, "", cells)
+
+
+def _room(table: Table, width: int) -> int:
+    """The characters that the other columns leave."""
+    rows = (table.columns, *table.rows)
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    return width - sum(widths) - _TEXT_TRACKS_GAP * len(widths) - 4
+
+
+def _drawn(row: tuple[float, float, float] | None, tracks: Tracks, size: int) -> str:
+    """One interval: ``├──●──┤``, with ``┊`` at zero."""
+
+    def place(value: float) -> int:
+        share = (value - tracks.low) / (tracks.high - tracks.low)
+        return min(size - 1, max(0, round(share * (size - 1))))
+
+    signs = [" "] * size
+    if tracks.zero:
+        signs[place(0.0)] = "┊"
+    if row is not None:
+        estimate, low, high = (place(value) for value in row)
+        for at in range(low, high + 1):
+            signs[at] = "┼" if signs[at] == "┊" and low < at < high else "─"
+        signs[low], signs[high] = "├", "┤"
+        signs[estimate] = "●"
+    return f"│{''.join(signs)}│"  # a column of numbers would lose the blanks at its ends
+
 
 _WIDE, _MOST_COLUMNS = 7, 8  # columns of a LaTeX table that are set closely; that fit a page
 _PAGE, _GAP = 80, 1.5  # letters in a line of a small table, and those that columns are apart
@@ -61,8 +177,6 @@ def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED)
 
 def _as_plain_text(document: Document, width: int = UNLIMITED) -> str | None:
     """The same without Rich, where all tables fit."""
-    from probative.reporting.plain_text import note_lines, table_lines
-
     lines: list[str] = []
     room = None if width == UNLIMITED else width
     for words in document.leading:

@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from probative.reporting.document import Drawing
     from probative.results import Comparison, Ranking, RunScores, Scores
 
-__all__ = [
-    "PARTS",
-    "companion_table",
-    "has_runs",
-    "main_metric",
-    "mean_table",
-    "named_pairs",
-    "named_shares",
-    "repeats_table",
-    "run_table",
-    "single_runs",
-    "spread_table",
-    "variance_drawing",
-    "variance_table",
-]
 
 # what the parts of the variance come from, and the colours in which they are drawn
 PARTS = {

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
+from probative.options import sign
 from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.document import Document, Table, Tracks, payload
 from probative.reporting.escape import plain
-from probative.reporting.groups_report import group_score_table
+from probative.reporting.forests import group_score_table
 from probative.reporting.runs_report import (
     has_runs,
     main_metric,
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.counts import Counts
-    from probative.results import Interval, Scores, SystemScores
+    from probative.results import FileCheck, Interval, Scores, SystemScores
 
-__all__ = ["conlleval_report", "label_table", "oddities", "scores_document"]
 
 _UNTYPED = "_"
 _SHOWN = 200  # labels of a table that people read
@@ -275,3 +275,41 @@ def _conlleval_scores(counts: Counts) -> str:
     both = precision + recall
     f1 = 2 * precision * recall / both if both else 0.0
     return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
+
+
+# -----------------------------------------------------------------------------
+# The check of a file as a document.
+# -----------------------------------------------------------------------------
+
+
+def check_document(report: FileCheck, *, signature: str = "") -> Document:
+    """Show what a file is, and what is wrong with it."""
+    signed = signature or sign("check", report.input_format, report.task)
+    facts = (
+        ("file", report.path),
+        ("format", report.input_format),
+        *((("because", report.reason),) if report.reason else ()),
+        ("task", report.task),
+        *report.facts.items(),
+    )
+    tables = [
+        Table(
+            ("what", "value"),
+            tuple((name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts),
+            text_columns=2,
+        )
+    ]
+    if report.labels:
+        rows = tuple((label, f"{times:,}") for label, times in report.labels.items())
+        tables.append(Table(("label", "number"), rows, title="Labels"))
+    verdict = "Nothing is wrong with it."
+    if report.problems:
+        verdict = "What is wrong with it:"
+    return Document(
+        title=f"Check of {report.path}",
+        payload=payload("check", signed, **report.to_dict()),
+        tables=tuple(tables),
+        records=tuple({"problem": problem} for problem in report.problems)
+        or tuple({"label": label, "number": times} for label, times in report.labels.items()),
+        notes=(verdict, *report.problems),
+    )

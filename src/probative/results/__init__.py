@@ -11,21 +11,34 @@ from typing import TYPE_CHECKING
 from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
-    from probative.results.agreement import Agreement, Ceiling, PairAgreement
-    from probative.results.base import Interval, Result, jsonable
-    from probative.results.bayes import BayesTest
-    from probative.results.boards import Board, Submission
+    from probative.results.base import (
+        DifferencePosterior,
+        Interval,
+        Result,
+        ScorePosterior,
+        jsonable,
+    )
     from probative.results.comparisons import (
         Bucket,
         BucketDifference,
         Comparison,
         Comparisons,
+        Difference,
         Example,
+        GateVerdict,
+        Group,
+        GroupSummary,
+        GroupWeight,
+        Heterogeneity,
         LabelDifference,
         LabelExample,
+        NullDistribution,
+        RandomizationTest,
+        SignificanceTest,
         SystemScore,
     )
     from probative.results.crossval import (
+        BayesTest,
         FoldCounts,
         ModelComparison,
         ScorePosteriors,
@@ -45,18 +58,9 @@ if TYPE_CHECKING:
         DatasetCount,
         MeanDifference,
     )
-    from probative.results.estimates import (
-        Estimate,
-        EstimatedDifference,
-        EstimatedScore,
-        EstimatedStratum,
-    )
-    from probative.results.gates import GateVerdict
-    from probative.results.groups import Group, GroupSummary, GroupWeight, Heterogeneity
     from probative.results.ledger import Fingerprints, GateUse, Ledger, TestSet, TestSetUse
     from probative.results.plans import Plan
-    from probative.results.posteriors import DifferencePosterior, ScorePosterior
-    from probative.results.ranking import RankedPair, RankedSystem, Ranking
+    from probative.results.ranking import Board, RankedPair, RankedSystem, Ranking, Submission
     from probative.results.runs import (
         ModelsAnswer,
         ProceduresAnswer,
@@ -66,8 +70,16 @@ if TYPE_CHECKING:
         RunsPlan,
         VarianceParts,
     )
-    from probative.results.sampled import Sampled, SampledStratum
-    from probative.results.scores import FileCheck, LabelScores, RunScores, Scores, SystemScores
+    from probative.results.scores import (
+        Agreement,
+        Ceiling,
+        FileCheck,
+        LabelScores,
+        PairAgreement,
+        RunScores,
+        Scores,
+        SystemScores,
+    )
     from probative.results.segmentation import (
         BestCut,
         CurvePoint,
@@ -76,12 +88,15 @@ if TYPE_CHECKING:
         SegmentationSweep,
         SegmenterRun,
     )
-    from probative.results.sequences import Look, Looks
-    from probative.results.tests import (
-        Difference,
-        NullDistribution,
-        RandomizationTest,
-        SignificanceTest,
+    from probative.results.surveys import (
+        Estimate,
+        EstimatedDifference,
+        EstimatedScore,
+        EstimatedStratum,
+        Look,
+        Looks,
+        Sampled,
+        SampledStratum,
     )
 
 __all__ = [
@@ -167,21 +182,39 @@ __all__ = [
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
-        "agreement": ("Agreement", "Ceiling", "PairAgreement"),
-        "base": ("Interval", "Result", "jsonable"),
-        "bayes": ("BayesTest",),
-        "boards": ("Board", "Submission"),
+        "base": (
+            "DifferencePosterior",
+            "Interval",
+            "Result",
+            "ScorePosterior",
+            "jsonable",
+        ),
         "comparisons": (
             "Bucket",
             "BucketDifference",
             "Comparison",
             "Comparisons",
+            "Difference",
             "Example",
+            "GateVerdict",
+            "Group",
+            "GroupSummary",
+            "GroupWeight",
+            "Heterogeneity",
             "LabelDifference",
             "LabelExample",
+            "NullDistribution",
+            "RandomizationTest",
+            "SignificanceTest",
             "SystemScore",
         ),
-        "crossval": ("FoldCounts", "ModelComparison", "ScorePosteriors", "SplitBalance"),
+        "crossval": (
+            "BayesTest",
+            "FoldCounts",
+            "ModelComparison",
+            "ScorePosteriors",
+            "SplitBalance",
+        ),
         "curves": (
             "Band",
             "BestThreshold",
@@ -190,14 +223,27 @@ __getattr__, __dir__ = names_on_demand(
             "Curve",
             "CurveComparison",
         ),
-        "datasets": ("Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"),
-        "estimates": ("Estimate", "EstimatedDifference", "EstimatedScore", "EstimatedStratum"),
-        "gates": ("GateVerdict",),
-        "groups": ("Group", "GroupSummary", "GroupWeight", "Heterogeneity"),
-        "ledger": ("Fingerprints", "GateUse", "Ledger", "TestSet", "TestSetUse"),
+        "datasets": (
+            "Dataset",
+            "DatasetComparisons",
+            "DatasetCount",
+            "MeanDifference",
+        ),
+        "ledger": (
+            "Fingerprints",
+            "GateUse",
+            "Ledger",
+            "TestSet",
+            "TestSetUse",
+        ),
         "plans": ("Plan",),
-        "posteriors": ("DifferencePosterior", "ScorePosterior"),
-        "ranking": ("RankedPair", "RankedSystem", "Ranking"),
+        "ranking": (
+            "Board",
+            "RankedPair",
+            "RankedSystem",
+            "Ranking",
+            "Submission",
+        ),
         "runs": (
             "ModelsAnswer",
             "ProceduresAnswer",
@@ -207,8 +253,16 @@ __getattr__, __dir__ = names_on_demand(
             "RunsPlan",
             "VarianceParts",
         ),
-        "sampled": ("Sampled", "SampledStratum"),
-        "scores": ("FileCheck", "LabelScores", "RunScores", "Scores", "SystemScores"),
+        "scores": (
+            "Agreement",
+            "Ceiling",
+            "FileCheck",
+            "LabelScores",
+            "PairAgreement",
+            "RunScores",
+            "Scores",
+            "SystemScores",
+        ),
         "segmentation": (
             "BestCut",
             "CurvePoint",
@@ -217,7 +271,15 @@ __getattr__, __dir__ = names_on_demand(
             "SegmentationSweep",
             "SegmenterRun",
         ),
-        "sequences": ("Look", "Looks"),
-        "tests": ("Difference", "NullDistribution", "RandomizationTest", "SignificanceTest"),
+        "surveys": (
+            "Estimate",
+            "EstimatedDifference",
+            "EstimatedScore",
+            "EstimatedStratum",
+            "Look",
+            "Looks",
+            "Sampled",
+            "SampledStratum",
+        ),
     },
 )

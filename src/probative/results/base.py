@@ -8,19 +8,28 @@ is NaN here and null in JSON.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from probative._types import Number, Words
+    from numpy.typing import ArrayLike
+
+    from probative._validation import Number, Words
     from probative.reporting.document import Document
 
-__all__ = ["DifferenceResult", "Interval", "Result", "jsonable"]
+
+# -----------------------------------------------------------------------------
+# They hold numbers, say themselves in a sentence (`str`) and in short (`repr`), as a dictionary
+# for JSON (`to_dict`), as a data frame, and as a document: a page, Markdown, LaTeX. An undefined
+# number is NaN here and null in JSON.
+# -----------------------------------------------------------------------------
 
 _SHORT = 160  # characters of a `repr`
 _PLAIN = frozenset((str, int, bool, type(None)))  # what JSON has as it is
@@ -59,14 +68,10 @@ class Result:
         >>> list(pv.interval(pv.Counts(tp=50, fp=0, fn=50), "recall").to_metrics())
         ['recall', 'recall_low', 'recall_high']
         """
-        from probative.results.flat import flat
-
         return flat(self._metrics())
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         """The numbers and the parts of their names: its own fields, unless a class knows better."""
-        from probative.results.flat import numbers_of
-
         kind: Any = type(self)
         fields_of = {name: getattr(self, name) for name in _shown_fields(kind)}
         return numbers_of(fields_of, fields_of.get("metric"))
@@ -103,7 +108,7 @@ class Result:
 
     def _document(self) -> Document:
         """What there is to show: the records as a table, unless a class knows better."""
-        from probative.reporting.result_report import result_document
+        from probative.reporting.notebook import result_document
 
         return result_document(self)
 
@@ -232,3 +237,89 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+# -----------------------------------------------------------------------------
+# The numbers of results under names that trackers of experiments take.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Named = tuple[tuple[str, ...], Any]
+
+
+# what was chosen, and says nothing about the data
+_CHOICES = frozenset(("level", "rope", "power", "margin", "confidence", "identical"))
+_ODD = re.compile(r"[^\w\-. :]")  # what MLflow does not take in a name; the slash parts names
+
+
+def numbers_of(fields: Mapping[str, Any], metric: str | None) -> Iterable[Named]:
+    """Name the numbers among the fields of a result after its metric."""
+    head = "" if metric is None else f"{metric}_"
+    limits = "difference_" if "difference" in fields else ""
+    for name, value in fields.items():
+        if isinstance(value, Real) and name not in _CHOICES:
+            own = limits + name if name in ("low", "high") else name
+            yield (metric if metric and name == "estimate" else head + own,), value
+
+
+def flat(named: Iterable[Named]) -> dict[str, float]:
+    """Join the parts of names by slashes; what is undefined is left out.
+
+    No number is lost to another one of the same name: the later one gets a number.
+    """
+    numbers: dict[str, float] = {}
+    for parts, value in named:
+        if math.isfinite(value):
+            key = "/".join(_cleaned(part) for part in parts)
+            times = 1
+            while (unique := key if times == 1 else f"{key}_{times}") in numbers:
+                times += 1
+            numbers[unique] = float(value)
+    return numbers
+
+
+def _cleaned(part: str) -> str:
+    name = _ODD.sub("_", part).strip()
+    return name if name.strip(".") else "_"
+
+
+# -----------------------------------------------------------------------------
+# What is known of a difference after the data: the one question that all posteriors answer.
+# -----------------------------------------------------------------------------
+
+
+class DifferencePosterior(Protocol):
+    """The posterior distribution of a difference, B minus A.
+
+    `kind` says how it was made: "paired" (both systems saw the same items), "independent" or, for
+    macro averages, "hierarchical".
+    """
+
+    @property
+    def kind(self) -> str:
+        """How it was made."""
+
+    def cdf(self, d: ArrayLike) -> Number:
+        """The probability of a difference of at most `d`."""
+
+    def sf(self, d: ArrayLike) -> Number:
+        """The probability of a difference above `d`."""
+
+    def pdf(self, d: ArrayLike) -> Number:
+        """The density at `d`."""
+
+    def interval(self, level: float = 0.95) -> tuple[Number, Number]:
+        """The equal-tailed limits between which the difference lies."""
+
+
+class ScorePosterior(Protocol):
+    """The posterior distribution of a score."""
+
+    def pdf(self, x: ArrayLike) -> Number:
+        """The density at `x`."""
+
+    def ppf(self, q: ArrayLike) -> Number:
+        """The score below which the share `q` lies."""
+
+    def isf(self, q: ArrayLike) -> Number:
+        """The score above which the share `q` lies."""

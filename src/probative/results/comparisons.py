@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import nan
+from math import floor, log10, nan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from probative.results.base import DifferenceResult, Result
 from probative.results.scores import Scores
-from probative.wording.numbers import number
+from probative.wording.numbers import metric_name, number, region, signed_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from matplotlib.axes import Axes
 
+    from probative._validation import Array
     from probative.reporting.document import Document
-    from probative.results.groups import GroupSummary
-    from probative.results.ledger import Fingerprints
-    from probative.results.posteriors import DifferencePosterior
+    from probative.results.base import DifferencePosterior
+    from probative.results.ledger import Fingerprints, GateUse
     from probative.results.runs import RunScoreTests, VarianceParts
-    from probative.results.tests import NullDistribution
+    from probative.results.scores import SystemScores
 
-__all__ = [
-    "Bucket",
-    "BucketDifference",
-    "Comparison",
-    "Comparisons",
-    "Example",
-    "LabelDifference",
-    "LabelExample",
-    "SystemScore",
-    "decision_pvalue",
-    "one_sided",
-]
 
 # the right label, the one given instead, and how often; None is no span at all
 Confusion: TypeAlias = tuple[str | None, str | None, int]
@@ -443,3 +431,452 @@ class Comparisons(Scores):
 
     def __str__(self) -> str:
         return " ".join(self.verdicts)
+
+
+# -----------------------------------------------------------------------------
+# Tests and differences of two systems.
+# -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NullDistribution(Result):
+    """How a difference of scores is distributed if the systems are exchangeable, as a histogram.
+
+    Attributes
+    ----------
+    edges
+        The limits of the bins, symmetric about 0. The observed difference is one of them; where
+        differences come in equal steps, one lies half a step nearer to 0, and none on an edge.
+    probabilities
+        The probability of each bin. A difference that falls on an edge belongs to the bin further
+        from 0, as a tie counts as extreme; the outermost bins hold what lies beyond them, too.
+    """
+
+    edges: Array
+    probabilities: Array
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each bin."""
+        bins = zip(self.edges[:-1], self.edges[1:], self.probabilities, strict=True)
+        return [
+            {"low": float(low), "high": float(high), "probability": float(p)}
+            for low, high, p in bins
+        ]
+
+    def __str__(self) -> str:
+        return f"null distribution in {len(self.probabilities)} bins up to ±{self.edges[-1]:.4g}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RandomizationTest(Result):
+    """What a randomisation test says about two systems on one test set.
+
+    Attributes
+    ----------
+    metric, alternative, by
+        What was compared, against which alternative, and what was exchanged: "unit" or "item".
+    method
+        "exact", or "sampled" where random exchanges were drawn.
+    statistic, estimate
+        The observed difference, B minus A, by either name; an undefined score counts as 0.
+    pvalue
+        The probability of a difference at least as extreme if A and B were exchangeable.
+    n_units
+        How many units (by unit) or items (by item) there are.
+    n_resamples, standard_error
+        How many exchanges were drawn, and the Monte-Carlo error of the p-value; None if exact.
+    pvalue_low, pvalue_high
+        Between these the p-value of all exchanges lies with a probability of 0.9999, however many
+        were drawn; None if exact.
+    note
+        What the reader must know about this test, or None.
+    null
+        The distribution of the difference under the null hypothesis, where it was asked for.
+    signature
+        A short reproducible description of every choice.
+    """
+
+    metric: str
+    alternative: str
+    by: str
+    method: str
+    statistic: float
+    pvalue: float
+    n_units: int
+    n_resamples: int | None = None
+    standard_error: float | None = None
+    pvalue_low: float | None = None
+    pvalue_high: float | None = None
+    note: str | None = None
+    null: NullDistribution | None = field(default=None, repr=False)
+    signature: str = field(default="", repr=False)
+
+    @property
+    def estimate(self) -> float:
+        """The statistic, a difference, by the name that all results have for what they estimate."""
+        return self.statistic
+
+    def __str__(self) -> str:
+        note = f" ({self.note})" if self.note else ""
+        return (
+            f"{self.metric}, B - A = {self.statistic:+.4f}: p = {self.pvalue:.4g}, {self.method} "
+            f"{self.alternative} randomisation test by {self.by}{note}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(Result):
+    """The difference of two scores, B minus A, and the limits between which it is said to lie.
+
+    Attributes
+    ----------
+    metric, method, level
+        What was computed, and how.
+    estimate, low, high
+        The difference and its limits. Where a score is undefined they are NaN, -1 and 1.
+    a, b
+        The two scores.
+    correlation
+        The correlation of the two scores over test sets like this one.
+    design_effect
+        How many times larger the variance of the difference is than with independent items, or
+        None without units; the limits already allow for it.
+    note
+        What the reader must know about this interval, or None.
+    signature
+        A short reproducible description of every choice.
+    """
+
+    metric: str
+    method: str
+    level: float
+    estimate: float
+    low: float
+    high: float
+    a: float
+    b: float
+    correlation: float
+    design_effect: float | None = None
+    note: str | None = None
+    signature: str = field(default="", repr=False)
+
+    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+        from probative.results.base import numbers_of
+
+        names = ("low", "high", "a", "b", "correlation", "design_effect")
+        fields = {"difference": self.estimate, **{name: getattr(self, name) for name in names}}
+        return numbers_of(fields, self.metric)
+
+    def __str__(self) -> str:
+        note = f" ({self.note})" if self.note else ""
+        return (
+            f"{self.metric}, B - A: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
+            f"{self.level:.4g} {self.method} interval{note}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SignificanceTest(Result):
+    """What a test of two systems says that is not a randomisation test.
+
+    Attributes
+    ----------
+    test
+        Its name.
+    statistic, pvalue
+        The test statistic and the probability of one at least as extreme if there were no
+        difference.
+    alternative
+        "two-sided", "greater" (B is better) or "less".
+    degrees_of_freedom
+        Of the statistic's distribution, where it has any.
+    note
+        What the reader must know about this test, or None.
+    """
+
+    test: str
+    statistic: float
+    pvalue: float
+    alternative: str
+    degrees_of_freedom: float | tuple[float, float] | None = None
+    note: str | None = None
+
+    def __str__(self) -> str:
+        note = f" ({self.note})" if self.note else ""
+        return (
+            f"{self.test} test, {self.alternative}: statistic {self.statistic:.4g}, "
+            f"p = {self.pvalue:.4g}{note}"
+        )
+
+
+# -----------------------------------------------------------------------------
+# What a comparison comes back as in each group: a language, a domain, a day.
+# -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Group(Result):
+    """What systems score in one group, and what is known of their differences there.
+
+    Attributes
+    ----------
+    group
+        Its name: what the column says; ``(missing)`` for rows that say nothing.
+    rows, units
+        How many rows (sentences, of tags) belong to it, and in how many units.
+    systems
+        The counts and the scores of every system.
+    comparisons
+        Where systems are compared, a `Comparison` for each pair and metric. `p_adjusted` allows
+        for the number of groups and pairs by Holm's method, `p_bh` by Benjamini and Hochberg's.
+    """
+
+    group: str
+    rows: int
+    units: int
+    systems: tuple[SystemScores, ...]
+    comparisons: tuple[Comparison, ...] | None = None
+
+    def of_pair(self, a: str, b: str, metric: str) -> Comparison:
+        """The comparison of a pair in a metric."""
+        known = {(c.a, c.b, c.metric): c for c in self.comparisons or ()}
+        return known[a, b, metric]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one dictionary per comparison; of scores, one per score."""
+        head = {"group": self.group, "rows": self.rows, "units": self.units}
+        parts = self.systems if self.comparisons is None else self.comparisons
+        return [{**head, **record} for part in parts for record in part.records()]
+
+    def __str__(self) -> str:
+        parts = self.systems if self.comparisons is None else self.comparisons
+        return f"{self.group}: {'; '.join(part._key_numbers() for part in parts)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Heterogeneity(Result):
+    """Whether differences vary more over groups than chance makes them.
+
+    Attributes
+    ----------
+    q, degrees_of_freedom
+        Cochran's Q: the squared distances of the differences from their weighted mean, in standard
+        errors; and the number of groups that have one, less one.
+    pvalue
+        Of the hypothesis that the difference is the same in all of them, by Welch's approximation,
+        which allows for standard errors that rest on few units.
+    i_squared
+        The share of the variance of the differences that chance does not explain.
+    """
+
+    q: float
+    degrees_of_freedom: int
+    pvalue: float
+    i_squared: float
+
+    def __str__(self) -> str:
+        return (
+            f"Q = {self.q:.2f} on {self.degrees_of_freedom} degrees of freedom, "
+            f"p = {self.pvalue:.4g}, I² = {self.i_squared:.2f}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupWeight(Result):
+    """What two systems score in a group, and how much that weighs in their overall scores.
+
+    The overall score of a system is the sum of its scores times their weights.
+    """
+
+    group: str
+    score_a: float
+    weight_a: float
+    score_b: float
+    weight_b: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.group}: {self.score_a:.4f} (weight {self.weight_a:.3f}) against "
+            f"{self.score_b:.4f} (weight {self.weight_b:.3f})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupSummary(Result):
+    """What the groups say together about one pair.
+
+    Attributes
+    ----------
+    a, b, metric, column
+        The pair, what is compared, and the column of the groups.
+    difference
+        B minus A over all groups together.
+    groups, tested, tests
+        How many groups there are, in how many the pair was tested, and how many tests the p-values
+        are adjusted for: those of other pairs count, too.
+    better, worse
+        The groups in which B is decided better, and worse, by Holm-adjusted p-values.
+    ahead, behind
+        How many groups have a difference above 0, and below, decided or not.
+    heterogeneity
+        Whether the differences vary more than chance makes them; None where that is not known.
+    disagreements
+        What a reader of the overall difference must know: ``mixed`` (B is decided better in some
+        groups and worse in others), ``reversal`` (every group has a difference of the other sign
+        than all together: Simpson's paradox), ``against-most`` (B minus A is decided overall, and
+        most groups point the other way).
+    sentences
+        The same in words.
+    weights
+        For a reversal: a `GroupWeight` for each group, which shows how it comes about. None for
+        macro averages, which are no means over groups.
+    """
+
+    a: str
+    b: str
+    metric: str
+    column: str
+    difference: float
+    groups: int
+    tested: int
+    tests: int
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+    ahead: int
+    behind: int
+    heterogeneity: Heterogeneity | None = None
+    disagreements: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+    weights: tuple[GroupWeight, ...] | None = None
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences)
+
+
+# -----------------------------------------------------------------------------
+# What a gate says of a challenger.
+# -----------------------------------------------------------------------------
+
+_BOUNDARY = {"fail-if-worse": ("<", -1), "require-not-worse": (">", -1), "require-better": (">", 1)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GateVerdict(Result):
+    """Whether a challenger passes a gate, and why.
+
+    Attributes
+    ----------
+    kind
+        "fail-if-worse", "require-not-worse" or "require-better".
+    a, b, metric
+        The baseline, the challenger, and the score.
+    margin, confidence
+        A fraction of 1, and the probability that is asked for (or, for "fail-if-worse", that must
+        not be reached).
+    probability
+        Of the difference that the gate asks about; NaN where there is no evidence.
+    passed
+        Whether it holds.
+    reason
+        Why the gate refuses to judge, or None.
+    question
+        With several runs: "procedures" where new runs were allowed for, "models" where a single
+        run of each was there. With several data sets: "mean", that over them. Else None.
+    match
+        When a span counts as right, such as ``partial``; None where it must be equal.
+    use
+        With a ledger: which look at the test set this was, and what is left of it.
+    hidden
+        Whether nothing but the verdict is told: then the probability is NaN.
+    pvalue
+        For "require-better" without a margin: the one-sided p-value, which must be at most 1 -
+        confidence. It is that of the exchange or Student's by unit, whichever is larger. Else None.
+    least
+        With a margin, and for "require-not-worse": the lower end of the one-sided interval at this
+        confidence, which must exceed the margin. Else None.
+    group, doubt
+        With groups: which one this is, None for the whole; and the doubt that what is asked for
+        holds in it, adjusted for the number of groups by Holm's method.
+    warning
+        With groups: in which way they disagree, or None.
+    """
+
+    kind: str
+    a: str
+    b: str
+    metric: str
+    margin: float
+    confidence: float
+    probability: float
+    passed: bool
+    reason: str | None = None
+    question: str | None = None
+    match: str | None = None
+    use: GateUse | None = None
+    hidden: bool = field(default=False, repr=False)
+    pvalue: float | None = None
+    least: float | None = None
+    group: str | None = None
+    doubt: float | None = None
+    warning: str | None = None
+    one_sided_only: bool = field(default=False, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All attributes by name, and the margin in points."""
+        return super().to_dict() | {"margin_points": round(100 * self.margin, 10)}
+
+    def __str__(self) -> str:
+        word = "passed" if self.passed else "failed"
+        head = (
+            f"{self.kind} {word}: {self.b} against {self.a}, {metric_name(self.metric, self.match)}"
+        )
+        head += {
+            "procedures": " of new runs",
+            "models": " of these models",
+            "mean": ", mean over the data sets",
+        }.get(self.question or "", "")
+        if self.group is not None:
+            head += f" in {self.group}"
+        if self.reason:
+            return f"{head}: {self.reason}"
+        if self.hidden:
+            return f"{head}, at confidence {_confidence(self.confidence)}"
+        sign, side = _BOUNDARY[self.kind]
+        limit = f"{'−' if side < 0 and self.margin > 0 else ''}{region(self.margin)}"
+        holds = self.probability >= self.confidence
+        relation = ">=" if holds else "<"
+        digits = max(4, _digits(self.confidence))
+        said = (
+            f"{head}: P(B − A {sign} {limit}) = {self.probability:.{digits}f} {relation} "
+            f"{_confidence(self.confidence)}"
+        )
+        return f"{said}{self._beside(limit)}"
+
+    def _beside(self, limit: str) -> str:
+        """What stands beside the probability: test or interval, and what the groups say."""
+        said, most = "", 1 - self.confidence
+        if self.pvalue is not None:
+            holds = self.pvalue <= most * (1 + 1e-9)
+            said += f", one-sided p = {self.pvalue:.4f} {'<=' if holds else '>'} {most:.4g}"
+        if self.least is not None:
+            side = 1 if self.kind == "require-better" else -1
+            relation = ">" if self.least > side * self.margin else "<="
+            level = f"{100 * self.confidence:.6g} %"
+            low = f"{signed_points(self.least, 2)} points"
+            said += f", one-sided {level} interval from {low} {relation} {limit}"
+        if self.doubt is not None:
+            said += f" (Holm-adjusted doubt {self.doubt:.4f})"
+        if self.one_sided_only:
+            said += "; asked in this direction alone: both ways, a difference is not established"
+        return said if self.warning is None else f"{said}; {self.warning}"
+
+
+def _confidence(confidence: float) -> str:
+    """A confidence with as many digits as tell it from certainty; as it is, where that is short."""
+    short = f"{confidence:g}"
+    return short if float(short) == confidence else f"{confidence:.{_digits(confidence)}f}"
+
+
+def _digits(confidence: float) -> int:
+    """Decimals that show two digits of the doubt."""
+    return 1 - floor(log10(1 - confidence)) if confidence < 1 else 12

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from probative._types import Array
+    from probative._validation import Array
     from probative.reporting.document import Document
     from probative.results.comparisons import Comparison
 
@@ -332,7 +332,7 @@ class Curve(Result):
 
     def plot(self) -> list[Axes]:
         """Draw the curve, scores by threshold and calibration; returns matplotlib's axes."""
-        from probative.reporting.curve_figures import curves_figure
+        from probative.reporting.curve_report import curves_figure
 
         return curves_figure((self,)).axes
 
@@ -421,7 +421,7 @@ class CurveComparison(Result):
 
     def plot(self) -> list[Axes]:
         """Draw both curves; returns matplotlib's axes."""
-        from probative.reporting.curve_figures import curves_figure
+        from probative.reporting.curve_report import curves_figure
 
         return curves_figure(self.curves).axes
 

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from probative.reporting.document import Document
-    from probative.results.comparisons import Comparison
-    from probative.results.groups import Heterogeneity
-    from probative.results.posteriors import DifferencePosterior
+    from probative.results.base import DifferencePosterior
+    from probative.results.comparisons import Comparison, Heterogeneity
 
 __all__ = ["Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"]
 

@@ -11,10 +11,10 @@ from probative.results.base import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from probative._types import Array
+    from probative._validation import Array
     from probative.reporting.document import Document
-    from probative.results.posteriors import DifferencePosterior
-    from probative.results.tests import NullDistribution
+    from probative.results.base import DifferencePosterior
+    from probative.results.comparisons import NullDistribution
 
 __all__ = [
     "ModelsAnswer",
@@ -320,7 +320,7 @@ class RepeatedScore(Result):
 
         Examples
         --------
-        >>> from probative.inference.repeats import pass_rate
+        >>> from probative.inference.runs import pass_rate
         >>> rate = pass_rate([[1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 0, 1]] * 20)
         >>> "{:.3f} {:.3f}".format(rate.high - rate.low, rate.width_with(repeats=30))
         '0.161 0.127'
@@ -428,12 +428,12 @@ class RunsPlan(Result):
 
     def plot(self) -> list[Axes]:
         """Draw contours of the half-width over runs and units; returns matplotlib's axes."""
-        from probative.reporting.runs_plan_figure import runs_plan_figure
+        from probative.reporting.plan_report import runs_plan_figure
 
         return runs_plan_figure(self).axes
 
     def _document(self) -> Document:
-        from probative.reporting.runs_plan_report import runs_plan_document
+        from probative.reporting.plan_report import runs_plan_document
 
         return runs_plan_document(self)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._types import Array
+    from probative._validation import Array
     from probative.counts import Counts
     from probative.reporting.document import Document
     from probative.results.comparisons import Comparison, Comparisons

@@ -20,9 +20,8 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.matching.choices import how_to_read
 from probative.matching.matched import match_inputs
-from probative.reading.annotations import RowIds, Spans, Tagged, Text
+from probative.reading.annotations import RowIds, Spans, Tagged, Text, part_of
 from probative.reading.inputs import annotations_of, is_path, task_of
-from probative.reading.parts import part_of
 from probative.surveys.blanks import unanswered
 from probative.wording.numbers import counted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,22 +10,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from probative._validation import numbers as checked_numbers
 from probative._validation import shown
 from probative.errors import InputError
+from probative.files import digest
+from probative.matching.choices import check_reading, how_to_read
+from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs, name_systems
+from probative.matching.outputs import short_name
 from probative.options import ReadingOptions
-from probative.reading.annotations import Labels, LabelSets
-from probative.reading.inputs import is_path, task_of
-from probative.reading.parts import part_of
-from probative.surveys.confidence import confidence_of, with_confidence
-from probative.surveys.fingerprints import fingerprint
-from probative.surveys.outputs import (
-    check_choices,
-    options_of,
-    positive_of,
-    read_sides,
-    usual_name,
-)
+from probative.reading.annotations import Labels, LabelSets, Segmented, part_of
+from probative.reading.inputs import annotations_of, is_path, is_series, settled, task_of
+from probative.reading.logs import Samples
+from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,21 +30,220 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.matching.matched import Matched
+    from probative.reading.formats import Options as HowToRead
     from probative.reading.recognise import Annotations
     from probative.surveys.design import Design, SystemSource
 
+
+# -----------------------------------------------------------------------------
+# The outputs of systems, read alike, without an answer beside them.
+# -----------------------------------------------------------------------------
+
+# choices of reading that say nothing here, and why
+_REFUSED = {
+    "gold_column": "the outputs hold no answer; expected columns=",
+    "run_column": "a pool has no runs; expected one output per system",
+    "group": "a pool has no groups; expected it left out",
+    "threshold": "probabilities are no outputs; expected labels (scores= names confidences)",
+    "key": "rows are paired by their places; expected the outputs in the order of the pool",
+    "memory_limit": "means nothing here; expected it left out",
+    "table": "means nothing here; expected it left out",
+    "score_name": "means nothing here; expected it left out",
+    "train_words": "means nothing here; expected it left out",
+}
+
+
+def check_choices(reading: ReadingOptions) -> ReadingOptions:
+    """The same choices, if they mean something here."""
+    usual = ReadingOptions()
+    for name, why in _REFUSED.items():
+        if getattr(reading, name) not in (None, getattr(usual, name)):
+            raise InputError(f"{name}: {why}")
+    own = ReadingOptions(**{e.name: getattr(reading, e.name) for e in fields(ReadingOptions)})
+    return check_reading(own)
+
+
+def options_of(choices: ReadingOptions) -> HowToRead:
+    """How readers are told to read an output, not an answer."""
+    return replace(
+        how_to_read(choices),
+        predicted=True,
+        probability_columns=tuple(choices.probability_columns),
+    )
+
+
+def read_sides(
+    given: Sequence[Any], options: HowToRead, choices: ReadingOptions, *, judged: bool = False
+) -> list[Annotations]:
+    """All outputs, and at last what a judge says, if there is one, read in the same way."""
+    if not given:
+        raise InputError("systems: missing; expected the output of at least one")
+    options = settled(list(given), options)
+    columns: list[str | None] = [str(column) for column in choices.columns] or [None]
+    if len(columns) not in (1, len(given), len(given) - judged):
+        what = f"{counted(len(given) - judged, 'output')}{' and a judge' if judged else ''}"
+        raise InputError(
+            f"columns: {', '.join(map(str, columns))} for {what}; expected one for all, or one for "
+            f"each"
+        )
+    if 1 < len(columns) < len(given):
+        columns.append(None)  # the judge's own, which nobody has named
+    sides: list[Annotations] = []
+    for number, data in enumerate(given):
+        column = columns[min(number, len(columns) - 1)]
+        usual = f"systems, number {number + 1}"
+        side = annotations_of(data, usual, replace(options, column=column))
+        if isinstance(side, (Segmented, Samples)):
+            what = "a segmentation" if isinstance(side, Segmented) else "a log of samples"
+            raise InputError(
+                f"systems: {usual if not is_path(data) else data} is {what}, which has no samples "
+                f"yet; expected entities or labels (task=)"
+            )
+        if sides and task_of(side) != task_of(sides[0]):
+            raise InputError(
+                f"systems: {usual_name(data, number)} is {task_of(side)}, but the first is "
+                f"{task_of(sides[0])}; expected the same"
+            )
+        sides.append(side)
+        form = None if side.origin is None else side.origin.form
+        options = replace(options, task=task_of(side), like=options.like or form)
+    return sides
+
+
+def positive_of(systems: Sequence[Annotations], choices: ReadingOptions) -> str | None:
+    """The class that counts as "yes": asked for, or told by the labels of all outputs."""
+    if choices.positive is not None or choices.only:
+        return None if choices.positive is None else str(choices.positive)
+    labels = [side for side in systems if isinstance(side, Labels)]
+    found = positive_class(*labels) if labels else None
+    return found if any(found in side.names for side in labels) else None
+
+
+def usual_name(given: Any, number: int) -> str:
+    """What a system is called after its file, or after its place."""
+    return short_name(given) if is_path(given) else f"system {number + 1}"
+
+
+# -----------------------------------------------------------------------------
+# How sure systems are of what they return, from a column of their outputs.
+# -----------------------------------------------------------------------------
+
+
+def confidence_of(
+    scores: Any,
+    outputs: Sequence[Any],
+    systems: Sequence[Annotations],
+    options: HowToRead,
+) -> Floats:
+    """A probability per row (item, token): the mean of what the outputs say."""
+    if isinstance(scores, (str, int)) and not isinstance(scores, bool):
+        if not all(map(is_path, outputs)):
+            raise InputError("scores: there are no columns; expected a number per item")
+        how = replace(options, task="labels", column=str(scores), tag_column=None, like=None)
+        how = replace(how, probability_columns=(), unit=None)
+        numbers = [
+            _column(path, str(scores), how, side)
+            for path, side in zip(outputs, systems, strict=True)
+        ]
+        return np.asarray(np.mean(numbers, axis=0))
+    return _probabilities("scores", scores)
+
+
+def _column(path: Any, column: str, options: HowToRead, side: Annotations) -> Floats:
+    kind = None if side.origin is None else side.origin.form
+    if kind not in ("table", "columns", "conllu"):
+        raise InputError("no column can be read from this format; expected a table (scores=)", path)
+    labels = annotations_of(path, str(path), replace(options, input_format=kind))
+    if not isinstance(labels, Labels):
+        raise InputError(
+            f"column {column!r} holds lists; expected a number per row (scores=)", path
+        )
+    return _probabilities(f"scores: {path}, column {column}", labels)
+
+
+def _probabilities(what: str, given: Any) -> Floats:
+    """Numbers from 0 to 1, one per row."""
+    if isinstance(given, Labels):
+        numbers = np.array([_number(name) for name in given.names])[given.codes]
+    elif is_series(given) or isinstance(given, (list, tuple)):
+        numbers = checked_numbers(what, given.to_numpy() if hasattr(given, "to_numpy") else given)
+    else:
+        raise InputError(f"{what}: {shown(given)}; expected a column, or a number per item")
+    if numbers.ndim != 1:
+        raise InputError(f"{what}: shape {numbers.shape}; expected one number per item")
+    wrong = np.flatnonzero(~((numbers >= 0) & (numbers <= 1)))
+    if len(wrong):
+        row = int(wrong[0])
+        text = given.names[given.codes[row]] if isinstance(given, Labels) else float(numbers[row])
+        raise InputError(f"{what}: row {row + 1} is {shown(text)}; expected a number from 0 to 1")
+    return numbers
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def with_confidence(pool: Pool, numbers: Floats) -> Pool:
+    """The pool, with what is to be expected of the confidences of its rows."""
+    part = _part_of_rows(pool.matched, len(numbers))
+    if part is None:
+        raise InputError(
+            f"scores: {len(numbers)} numbers; expected one per token or item of the outputs"
+        )
+    unsure = numbers * (1 - numbers)
+    doubt = np.bincount(pool.unit_of_part[part], weights=unsure, minlength=pool.n_units)
+    single = pool.is_single and len(numbers) == pool.n_units
+    probability = numbers if single else None
+    return replace(pool, probability=probability, doubt=np.asarray(doubt, dtype=np.float64))
+
+
+def _part_of_rows(matched: Matched, n_rows: int) -> NDArray[np.intp] | None:
+    """The unit that was read (the sentence, the item) of each of so many rows."""
+    answer = matched.gold
+    if n_rows == matched.items.n_units:
+        return np.arange(n_rows)
+    if matched.task == "entities":
+        return answer.text.sentence if n_rows == answer.text.n_tokens else None
+    return answer.units if n_rows == len(answer) else None
+
+
+# -----------------------------------------------------------------------------
+# Whether an input is still what it was.
+# -----------------------------------------------------------------------------
+
+
+def fingerprint(data: Any) -> str:
+    """A text that tells whether an input is still the same: of a file, by its content alone."""
+    if not is_path(data):
+        return f"python:{digest('systems', data)}"
+    if str(data) == "-":
+        raise InputError(
+            "-: standard input cannot be read again when the sample is annotated; expected a file"
+        )
+    path = Path(data)
+    content = hashlib.sha256()
+    try:
+        if path.is_dir():
+            for file in sorted(path.iterdir()):
+                content.update(file.name.encode() + b"\0" + file.read_bytes())
+        else:
+            with path.open("rb") as opened:
+                while piece := opened.read(1 << 24):
+                    content.update(piece)
+    except FileNotFoundError:
+        raise InputError("there is no such file", path) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read: {reason.lower()}", path) from None
+    return f"sha256:{content.hexdigest()}"
+
+
+if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "JudgeCounts",
-    "Pool",
-    "fingerprint",
-    "outputs_of",
-    "read_again",
-    "read_pool",
-    "reading_keywords",
-    "reading_of",
-]
 
 _ITEM = "item"
 _IN_COLUMNS = ("columns", "conllu", "table", "rows")  # formats of which a column can be named

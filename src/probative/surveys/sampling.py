@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import IO, TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -17,29 +19,321 @@ from probative._validation import (
     whole_number,
 )
 from probative.errors import InputError
+from probative.files import check_target, create_whole, write_whole
+from probative.inference.stratified import sampling_variance, worth_in_random_units
+from probative.jobs.ledger import open_locked
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
+from probative.results import Sampled, SampledStratum
 from probative.surveys.blanks import encoded, open_blanks
-from probative.surveys.design import GOALS, Design, PoolSource, Stratum, SystemSource
-from probative.surveys.expectations import expect
-from probative.surveys.extending import extend
-from probative.surveys.fingerprints import fingerprint
-from probative.surveys.pilot import evidence_of_judge, evidence_of_pilot
-from probative.surveys.pool import read_pool, reading_keywords
-from probative.surveys.strata import draw_numbers, layers_of
-from probative.surveys.telling import Opinions, reason_of, targets_of, tell, write_both
+from probative.surveys.design import (
+    GOALS,
+    Design,
+    PoolSource,
+    Stratum,
+    SystemSource,
+    as_text,
+    read_design,
+)
+from probative.surveys.pool import fingerprint, read_again, read_pool, reading_keywords
+from probative.surveys.strata import (
+    draw_numbers,
+    evidence_of_judge,
+    evidence_of_pilot,
+    expect,
+    layers_of,
+)
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from probative._types import Input, Systems
+    from probative._validation import Input, Systems
     from probative.options import ReadingKeywords
-    from probative.results import Sampled
     from probative.surveys.blanks import Blanks
     from probative.surveys.pool import Pool
+    from probative.surveys.strata import Expected
 
-__all__ = ["sample"]
+
+# -----------------------------------------------------------------------------
+# What a sample comes to: its two files, and what is told of it.
+# -----------------------------------------------------------------------------
+
+_DESIGN = ".design.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """What else is said of the units of the pool."""
+
+    pilot: Any
+    scores: Any
+    judge: Any
+
+
+def reason_of(size: int, drawn: int, least: int, why: str) -> str:
+    """Why a stratum gives so many units."""
+    if drawn == size:
+        return "all"
+    return "least" if drawn == least else why
+
+
+def targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
+    """The files that will be written, none of which is there yet, but a design to be extended."""
+    path = Path(to)
+    beside = path.with_name(path.stem + _DESIGN) if design is None else design
+    for target in (path, *(() if design is not None else (beside,))):
+        check_target(target)
+        if target.exists():
+            what = "and may be annotated" if target == path else "the design of another sample"
+            raise InputError(
+                f"is there already, {what}; expected another file for the sample", target
+            )
+    if design is not None:
+        check_target(design)
+    return {"sample": path, "design": beside}
+
+
+def write_both(content: bytes, design: Design, files: Mapping[str, Path]) -> None:
+    """Write the units and then the design; without the one the other is not left, either."""
+    sample_file, design_file = files["sample"], files["design"]
+    if not create_whole(sample_file, content):
+        raise InputError(
+            "is there already, and may be annotated; expected another file for the sample",
+            sample_file,
+        )
+    try:
+        if len(design.batches) > 1:
+            write_whole(design_file, as_text(design))
+        elif not create_whole(design_file, as_text(design)):
+            raise InputError("is there already; expected another file", design_file)
+    except BaseException:
+        sample_file.unlink(missing_ok=True)
+        raise
+
+
+def tell(
+    design: Design,
+    expected: Expected,
+    options: SampleOptions,
+    facts: Sequence[str],
+    files: Mapping[str, Path] | None,
+    notes: Sequence[str],
+) -> Sampled:
+    """What was drawn last, and what is to be expected of the sample.
+
+    Parameters
+    ----------
+    design
+        The design.
+    expected
+        What is expected of every unit.
+    options, facts
+        The choices, and what came of them.
+    files
+        What is written; None for nothing.
+    notes
+        What is to be said besides.
+    """
+    sizes = [own.size for own in design.strata]
+    spreads = [own.spread for own in design.strata]
+    numbers = [own.drawn for own in design.strata]
+    weight = np.array(sizes) * np.array(spreads)
+    share = weight / weight.sum() if weight.sum() > 0 else np.array(sizes) / sum(sizes)
+    variance = sampling_variance(sizes, spreads, numbers)
+    at_random = sampling_variance([sum(sizes)], [expected.overall], [design.size])
+    reach = 2 * _normal_quantile(options.level) / expected.scale
+    units = design.units
+    last = len(design.batches) - 1
+    signature = options.signature(
+        "sample",
+        *facts,
+        f"by-{design.unit}",
+        f"for-{design.goal}",
+        f"size:{design.size}",
+        design.basis,
+    )
+    return Sampled(
+        task=design.task,
+        unit=design.unit,
+        goal=design.goal,
+        systems=design.systems,
+        pool=design.pool.units,
+        labelled=design.size,
+        new=sum(design.batches[-1]),
+        strata=tuple(
+            SampledStratum(own.name, own.size, own.drawn, new, own.spread, float(part), own.why)
+            for own, new, part in zip(design.strata, design.batches[-1], share, strict=True)
+        ),
+        width=reach * float(np.sqrt(variance)),
+        random_width=reach * float(np.sqrt(at_random)),
+        worth=worth_in_random_units(variance, expected.overall, design.pool.units),
+        level=options.level,
+        seed=design.seed,
+        units=units.number[units.batch == last],
+        files={} if files is None else {name: str(path) for name, path in files.items()},
+        notes=tuple(notes),
+        signature=signature,
+        design=design,
+    )
+
+
+def _normal_quantile(level: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + level / 2))
+
+
+# -----------------------------------------------------------------------------
+# More units for a sample: nothing that was drawn before is given up.
+# -----------------------------------------------------------------------------
+
+
+def extend(
+    given: Any,
+    outputs: list[Any],
+    options: SampleOptions,
+    third: Opinions,
+    names: Sequence[str] | None,
+    to: Path | str | None,
+) -> Sampled:
+    """Draw more units into a design, and write them.
+
+    Parameters
+    ----------
+    given
+        The design, or the path of its file.
+    outputs
+        The outputs, where they are elsewhere now or came from Python; else empty.
+    options
+        How many to add, and for which level the width is foretold.
+    third
+        What else is said of the units: a pilot, confidences, a judge.
+    names
+        Nothing: the systems have names.
+    to
+        The file for the new units.
+    """
+    _refuse_with_add(options, names)
+    if not (isinstance(given, Design) or is_path(given)):
+        raise InputError(f"add: {shown(given)} is no design; expected the file of one")
+    if isinstance(given, Design):
+        return _extend(given, None, outputs, options, third, to)
+    if to is None:
+        read_design(given)
+        raise InputError("to: missing; expected a file for the new units")
+    with _alone(Path(given)):
+        return _extend(read_design(given), Path(given), outputs, options, third, to)
+
+
+@contextmanager
+def _alone(design: Path) -> Iterator[None]:
+    """Wait until nobody else extends this design, and keep others waiting.
+
+    What is locked lies beside the design, which is replaced as a whole.
+    """
+    read_design(design)  # says itself what is wrong with it
+    real = Path(os.path.realpath(design))
+    place = real.with_name(f".{real.name}.lock")
+    while True:
+        with open_locked(place) as file:
+            if _is_still(place, file):  # whoever had it before has removed it
+                try:
+                    yield
+                finally:
+                    with suppress(PermissionError):  # Windows removes no open file
+                        place.unlink(missing_ok=True)  # before anybody else can have it
+                return
+
+
+def _is_still(place: Path, file: IO[bytes]) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), place.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _extend(
+    old: Design,
+    path: Path | None,
+    outputs: list[Any],
+    options: SampleOptions,
+    third: Opinions,
+    to: Path | str | None,
+) -> Sampled:
+    """Draw more units into a design that nobody else is extending."""
+    add = int(options.add or 0)
+    folder = Path.cwd() if path is None else path.parent
+    left = old.pool.units - old.size
+    if add > left:
+        raise InputError(
+            f"add: {add}, but {left:,} of the {old.pool.units:,} {old.unit}s are left; expected at "
+            f"most that"
+        )
+    files = None if to is None else targets_of(to, path)
+    pool = read_again(old, folder, outputs=outputs or None, judge=third.judge, scores=third.scores)
+    notes: list[str] = []
+    evidence = evidence_of_judge(pool)
+    if third.pilot is not None:
+        evidence, notes = evidence_of_pilot(pool, third.pilot, old.units.number)
+    expected = expect(pool, old.goal, evidence)
+    new = _extended(old, expected, add)
+    blanks = None
+    if files is not None:
+        blanks = _same_corpus(old, pool, folder, outputs)
+    told = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
+    if files is not None and blanks is not None:
+        write_both(encoded(blanks, pool, told.units), new, files)
+    return told
+
+
+def _refuse_with_add(options: SampleOptions, names: Sequence[str] | None) -> None:
+    """The choices that a design has made already cannot be made again."""
+    usual = SampleOptions(add=options.add, level=options.level)
+    chosen = [name for name, value in vars(options).items() if value != getattr(usual, name)]
+    chosen += ["names"] if names is not None else []
+    if chosen:
+        raise InputError(
+            f"{chosen[0]}: the design has settled it; expected it left out beside add="
+        )
+
+
+def _extended(old: Design, expected: Expected, add: int) -> Design:
+    """The design with so many more units, placed as well as what is drawn already allows."""
+    sizes = [stratum.size for stratum in old.strata]
+    before = [stratum.drawn for stratum in old.strata]
+    looked_at, basis = list(old.strata), old.basis
+    if expected.evidence is not None:
+        basis = expected.why
+        looked_at = [
+            replace(own, spread=expected.spread(units), beside=expected.beside(units))
+            for own, units in zip(old.strata, old.order, strict=True)
+        ]
+    keys = [stratum.key for stratum in old.strata]
+    placing = [float(np.hypot(own.spread, own.beside)) for own in looked_at]
+    drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
+    looked_at = [
+        own
+        if k == n0 and own.why in ("all", "least")
+        else replace(own, why=reason_of(own.size, int(k), 0 if k == n0 else int(low), basis))
+        for own, k, n0, low in zip(looked_at, drawn, before, least, strict=True)
+    ]
+    return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
+
+
+def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> Blanks:
+    """The text of the pool of a design, if it is still what it was."""
+    if old.pool.path is None:
+        raise InputError("to: the pool came from Python; expected it left out")
+    path = folder / old.pool.path
+    if fingerprint(path) != old.pool.fingerprint:
+        raise InputError(
+            "is not what it was when the sample was drawn; expected the same pool, or a new sample",
+            path,
+        )
+    of_design = [None if own.path is None else folder / own.path for own in old.outputs]
+    return open_blanks(path, pool, outputs or of_design, old.written.get("keep", ()))
+
 
 UNITS = ("sentence", "document", "unit", "item")
 _FEWEST = 2  # units from which anything can be said

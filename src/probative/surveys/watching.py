@@ -9,14 +9,10 @@ import numpy as np
 
 from probative._validation import open_probability, positive, whole_number
 from probative.errors import InputError
-from probative.inference.stratified_sequential import (
-    LabelledUnits,
-    order_of_drawing,
-    stratified_looks,
-)
+from probative.inference.sequential import LabelledUnits, order_of_drawing, stratified_looks
+from probative.jobs.score import compared_metrics, scored_as
 from probative.options import WatchOptions
 from probative.results import Look, Looks
-from probative.scoring.basis import compared_metrics, scored_as
 from probative.surveys.annotated import read_draws, say_what_is_out
 from probative.surveys.design import open_design
 from probative.surveys.pool import outputs_of, read_again
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from probative._types import Input, Ints
+    from probative._validation import Input, Ints
     from probative.surveys.design import Design
 
 __all__ = ["watch"]

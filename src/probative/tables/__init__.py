@@ -12,19 +12,24 @@ from typing import TYPE_CHECKING
 from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
-    from probative.tables.counting import TallyWarning, count_table
+    from probative.tables.counting import TallyWarning, count_table, tally
     from probative.tables.tags import TagCounter, count_tags
     from probative.tables.tallied import Tallied
-    from probative.tables.tallying import tally
 
 __all__ = ["TagCounter", "Tallied", "TallyWarning", "count_table", "count_tags", "tally"]
 
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
-        "counting": ("TallyWarning", "count_table"),
-        "tags": ("TagCounter", "count_tags"),
+        "counting": (
+            "TallyWarning",
+            "count_table",
+            "tally",
+        ),
+        "tags": (
+            "TagCounter",
+            "count_tags",
+        ),
         "tallied": ("Tallied",),
-        "tallying": ("tally",),
     },
 )

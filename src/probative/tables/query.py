@@ -12,28 +12,41 @@ on its own.
 
 from __future__ import annotations
 
-from functools import reduce
+from dataclasses import dataclass
+from datetime import date, time
+from functools import cached_property, reduce
 from itertools import combinations
+from numbers import Number
 from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from probative._validation import shown
 from probative.errors import InputError
+from probative.labels import label_text
 
 if TYPE_CHECKING:
-    import narwhals as nw
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from probative.tables.columns import LabelColumn
+    import narwhals as nw
+    from numpy.typing import NDArray
+
+    from probative._validation import Array
     from probative.tables.engines import Frame
 
-__all__ = [
-    "ALL",
-    "NUMBER",
-    "count_cells",
-    "count_units",
-    "merge_units",
-    "statistics_of",
-    "sum_units",
-]
+
+# -----------------------------------------------------------------------------
+# `count_cells` is one GROUP BY over groups and labels; it tells everything about items. Where
+# items belong to units, `count_units` adds up every unit and then merges equal units, both in the
+# engine.
+#
+# What a unit holds is told by sums over its rows. For one class that counts as "yes": rows in all,
+# positives, and of every system those it returned and those of them that are right; for every pair
+# of systems what both returned, and what of it is right. The eight cases of a pair follow. Where
+# all classes count, the same sums over all classes (equal labels instead of "yes"), and for each
+# class on its own.
+# -----------------------------------------------------------------------------
 
 NUMBER, ALL = "n", ""  # the column of counts; the mark of all classes together: no label is empty
 _LONGEST_CHAIN = 300  # labels that are named one by one where no cast gives their texts
@@ -98,7 +111,6 @@ def count_units(
     by_unit = sum_units(rows, [*keys, unit], [*names, "lost"])
     if fineness is None:
         return merge_units(by_unit, keys, [*names, "lost"])
-    from probative.tables.alike import merge_alike
 
     return merge_alike(by_unit, keys, len(columns) - 1, fineness)
 
@@ -247,3 +259,256 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
     for label in others:
         chain = nw.when(_is_label(safe, column, label)).then(nw.lit(label)).otherwise(chain)
     return chain
+
+
+# -----------------------------------------------------------------------------
+# The labels of the columns of a table: how each value is called, and what is missing.
+#
+# Labels are compared by their texts, as everywhere in this package. What an engine holds is told
+# by the distinct values that its first query brings: no value is converted before it was seen.
+# -----------------------------------------------------------------------------
+
+_NO_VALUES = ("NAType", "NaTType")  # of pandas
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """One column of labels.
+
+    Attributes
+    ----------
+    parameter
+        What asked for it: gold, pred, a, b, systems.
+    name
+        What it is called in the table.
+    texts
+        The text of every value that occurs; None for what is missing (null, NaN, empty text).
+    """
+
+    parameter: str
+    name: str
+    texts: dict[Any, str | None]
+
+    @classmethod
+    def of(cls, parameter: str, name: str, values: Iterable[Any]) -> LabelColumn:
+        """Of the distinct values of a column."""
+        texts: dict[Any, str | None] = {}
+        for value in values:
+            try:
+                texts[value] = label_text(value)
+            except (TypeError, ValueError, ArithmeticError):
+                raise InputError(
+                    f"{parameter}: {name!r} holds {shown(value)}; expected text, numbers or truth "
+                    f"values"
+                ) from None
+        return cls(parameter, name, texts)
+
+    def text_of(self, value: Any) -> str | None:
+        """The text of a value that occurs."""
+        return self.texts.get(value) if value is not None and value == value else None
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The texts of its labels."""
+        return frozenset(text for text in self.texts.values() if text is not None)
+
+    def values_of(self, text: str) -> list[Any]:
+        """The values whose text is this."""
+        return [value for value, own in self.texts.items() if own == text]
+
+    def missing(self) -> list[Any]:
+        """The values that are no labels."""
+        return [value for value, own in self.texts.items() if own is None]
+
+
+def kinds_of(column: LabelColumn) -> tuple[str, ...]:
+    """What kinds of values a column has, in words."""
+    kinds = {_kind(value) for value, text in column.texts.items() if text is not None}
+    return tuple(sorted(kinds))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, (str, bytes)):
+        return "text"
+    if isinstance(value, bool) or type(value).__name__ == "bool_":
+        return "truth values"
+    if isinstance(value, Number):
+        return "numbers"
+    return "dates" if isinstance(value, (date, time)) else type(value).__name__
+
+
+def values_of(column: Any) -> list[Any]:
+    """The values of a column, None for what is missing in any library's way."""
+    if isinstance(column, np.ndarray):
+        column = column.tolist()
+    return [None if type(value).__name__ in _NO_VALUES else value for value in column]
+
+
+def group_keys(
+    rows: dict[str, Sequence[Any]], groups: list[str], size: int, *, single: bool
+) -> list[Hashable]:
+    """The group of every row: a value, or a tuple of values of several columns."""
+    if not groups:
+        return [None] * size
+    columns = [[_key(value) for value in values_of(rows[safe])] for safe in groups]
+    return columns[0] if single else list(zip(*columns, strict=True))
+
+
+def sort_groups(keys: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """The different groups in the order of their values."""
+    return tuple(sorted(dict.fromkeys(keys), key=_sorting))
+
+
+def _key(value: Any) -> Hashable:
+    """A value as the key of a group: what is missing is None."""
+    return None if value is None or value != value else value
+
+
+def has_gap(key: Hashable) -> bool:
+    """Whether the value of a group is missing."""
+    return key is None or (isinstance(key, tuple) and None in key)
+
+
+def _sorting(key: Hashable) -> tuple[Any, ...]:
+    """Numbers before texts, what is missing last."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return tuple(
+        (2, 0, "")
+        if part is None
+        else (0, part, "")
+        if isinstance(part, (int, float))
+        else (1, 0, str(part))
+        for part in parts
+    )
+
+
+# -----------------------------------------------------------------------------
+# More kinds of units than should leave an engine: units that are nearly alike become one kind.
+#
+# The exact test of two systems depends on a unit only by how far the systems differ in true and in
+# false positives. Units with the same two differences are merged where their other cases nearly
+# agree, and come back as their number and their sums: the totals and the test stay what they are.
+# Each merged kind is then written as units as equal as whole numbers allow.
+# -----------------------------------------------------------------------------
+
+# what may differ within a kind, and what may not, for one system and for two
+_FREE = {1: ("rows", "tp", "fp", "fn"), 2: ("rows", "c2", "c3", "c4", "c5", "c6")}
+_FIXED: dict[int, tuple[str, ...]] = {1: (), 2: ("dt", "df")}
+
+
+def _parts(systems: int) -> dict[str, nw.Expr]:
+    """The cases of a unit from its sums."""
+    import narwhals as nw
+
+    rows, pos, p0, t0 = (nw.col(name) for name in ("rows", "pos", "p0", "t0"))
+    if systems == 1:
+        return {"rows": rows, "tp": t0, "fp": p0 - t0, "fn": pos - t0}
+    p1, t1, p, t = (nw.col(name) for name in ("p1", "t1", "p0_1", "t0_1"))
+    return {
+        "rows": rows,
+        "c2": t1 - t,
+        "c3": p1 - t1 - p + t,
+        "c4": t,
+        "c5": p - t,
+        "c6": pos - t0 - t1 + t,
+        "dt": t0 - t1,
+        "df": p0 - t0 - p1 + t1,
+    }
+
+
+def merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float) -> Frame:
+    """Merge units that nearly agree: how many there are of each kind, and their sums.
+
+    Parameters
+    ----------
+    by_unit
+        The sums of every unit.
+    keys
+        The columns of groups and labels.
+    systems
+        One or two.
+    fineness
+        How many bins there are for every standard deviation of a number of independent items: the
+        square root of the number. Small numbers have bins of their own.
+    """
+    import narwhals as nw
+
+    free, fixed = _FREE[systems], _FIXED[systems]
+    parts = {name: own.cast(nw.Int64) for name, own in _parts(systems).items()}
+    split = by_unit.select(*keys, "lost", *(own.alias(f"_{name}") for name, own in parts.items()))
+    numbers = {n: nw.col(f"_{n}") for n in free}
+    split = split.with_columns(
+        *((own.cast(nw.Float64) ** 0.5 * fineness).cast(nw.Int64).alias(f"bin_{n}")
+          for n, own in numbers.items()),
+        *((own * own).alias(f"own_{n}") for n, own in numbers.items()),
+    )  # fmt: skip
+    kinds = [*keys, "lost", *(f"_{n}" for n in fixed), *(f"bin_{n}" for n in free)]
+    sums = [nw.col(f"_{name}").sum().alias(f"sum_{name}") for name in free]
+    sums += [nw.col(f"own_{name}").sum().alias(f"square_{name}") for name in free]
+    return split.group_by(*kinds).agg(nw.len().alias(NUMBER), *sums)
+
+
+def units_alike(
+    rows: Mapping[str, Sequence[Any]], systems: int
+) -> tuple[NDArray[np.intp], Array, NDArray[np.int64], float]:
+    """Write every kind as units: the kind of each row, its sums, and how many units it stands for.
+
+    The last number is the largest share of the variance of a case over the units that is lost.
+
+    Parameters
+    ----------
+    rows
+        What `merge_alike` brought.
+    systems
+        One or two.
+    """
+    number = np.asarray(rows[NUMBER], dtype=np.int64)
+    totals = np.array(
+        [np.asarray(rows[f"sum_{n}"], dtype=np.int64) for n in _FREE[systems]]
+    ).T.reshape(len(number), -1)
+    kind, free, times = _equal_shares(totals, number)
+    fixed = [np.asarray(rows[f"_{n}"], dtype=np.int64)[kind] for n in _FIXED[systems]]
+    squares = np.array([np.sum(np.asarray(rows[f"square_{n}"], float)) for n in _FREE[systems]])
+    lost = _lost_variance(free.astype(np.float64), times, squares)
+    return kind, _sums(free, fixed), times, lost
+
+
+def _lost_variance(free: Array, times: NDArray[np.int64], squares: Array) -> float:
+    n = times.sum()
+    mean = times @ free / n
+    true, left = squares / n - mean**2, times @ free**2 / n - mean**2
+    moving = true > 0
+    return float(np.max(1 - left[moving] / true[moving], initial=0.0))
+
+
+def _equal_shares(
+    totals: NDArray[np.int64], number: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
+    """Share totals out to so many units as equally as whole numbers allow.
+
+    Of a total that leaves a remainder r, the first r units get one more.
+    """
+    share, remainder = np.divmod(totals, number[:, None])
+    begins = np.concatenate(
+        [np.zeros((len(number), 1), dtype=np.int64), np.sort(remainder)], axis=1
+    )
+    ends = np.concatenate([begins[:, 1:], number[:, None]], axis=1)
+    kind, part = np.nonzero(ends > begins)
+    begin = begins[kind, part]
+    shares = share[kind] + (remainder[kind] > begin[:, None])
+    return kind, shares, ends[kind, part] - begin
+
+
+def _sums(free: NDArray[np.int64], fixed: list[NDArray[np.int64]]) -> Array:
+    """The sums that `query.statistics_of` names, from the cases."""
+    if not fixed:
+        rows, tp, fp, fn = free.T
+        columns = [rows, tp + fn, tp + fp, tp]
+    else:
+        rows, c2, c3, c4, c5, c6 = free.T
+        c0, c1 = c2 + fixed[0], c3 + fixed[1]
+        columns = [
+            rows, c0 + c2 + c4 + c6, c0 + c1 + c4 + c5, c0 + c4, c2 + c3 + c4 + c5, c2 + c4,
+            c4 + c5, c4,
+        ]  # fmt: skip
+    return np.stack(columns, axis=1).astype(np.float64)

@@ -16,10 +16,16 @@ import numpy as np
 from probative._validation import flag, names_of, one_of, shown
 from probative.errors import InputError
 from probative.matching.matched import match_inputs
-from probative.matching.tag_rules import SCHEMES
-from probative.tables.columns import group_keys, sort_groups
+from probative.matching.rules import SCHEMES
 from probative.tables.engines import chosen, fetch, opened
-from probative.tables.query import NUMBER, merge_units, statistics_of, sum_units
+from probative.tables.query import (
+    NUMBER,
+    group_keys,
+    merge_units,
+    sort_groups,
+    statistics_of,
+    sum_units,
+)
 from probative.tables.tallied import Tallied, UnitRows
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ the region, which the posterior tells.
 
 from __future__ import annotations
 
+import math
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -23,25 +24,24 @@ from probative.wording.numbers import (
 )
 
 if TYPE_CHECKING:
-    from probative.results import BayesTest, Comparison
+    from collections.abc import Sequence
 
-__all__ = [
-    "LIKELY",
-    "SIGNIFICANT",
-    "STRENGTHS",
-    "UNDECIDED",
-    "better_looking",
-    "limit",
-    "named_strength",
-    "no_verdict",
-    "pvalue_of",
-    "small_pvalue",
-    "strength",
-    "tested",
-    "tested_pvalue",
-    "verdict",
-    "why_by_unit",
-]
+    from probative.results import (
+        BayesTest,
+        Ceiling,
+        Comparison,
+        Comparisons,
+        ModelComparison,
+        RunScores,
+    )
+
+
+# -----------------------------------------------------------------------------
+# Three signs speak of a difference: the interval, the p-value and the posterior. Where they do not
+# agree, the sentence says so and goes by the weaker side. With a region of equivalence there are
+# two claims, kept apart: that there is a difference at all, which the p-value tests, and that it
+# exceeds the region, which the posterior tells.
+# -----------------------------------------------------------------------------
 
 # What the evidence is called: the posterior probability that one system is better (by more than
 # the region of equivalence) must reach the first figure, the p-value must not exceed the second.
@@ -321,3 +321,276 @@ def limit(value: float) -> str:
     """One decimal, or as many as it takes to tell it from 0."""
     texts = [signed_points(value, digits) for digits in range(1, 5)]
     return next((text for text in texts if float(text.replace("−", "-")) != 0), texts[0])
+
+
+# -----------------------------------------------------------------------------
+# The sentences of Bayes tests, with the words and thresholds of `compare`.
+#
+# A Bayes test has no p-value. The two-sided tail of its own posterior, twice the smaller of P(H0)
+# and P(H1), takes that place: the evidence has a name only where the interval of that level leaves
+# out 0.
+# -----------------------------------------------------------------------------
+
+NOTABLE = 2  # a sentence names a fold design effect above this
+HYPOTHESES = (
+    "H0: B's score is at most A's. H1: B's score is higher. Likelier hypothesis: the one with the "
+    "higher probability, which the test of Wang and Li accepts, however close the two are. The "
+    "verdict asks for as much evidence as compare does."
+)
+
+
+def outcome_words(test: BayesTest, a: str = "A", b: str = "B") -> str:
+    """Return the verdict of a test in a few words: ``B better: strong``, ``not established``."""
+    if math.isnan(test.difference):
+        return "no verdict"
+    if _equivalent(test):
+        return "equivalent"
+    better, _, word = _bayes_verdict_evidence(test, a, b)
+    return f"{better} better: {word}" if word else "not established"
+
+
+def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
+    """Return what a test shows of two models: the evidence first, then the scores."""
+    name = metric_name(test.metric)
+    if math.isnan(test.difference):
+        return f"{name}: no verdict: it is undefined for one of {a} and {b}."
+    better, likely, word = _bayes_verdict_evidence(test, a, b)
+    beyond = f" by more than {region(test.rope)}" if test.rope > 0 else ""
+    chance = f"P({better} better{beyond}) {equals(likely)}"
+    any_difference = named_strength(1.0, _tail(test))
+    if _equivalent(test):
+        said = (
+            f"for practical purposes they are equivalent: P(the difference is at most "
+            f"{region(test.rope)}) {equals(test.p_equivalent)}"
+        )
+    elif word:
+        said = f"the evidence that {better} is better{beyond} is {word}: {chance}"
+    elif test.rope > 0 and any_difference:
+        said = (
+            f"there is {any_difference} evidence of a difference, but not that it exceeds "
+            f"{region(test.rope)}: {chance}"
+        )
+    elif likely >= UNDECIDED:
+        said = f"the evidence is weak and the difference is not established: {chance}"
+    else:
+        said = f"a difference is not established: {chance}"
+    return (
+        f"{name}: {said} ({b} {points(test.score_b, 1)}, {a} {points(test.score_a, 1)}; "
+        f"{100 * test.level:g} % interval of the difference {limit(test.low)} to "
+        f"{limit(test.high)})."
+    )
+
+
+def _bayes_verdict_evidence(test: BayesTest, a: str, b: str) -> tuple[str, float, str | None]:
+    """Return the model that looks better, the probability that it is, and the word for that."""
+    better, likely = better_looking(test, a, b)
+    return better, likely, named_strength(likely, _tail(test))
+
+
+def _tail(test: BayesTest) -> float:
+    """Return the two-sided tail probability of no difference."""
+    return 2 * min(test.p_h0, test.p_h1)
+
+
+def _equivalent(test: BayesTest) -> bool:
+    return test.rope > 0 and test.p_equivalent >= LIKELY
+
+
+def training_sentence(test: BayesTest, published: BayesTest | None = None) -> str | None:
+    """Return what the reader must know of the training variance, or None.
+
+    Parameters
+    ----------
+    test
+        The test that the verdict rests on.
+    published
+        The test without training variance, where `test` allows for it.
+    """
+    effect, name = test.fold_design_effect, metric_name(test.metric)
+    if effect is None:
+        return None
+    if math.isnan(effect):
+        return (
+            f"{name}: the training variance cannot be measured here (a fold without a score, or "
+            f"folds that are all alike) and is not allowed for."
+        )
+    if effect <= NOTABLE:
+        return None
+    sentence = (
+        f"{name}: the differences of the folds vary {number(effect, 1)} times as much as their "
+        f"items explain, so the models depend on what they are trained on."
+    )
+    if published is None:
+        return f"{sentence} This test does not allow for it."
+    return (
+        f"{sentence} The verdict allows for it; the published test, which does not, has P(B "
+        f"better) {equals(published.p_b_better)}."
+    )
+
+
+def model_verdicts(comparison: ModelComparison) -> list[str]:
+    """Return what a cross-validation shows of two models, one sentence per metric."""
+    return [
+        outcome_sentence(test, comparison.a, comparison.b) for test in comparison.adjusted_tests
+    ]
+
+
+def model_remarks(comparison: ModelComparison) -> list[str]:
+    """Return what the reader must know of the verdicts of a cross-validation."""
+    tests = zip(comparison.adjusted_tests, comparison.paired_tests, strict=True)
+    of_metrics = [training_sentence(test, published) for test, published in tests]
+    meaning = (
+        f"These probabilities are about training on about {comparison.folds[0].train:,} instances "
+        f"of this kind, not about one trained model."
+    )
+    return [*(remark for remark in of_metrics if remark), meaning]
+
+
+# -----------------------------------------------------------------------------
+# The sentences that end a comparison of several runs: of these models, and of training again.
+#
+# The two claims are kept apart: what holds for these models need not hold for new runs.
+# -----------------------------------------------------------------------------
+
+FEW_RUNS = 3
+_ENOUGH_RUNS = 20  # with so many, a failure in one run of ten hardly stays unseen: 0.9^20 = 0.12
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comparison]) -> str:
+    """Say in plain words what several runs of two systems have shown.
+
+    Parameters
+    ----------
+    result
+        The comparison, for the scores of single runs.
+    a, b
+        The baseline and the challenger.
+    comparisons
+        The answers in one score, among them those of this pair.
+    """
+    own = {c.question: c for c in comparisons if (c.a, c.b) == (a, b)}
+    models, procedures = own["models"], own.get("procedures")
+    runs = [result.runs_of(name, models.metric) for name in (a, b)]
+    number = [len(one) for one in runs]
+    parts = [f"These models, {_counted(number[0])} of {a} and {_counted(number[1])} of {b}:"]
+    parts.append(verdict(models))
+    if procedures is None:
+        parts.append(_unanswered(runs))
+    elif not models.identical:
+        parts.append(_of_new_runs(procedures))
+    parts += _cautions(runs)
+    return " ".join(parts)
+
+
+def said_runs(number: int) -> str:
+    """A number of runs in words."""
+    word = _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
+    return f"{word} run{'s' * (number != 1)}"
+
+
+def _counted(number: int) -> str:
+    return said_runs(number).split(" ")[0]
+
+
+def _unanswered(runs: Sequence[RunScores]) -> str:
+    single = [one.system for one in runs if len(one) == 1]
+    if not single:
+        return "Whether training again would give the same cannot be told from these scores."
+    return (
+        f"Whether training again would give the same cannot be told: there is one run of "
+        f"{' and of '.join(single)}."
+    )
+
+
+def _of_new_runs(c: Comparison) -> str:
+    """Whether new runs would be better, too: never stronger than the numbers."""
+    reason = no_verdict(c)
+    if reason:
+        return f"Nothing is said about training again: {reason}."
+    better, other, likely, new_run = c.b, c.a, c.p_b_better, c.p_new_run_better
+    if c.difference < 0:
+        better, other, likely = c.a, c.b, c.p_a_better
+        new_run = None if new_run is None else 1 - new_run
+    beyond = f" by more than {region(c.rope)}" if c.rope > 0 else ""
+    figures = (
+        f"mean difference {limit(c.difference)} points, {100 * c.level:g} % limits "
+        f"{limit(c.low)} to {limit(c.high)} for test set and runs together, "
+        f"P({better} better{beyond}) {equals(likely)}, {tested(c)}"
+    )
+    if c.rope > 0 and c.p_equivalent >= LIKELY:
+        claim = "Trained again, they would be equivalent for practical purposes"
+        figures = f"{figures}, P(at most {region(c.rope)} apart) {equals(c.p_equivalent)}"
+    elif word := strength(c):
+        claim = f"The evidence that training {better} again would beat {other}{beyond} is {word}"
+    else:
+        claim = f"That training {better} again would beat {other}{beyond} is not established"
+    chance = ""
+    if new_run is not None and not isnan(new_run):
+        chance = (
+            f" A new run of {better} would beat a new run of {other} with probability "
+            f"{equals(new_run).removeprefix('= ')}."
+        )
+    return f"{claim}: {figures}.{chance}"
+
+
+def _cautions(runs: Sequence[RunScores]) -> list[str]:
+    """What the scores of single runs warn of."""
+    cautions = []
+    if all(len(one) > 1 for one in runs):
+        worse, better = sorted(runs, key=lambda one: one.mean)
+        if worse.best > better.worst and worse.mean < better.mean:
+            cautions.append(
+                f"The best run of {worse.system} beats the worst of {better.system} "
+                f"({metric_name(worse.metric)} {points(worse.best, 1)} against "
+                f"{points(better.worst, 1)}): one run of each could have told the opposite."
+            )
+    few = [one for one in runs if 1 < len(one) < FEW_RUNS]
+    if few:
+        names = " and ".join(one.system for one in few)
+        has = f"has {said_runs(2)}" if len(few) == 1 else f"have {said_runs(2)} each"
+        cautions.append(f"{names} {has}: how much runs differ is hardly known from so few.")
+    fewest = min((len(one) for one in runs if len(one) > 1), default=_ENOUGH_RUNS)
+    if fewest < _ENOUGH_RUNS:
+        unseen = 100 * 0.9**fewest
+        cautions.append(
+            f"{fewest} runs: a procedure that fails in 1 run of 10 shows no failure in "
+            f"{unseen:.0f} % of such samples."
+        )
+    return cautions
+
+
+# -----------------------------------------------------------------------------
+# What a second annotation of the same texts says of a system's score, and what it does not.
+# -----------------------------------------------------------------------------
+
+CAVEAT = (
+    "The second annotation is no law for systems: it shows how far two annotators agree who worked "
+    "apart under the same guidelines. A system that learnt from the first one's habits can come "
+    "nearer to the answer than a second person does, and where the answer is wrong, who repeats "
+    "its mistakes is called right."
+)
+
+
+def ceiling_sentence(c: Ceiling) -> str:
+    """Whether a system agrees with the answer less than the second annotation does, or more."""
+    name = metric_name(c.metric, c.match) + "," * (c.match is not None)
+    if isnan(c.difference):
+        return f"{c.system} and {c.second} cannot be compared: {name} is undefined for one of them."
+    figures = (
+        f"({name} {points(c.score, 1)} against {points(c.second_score, 1)}; {100 * c.level:g} % "
+        f"interval of the difference {limit(c.low)} to {limit(c.high)}; p {small_pvalue(c.pvalue)} "
+        f"by {c.by})"
+    )
+    settled = c.pvalue <= SIGNIFICANT and (c.low > 0 or c.high < 0)
+    if not settled:
+        return (
+            f"It is open whether {c.system} agrees with the answer less or more than {c.second} "
+            f"does {figures}."
+        )
+    word = "less" if c.difference < 0 else "more"
+    size = points(abs(c.difference), 1)
+    return (
+        f"{c.system} agrees with the answer {word} than {c.second} does, by {size} points "
+        f"{figures}."
+    )

@@ -1,1 +1,0 @@
-"""Comparisons group by group, and of several data sets: what they say together."""

@@ -1,0 +1,222 @@
+"""Krippendorff's alpha of nominal labels: any number of annotators, labels may be missing.
+
+With r labels of an item, of which r_c are c, the item agrees with itself to the extent
+Σ r_c (r_c - 1) / (r - 1). Let A be the sum of these, n the number of labels of items that have two
+or more, n_c those that are c. Then alpha is 1 - (n - 1)(n - A) / (n² - Σ n_c²).
+
+It is a function of sums over items, so a unit (document, group of items) moves it by its
+derivatives. The limits are those of the log odds of alpha between -1 and 1, from sums to which one
+unit of the mean size is added that agrees as chance would have it: without it, annotators who never
+differ would seem to be sure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import open_probability
+from probative.errors import InputError
+from probative.inference.units import ONE_UNIT, student_quantile
+from probative.results import Interval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from probative._validation import Array
+
+
+# -----------------------------------------------------------------------------
+# With r labels of an item, of which r_c are c, the item agrees with itself to the extent Σ r_c
+# (r_c - 1) / (r - 1). Let A be the sum of these, n the number of labels of items that have two or
+# more, n_c those that are c. Then alpha is 1 - (n - 1)(n - A) / (n² - Σ n_c²).
+#
+# It is a function of sums over items, so a unit (document, group of items) moves it by its
+# derivatives. The limits are those of the log odds of alpha between -1 and 1, from sums to which
+# one unit of the mean size is added that agrees as chance would have it: without it, annotators
+# who never differ would seem to be sure.
+# -----------------------------------------------------------------------------
+
+MISSING = -1
+METHOD = "logit"
+_FEW, _SELDOM = 5, 0.05  # disputed items, or units that hold some, and their share
+_NO_PAIRS = "undefined: no item has the labels of two annotators"
+_ONE_LABEL = "undefined: everything has one label"
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """What annotators call items.
+
+    Attributes
+    ----------
+    codes
+        The number of the label that each annotator (row) gives to each item (column);
+        `MISSING` where there is none.
+    n_labels
+        How many labels there are.
+    units
+        The number of each item's unit, from 0; None where items are independent.
+    """
+
+    codes: NDArray[np.int64]
+    n_labels: int
+    units: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        if self.codes.ndim != 2 or len(self.codes) < 2:
+            raise InputError(
+                f"annotators: shape {self.codes.shape}; expected the labels of at least two"
+            )
+
+    @property
+    def number(self) -> Array:
+        """How often every label was given to every item, one row per item."""
+        n_items = self.codes.shape[1]
+        item = np.broadcast_to(np.arange(n_items), self.codes.shape)
+        there = self.codes >= 0
+        flat = item[there] * self.n_labels + self.codes[there]
+        number = np.bincount(flat, minlength=n_items * self.n_labels)
+        return number.reshape(n_items, self.n_labels).astype(np.float64)
+
+
+def krippendorff_alpha(ratings: Ratings) -> float:
+    """Krippendorff's alpha; NaN where it is undefined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.agreement import Ratings, krippendorff_alpha
+    >>> codes = np.array([[0, 0, 1, 2, 1, -1], [0, 1, 1, 2, 1, 0], [-1, 0, 1, 2, 1, 0]])
+    >>> round(krippendorff_alpha(Ratings(codes, 3)), 4)
+    0.8148
+    """
+    return _alpha(*_sums(ratings.number)[:2])
+
+
+def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
+    """Krippendorff's alpha with an interval that allows for what units cost.
+
+    Parameters
+    ----------
+    ratings
+        What annotators call items.
+    level
+        The nominal coverage, in (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.agreement import Ratings, alpha_interval
+    >>> codes = np.array([[0, 0, 1, 2, 1, -1], [0, 1, 1, 2, 1, 0], [-1, 0, 1, 2, 1, 0]])
+    >>> print(alpha_interval(Ratings(np.tile(codes, 10), 3)))
+    alpha, 0.95 logit interval: 0.8037 [0.6383, 0.8834]
+    """
+    level = open_probability("level", level)
+    number = ratings.number
+    agreement, by_label, own = _sums(number)
+    estimate = _alpha(agreement, by_label)
+    if np.isnan(estimate):
+        note = _ONE_LABEL if by_label.sum() else _NO_PAIRS
+        return Interval("alpha", METHOD, level, np.nan, -1.0, 1.0, note)
+    paired = number.sum(axis=1) > 1
+    unit = np.arange(len(number)) if ratings.units is None else ratings.units
+    rows = np.column_stack([own, np.where(paired[:, None], number, 0.0)])[paired]
+    units = _added_up(rows, unit[paired])
+    size = units[:, 1:].sum(axis=1)
+    freedom = float(size.sum() ** 2 / (size @ size) - 1)
+    if not freedom > 0:
+        return Interval("alpha", METHOD, level, estimate, -1.0, 1.0, ONE_UNIT, np.nan)
+    low, high = _limits(units, freedom, level)
+    effect = _variance(units) / _variance(rows) if ratings.units is not None else None
+    labelled = number.sum(axis=1)
+    disputed = paired & (number.max(axis=1, initial=0) < labelled)
+    return Interval(
+        "alpha",
+        METHOD,
+        level,
+        estimate,
+        min(low, estimate),
+        max(high, estimate),
+        doubt(disputed, ratings.units),
+        effect,
+    )
+
+
+def doubt(disputed: NDArray[np.bool_], units: NDArray[np.int64] | None = None) -> str | None:
+    """What the reader must know where next to nothing is in dispute.
+
+    Parameters
+    ----------
+    disputed
+        Per item, whether annotators differ.
+    units
+        The unit of every item, or None.
+    """
+    number = int(disputed.sum()) if units is None else len(np.unique(units[disputed]))
+    if not 0 < number < _FEW or disputed.mean() > _SELDOM:
+        return None
+    word = "item" if units is None else "unit"
+    return f"{number} {word}{'s' * (number != 1)} in dispute: the upper limit may be too low"
+
+
+def _sums(number: Array) -> tuple[float, Array, Array]:
+    """How far all items agree with themselves, how often each label counts, and by item."""
+    size = number.sum(axis=1)
+    paired = size > 1
+    own = np.zeros(len(number))
+    own[paired] = (number * (number - 1)).sum(axis=1)[paired] / (size[paired] - 1)
+    return float(own.sum()), number[paired].sum(axis=0), own
+
+
+def _alpha(agreement: float, by_label: Array) -> float:
+    n = by_label.sum()
+    bottom = n * n - by_label @ by_label
+    return float(1 - (n - 1) * (n - agreement) / bottom) if bottom > 0 else float("nan")
+
+
+def _slopes(agreement: float, by_label: Array) -> Array:
+    """The derivatives of alpha in the agreement and in how often each label counts."""
+    n = by_label.sum()
+    top, bottom = (n - 1) * (n - agreement), n * n - by_label @ by_label
+    in_labels = -(2 * n - 1 - agreement) / bottom + 2 * top * (n - by_label) / bottom**2
+    return np.concatenate([[(n - 1) / bottom], in_labels])
+
+
+def _added_up(rows: Array, unit: NDArray[np.int64]) -> Array:
+    _, group = np.unique(unit, return_inverse=True)
+    table = np.zeros((int(group.max(initial=-1)) + 1, rows.shape[1]))
+    np.add.at(table, group, rows)
+    return table
+
+
+def _variance(units: Array) -> float:
+    """Of alpha, from what every unit adds to the sums."""
+    total = units.sum(axis=0)
+    moves = units @ _slopes(total[0], total[1:])
+    n = len(units)
+    return float(n / (n - 1) * np.sum((moves - moves.mean()) ** 2))
+
+
+def _limits(units: Array, freedom: float, level: float) -> tuple[float, float]:
+    total = units.sum(axis=0)
+    share = total[1:] / total[1:].sum()
+    size = total[1:].sum() / len(units)
+    chance = float(share @ share)
+    added = total + np.concatenate([[size * chance], size * share])
+    slopes = _slopes(added[0], added[1:])
+    moves = units @ slopes
+    n = len(units)
+    variance = n / (n - 1) * float(np.sum((moves - moves.mean()) ** 2))
+    # the added unit agrees in all with this chance, and else in nothing
+    in_labels = float(size * share @ slopes[1:])
+    agrees, differs = in_labels + size * slopes[0], in_labels
+    variance += chance * agrees**2 + (1 - chance) * differs**2
+    centre = float(np.clip(_alpha(added[0], added[1:]), -0.999999, 0.999999))
+    t = float(student_quantile(level, freedom))
+    reach = t * np.sqrt(variance) * 2 / (1 - centre**2)
+    limits: Any = 2 * special.expit(2 * np.arctanh(centre) + np.array([-reach, reach])) - 1
+    return float(limits[0]), float(limits[1])

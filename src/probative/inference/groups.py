@@ -1,0 +1,289 @@
+"""Combine independent comparisons: heterogeneity, mean difference, partial conjunction."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import amounts, one_of, open_probability
+from probative.errors import InputError
+from probative.inference.posterior.outcomes import Outcomes
+from probative.inference.posterior.single import plain
+from probative.results import Heterogeneity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from probative._validation import Number
+    from probative.results import DifferencePosterior
+
+
+# -----------------------------------------------------------------------------
+# Whether a difference is the same in all groups: Cochran's Q with Welch's allowance.
+# -----------------------------------------------------------------------------
+
+
+def heterogeneity(
+    differences: ArrayLike, standard_errors: ArrayLike, degrees_of_freedom: ArrayLike
+) -> Heterogeneity | None:
+    """Test whether groups have one difference, and tell which share of their spread is real.
+
+    Weighted by w = 1/se², the squared distances of the differences from their mean add up to Q. If
+    all groups had the same difference and known standard errors, it would follow the chi-squared
+    distribution. Theirs are estimates from few units, which make Q too large: Welch's F of a
+    one-way layout with unequal variances allows for that by their degrees of freedom.
+
+    Parameters
+    ----------
+    differences, standard_errors, degrees_of_freedom
+        Of every group. A group without a standard error (undefined, or 0) is left out.
+
+    Returns
+    -------
+    Heterogeneity or None
+        None for fewer than two groups.
+
+    References
+    ----------
+    W. G. Cochran, "The combination of estimates from different experiments", 1954. B. L. Welch,
+    "On the comparison of several mean values: an alternative approach", 1951. J. P. T. Higgins &
+    S. G. Thompson, "Quantifying heterogeneity in a meta-analysis", 2002.
+
+    Examples
+    --------
+    >>> from probative.inference.groups import heterogeneity
+    >>> print(heterogeneity([0.02, 0.03, -0.05], [0.01, 0.02, 0.015], [90, 60, 80]))
+    Q = 17.20 on 2 degrees of freedom, p = 0.0003256, I² = 0.88
+    """
+    d, se, freedom = (
+        np.asarray(values, dtype=np.float64)
+        for values in (differences, standard_errors, degrees_of_freedom)
+    )
+    if not d.shape == se.shape == freedom.shape or d.ndim != 1:
+        raise InputError(
+            f"standard_errors: shapes {d.shape}, {se.shape} and {freedom.shape}; expected one of "
+            f"each per group"
+        )
+    there = np.isfinite(d) & (se > 0) & (freedom > 0)
+    d, se, freedom = d[there], se[there], freedom[there]
+    k = len(d)
+    if k < 2:
+        return None
+    weight = 1 / se**2
+    share = weight / weight.sum()
+    q = float(weight @ (d - share @ d) ** 2)
+    doubt = float(((1 - share) ** 2 / freedom).sum())
+    f = q / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * doubt)
+    rest = (k**2 - 1) / (3 * doubt)
+    pvalue = float(special.fdtrc(k - 1, rest, f))
+    return Heterogeneity(q, k - 1, pvalue, max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0)
+
+
+# -----------------------------------------------------------------------------
+# The mean of independent differences, one per data set: its interval and its posterior.
+#
+# It is the mean over these data sets, each of which could have held other units. Nothing is said
+# about other data sets: these were chosen, not drawn.
+# -----------------------------------------------------------------------------
+
+_REACH = 1 - 1e-6  # the level of the limits beyond which no posterior is looked at
+_STEPS = 2048  # of the grid on which posteriors are added up
+
+
+def mean_limits(
+    differences: Sequence[tuple[float, float, float]], *, most: float = 1.0
+) -> tuple[float, float, float]:
+    """The mean of independent differences, and its limits.
+
+    Variances add, divided by n². They are recovered from the limits of every difference, lower and
+    upper ones apart, so that the limits of one data set are its own, and those of many allow for
+    lopsided intervals and for few units as the single ones do.
+
+    Parameters
+    ----------
+    differences
+        The difference, its lower and its upper limit, of every data set.
+    most
+        The largest difference that there can be.
+
+    Examples
+    --------
+    >>> from probative.inference.groups import mean_limits
+    >>> [round(v, 4) for v in mean_limits([(0.02, -0.01, 0.05), (0.04, 0.00, 0.07)])]
+    [0.03, 0.005, 0.0512]
+    """
+    d, low, high = np.asarray(differences, dtype=np.float64).T
+    mean, n = float(d.mean()), len(d)
+    if math.isnan(mean):
+        return math.nan, -most, most
+    below, above = (float(np.sqrt(((d - limit) ** 2).sum())) / n for limit in (low, high))
+    return mean, max(-most, mean - below), min(most, mean + above)
+
+
+class MeanPosterior(Outcomes):
+    """The posterior of the mean of independent differences.
+
+    Parameters
+    ----------
+    posteriors
+        Of the difference on every data set. That of one alone is its own.
+    most
+        The largest difference that there can be.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.posterior.clustered import posterior_of_difference
+    >>> from probative.inference.groups import MeanPosterior
+    >>> one = posterior_of_difference(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300]))
+    >>> mean = MeanPosterior([one, one, one])
+    >>> round(one.sf(0), 3), round(mean.sf(0), 3)
+    (0.945, 0.997)
+    """
+
+    kind = "mean"
+
+    def __init__(self, posteriors: Sequence[DifferencePosterior], *, most: float = 1.0):
+        self.posteriors = tuple(posteriors)
+        self.most = most
+        self._table: tuple[Any, Any] | None = None
+
+    def cdf(self, d: ArrayLike) -> Number:
+        """Return the probability of a mean difference of at most d."""
+        if len(self.posteriors) == 1:
+            return self.posteriors[0].cdf(d)
+        places, below = self._grid()
+        return plain(np.interp(np.asarray(d, dtype=np.float64), places, below, left=0.0, right=1.0))
+
+    def sf(self, d: ArrayLike) -> Number:
+        """Return the probability of a mean difference above d."""
+        if len(self.posteriors) == 1:
+            return self.posteriors[0].sf(d)
+        places, below = self._grid()
+        return plain(
+            np.interp(np.asarray(d, dtype=np.float64), places, 1 - below, left=1.0, right=0.0)
+        )
+
+    def pdf(self, d: ArrayLike) -> Number:
+        """Return the density at d."""
+        if len(self.posteriors) == 1:
+            return self.posteriors[0].pdf(d)
+        places, below = self._grid()
+        density = np.diff(below) / np.diff(places)
+        middles = (places[1:] + places[:-1]) / 2
+        return plain(
+            np.interp(np.asarray(d, dtype=np.float64), middles, density, left=0.0, right=0.0)
+        )
+
+    def interval(self, level: float = 0.95) -> tuple[Number, Number]:
+        """Return the equal-tailed limits."""
+        if len(self.posteriors) == 1:
+            return self.posteriors[0].interval(level)
+        places, below = self._grid()
+        if np.isnan(below).any():
+            return -self.most, self.most
+        low, high = np.interp([(1 - level) / 2, (1 + level) / 2], below, places)
+        return float(low), float(high)
+
+    def _grid(self) -> tuple[Any, Any]:
+        """Places, and the probability of a mean up to each: the parts are added up on a grid."""
+        if self._table is None:
+            self._table = self._add_up()
+        return self._table
+
+    def _add_up(self) -> tuple[Any, Any]:
+        n = len(self.posteriors)
+        ends = np.array([posterior.interval(_REACH) for posterior in self.posteriors], dtype=float)
+        step = float((ends[:, 1] - ends[:, 0]).sum()) / _STEPS
+        masses = np.ones(1)
+        for posterior, (low, high) in zip(self.posteriors, ends, strict=True):
+            edges = low + step * np.arange(math.ceil((high - low) / step) + 1)
+            below = np.asarray(posterior.cdf(edges), dtype=np.float64)
+            masses = np.convolve(masses, np.diff(below))
+        total = masses.sum()
+        # every part lies in the middle of its step: n halves of a step in all
+        first = (ends[:, 0].sum() + step * (n - 1) / 2) / n
+        places = first + step / n * np.arange(len(masses) + 1)
+        return places, np.concatenate([[0.0], np.cumsum(masses / total)])
+
+
+# -----------------------------------------------------------------------------
+# On how many data sets is B better? Partial-conjunction p-values, and the count they allow.
+# -----------------------------------------------------------------------------
+
+METHODS = ("bonferroni", "fisher")
+
+
+def partial_conjunction(pvalues: ArrayLike, method: str = "bonferroni") -> NDArray[np.float64]:
+    """The p-values of "at least u of these hypotheses are false", for u = 1, 2, … n.
+
+    Parameters
+    ----------
+    pvalues
+        One-sided p-values of the same comparison on n data sets.
+    method
+        "bonferroni", (n - u + 1)·p_(u), holds whatever the dependence between data sets. "fisher"
+        adds up the logarithms of the n - u + 1 largest, for independent data sets.
+
+    Returns
+    -------
+    numpy.ndarray
+        One per u, never falling: the running maximum, so that more is never claimed sooner.
+
+    References
+    ----------
+    Y. Benjamini & R. Heller, "Screening for partial conjunction hypotheses", 2008. R. Dror, G.
+    Baumer, M. Bogomolov & R. Reichart, "Replicability analysis for natural language processing:
+    testing significance with multiple datasets", 2017.
+
+    Examples
+    --------
+    >>> from probative.inference.groups import partial_conjunction
+    >>> partial_conjunction([0.001, 0.2, 0.012]).round(4).tolist()
+    [0.003, 0.024, 0.2]
+    >>> partial_conjunction([0.001, 0.2, 0.012], "fisher").round(4).tolist()
+    [0.0002, 0.0169, 0.2]
+    """
+    p = amounts("pvalues", pvalues)
+    if p.ndim != 1 or not len(p):
+        raise InputError(f"pvalues: shape {p.shape}; expected a sequence of p-values")
+    if np.any(p > 1):
+        raise InputError(f"pvalues: {p[p > 1][0]:g} is not between 0 and 1")
+    one_of("method", method, METHODS)
+    p = np.sort(p)
+    left = np.arange(len(p), 0, -1)  # how many are at least as large: n - u + 1
+    if method == "bonferroni":
+        single = left * p
+    else:
+        with np.errstate(divide="ignore"):
+            half = -np.cumsum(np.log(p)[::-1])[::-1]
+        # the upper tail of chi-squared on 2k degrees of freedom at 2x
+        single = special.gammaincc(left, half)
+    return np.asarray(np.minimum(np.maximum.accumulate(single), 1.0))
+
+
+def count_of_conjunctions(
+    pvalues: ArrayLike, method: str = "bonferroni", level: float = 0.95
+) -> int:
+    """On how many data sets B is better at least, with the confidence of the level.
+
+    Parameters
+    ----------
+    pvalues, method
+        As for `partial_conjunction`.
+    level
+        The count exceeds the true number with a probability of at most 1 - level.
+
+    Examples
+    --------
+    >>> from probative.inference.groups import count_of_conjunctions
+    >>> count_of_conjunctions([0.001, 0.2, 0.012])
+    2
+    """
+    alpha = 1 - open_probability("level", level)
+    return int(np.count_nonzero(partial_conjunction(pvalues, method) <= alpha * (1 + 1e-9)))

@@ -1,0 +1,1 @@
+"""Posteriors of one score and of the difference of two."""

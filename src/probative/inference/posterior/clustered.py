@@ -1,0 +1,242 @@
+"""The posterior of B minus A where items come in units.
+
+The counts are divided by the design effect of the difference; what remains is that the design
+effect is an estimate itself, from so many degrees of freedom. Where the paired posterior of the
+divided counts would put the probability P0, Student's distribution takes the place of the normal
+one: P = T(Φ⁻¹(P0)). Probabilities and limits follow from the same P, whatever the level asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import open_probability
+from probative.counts import PairedCounts
+from probative.inference.posterior.composite import paired_posterior
+from probative.inference.posterior.outcomes import Outcomes
+from probative.inference.posterior.single import plain
+from probative.inference.units import Dependence, dependence_of_difference, student_quantile
+from probative.metrics import span
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from probative._validation import Array, Number
+    from probative.inference.posterior.composite import CompositePairedPosterior
+    from probative.inference.posterior.paired import PairedPosterior
+
+
+# -----------------------------------------------------------------------------
+# The counts are divided by the design effect of the difference; what remains is that the design
+# effect is an estimate itself, from so many degrees of freedom. Where the paired posterior of the
+# divided counts would put the probability P0, Student's distribution takes the place of the normal
+# one: P = T(Φ⁻¹(P0)). Probabilities and limits follow from the same P, whatever the level asked
+# for.
+# -----------------------------------------------------------------------------
+
+# Standard deviations up to which the paired posterior's tails are known, to 1e-15. Student's tails
+# reach farther: what lies beyond is taken to be no less likely than what lies there.
+_FARTHEST = 8.0
+_USUAL_TAIL = 0.025
+_IN_SIGHT = 3.3  # standard deviations of the paired posterior, before it is stretched
+
+
+def posterior_of_difference(
+    paired: PairedCounts, metric: str = "f1", *, prior: float = 1.0, beta: float = 1.0
+) -> ClusteredPosterior:
+    """The posterior of the difference of two scores, B minus A, units allowed for.
+
+    Parameters
+    ----------
+    paired
+        The cases of the two systems: one table, or one row per unit.
+    metric
+        One of precision, recall, f1, fbeta, jaccard, accuracy.
+    prior
+        The weight of the prior, as for `probative.posterior`.
+    beta
+        The weight of recall in F-beta.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.posterior.clustered import posterior_of_difference
+    >>> rows = [[0, 0, 3, 0, 12, 0, 0], [2, 0, 0, 0, 14, 1, 0], [0, 2, 0, 0, 11, 0, 1]]
+    >>> sentences = pv.PairedCounts(rows, [9, 4, 6])
+    >>> print("{:.3f} {:.3f} {:.3f}".format(*posterior_of_difference(sentences).probabilities(0)))
+    0.002 0.000 0.998
+    """
+    if not paired.has_units:
+        return ClusteredPosterior(paired, metric, prior=prior, beta=beta)
+    dependence = dependence_of_difference(paired, metric, beta=beta)
+    return ClusteredPosterior(paired, metric, dependence, prior=prior, beta=beta)
+
+
+class ClusteredPosterior(Outcomes):
+    """The posterior of the difference of a score of two systems on units, B minus A.
+
+    Parameters
+    ----------
+    paired
+        The cases; units are added up.
+    metric, prior, beta
+        As for `PairedPosterior`.
+    dependence
+        What the units are worth; None where items are independent. Then this is the paired
+        posterior of the table.
+    """
+
+    kind = "paired"
+
+    def __init__(
+        self,
+        paired: PairedCounts,
+        metric: str = "f1",
+        dependence: Dependence | None = None,
+        *,
+        prior: float = 1.0,
+        beta: float = 1.0,
+    ):
+        self.dependence = dependence
+        self.choices = metric, prior, beta  # as they were given
+        divisor = 1.0 if dependence is None else dependence.divisor
+        self.table = paired.total() / divisor
+        _paired(self.table, *self.choices)  # complains about what it cannot take
+
+    @property
+    def base(self) -> PairedPosterior | CompositePairedPosterior:
+        """The paired posterior of the divided table."""
+        return _paired(self.table, *self.choices)
+
+    @property
+    def no_evidence(self) -> bool:
+        """Whether a score rests on one unit: then there is no probability."""
+        return self.dependence is not None and self.dependence.no_evidence
+
+    @property
+    def mean(self) -> float:
+        """The expected difference, before Student's distribution widens it on either side."""
+        return math.nan if self.no_evidence else self.base.mean
+
+    @property
+    def error(self) -> float:
+        """An estimate of the error of the probabilities at 0 and at limits of 0.95.
+
+        Student's tails are longer than those that it stands for, and so are errors in them.
+        """
+        error = self.base.error
+        if self.dependence is None or self.no_evidence:
+            return error
+        p = np.array([_USUAL_TAIL, min(self.base.cdf(0.0), self.base.sf(0.0))])
+        z = special.ndtri([p, p + np.minimum(p, error)])
+        there, beside = special.stdtr(self.dependence.tail_freedom, z)
+        return max(error, float(np.max(beside - there)))
+
+    def cdf(self, d: ArrayLike) -> Number:
+        """Return the probability of a difference of at most d."""
+        if self.dependence is None:
+            return self.base.cdf(d)
+        return self._tail(d, 1.0)
+
+    def sf(self, d: ArrayLike) -> Number:
+        """Return the probability of a difference above d, accurate where it is tiny."""
+        return self._tail(d, -1.0)
+
+    def pdf(self, d: ArrayLike) -> Number:
+        """Return the density of the difference at d."""
+        d = np.asarray(d, dtype=np.float64)
+        if self.no_evidence:
+            return plain(np.full(d.shape, np.nan))
+        if self.dependence is None:
+            return self.base.pdf(d)
+        # all three at once: they come from the same nodes
+        below, above, density = map(np.asarray, self.base._tails(d, density=True))
+        z = _normal_score(d, below, above, span(self.choices[0]))
+        inside = np.abs(z) < _FARTHEST
+        z = np.where(inside, z, 0.0)
+        n = self.dependence.tail_freedom
+        log_student = -special.betaln(n / 2, 0.5) - np.log(n) / 2 - (n + 1) / 2 * np.log1p(z**2 / n)
+        log_normal = -(z**2) / 2 - np.log(2 * np.pi) / 2
+        with np.errstate(over="ignore"):
+            return plain(np.where(inside, density * np.exp(log_student - log_normal), 0.0))
+
+    def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
+        """Return P(A better), P(equivalent) and P(B better); NaN where there is no evidence.
+
+        Differences of at most `rope` either way count as equivalent.
+        """
+        if self.dependence is None:
+            return self.base.probabilities(rope)
+        chances = super().probabilities(rope)
+        return (math.nan, math.nan, math.nan) if self.no_evidence else chances
+
+    @property
+    def _symmetric(self) -> bool:
+        return np.array_equal(self.table.cases, self.table.swapped().cases)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the equal-tailed limits between which the difference lies."""
+        level = open_probability("level", level)
+        if self.dependence is None:
+            return self.base.interval(level)
+        t = student_quantile(level, self.dependence.tail_freedom)
+        if self.no_evidence or t > _FARTHEST:
+            return -span(self.choices[0]), span(self.choices[0])
+        return self.base.limits(float(special.ndtr(-t)))
+
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        d = np.linspace(*self.shown(0.998), points)
+        return d, np.asarray(self.pdf(d))
+
+    def shown(self, level: float) -> tuple[float, float]:
+        """Return the limits of this level, or those between which a picture shows the density.
+
+        With few units Student's tails are longer than scores can differ: what lies beyond heaps up
+        against the ends, in spikes that say nothing of the systems.
+        """
+        low, high = self.interval(level)
+        if self.dependence is None or self.no_evidence:
+            return low, high
+        # the fewer degrees of freedom, the closer to the middle they begin
+        in_sight = min(1.5 + self.dependence.tail_freedom, _IN_SIGHT)
+        least, most = self.base.limits(float(special.ndtr(-in_sight)))
+        return max(low, least), min(high, most)
+
+    def _tail(self, d: ArrayLike, side: float) -> Any:
+        d = np.asarray(d, dtype=np.float64)
+        if self.no_evidence:
+            return plain(np.full(d.shape, np.nan))
+        below, above, _ = map(np.asarray, self.base._tails(d))
+        z = side * _normal_score(d, below, above, span(self.choices[0]))
+        if self.dependence is None:
+            return plain(special.ndtr(z))
+        return plain(special.stdtr(self.dependence.tail_freedom, z))
+
+
+def _normal_score(d: Array, below: Array, above: Array, most: float) -> Array:
+    """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
+    z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
+    z = np.clip(z, -_FARTHEST, _FARTHEST)
+    return np.asarray(np.where(np.abs(d) < most, z, np.copysign(np.inf, d)))
+
+
+def _paired(
+    table: PairedCounts, metric: str, prior: float, beta: float
+) -> PairedPosterior | CompositePairedPosterior:
+    cases = table.cases if table.has_negatives else table.cases[:7]
+    return _recent(tuple(cases.tolist()), metric, float(prior), float(beta))
+
+
+# The nodes of one posterior take megabytes, and the results of all pairs of thirty systems are kept
+# at once: they hold tables alone, and what was used last is at hand.
+@lru_cache(maxsize=8)
+def _recent(
+    cases: tuple[float, ...], metric: str, prior: float, beta: float
+) -> PairedPosterior | CompositePairedPosterior:
+    return paired_posterior(PairedCounts(cases), metric, prior=prior, beta=beta)

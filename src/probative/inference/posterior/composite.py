@@ -1,0 +1,507 @@
+"""Compute posteriors of differences in MCC, kappa and other scores that are no plain ratios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative._validation import fraction, one_of, open_probability
+from probative.errors import InputError
+from probative.inference.posterior.nodes import Nodes, sobol_nodes
+from probative.inference.posterior.outcomes import Outcomes
+from probative.inference.posterior.paired import PairedPosterior
+from probative.inference.posterior.single import (
+    CompositePosterior,
+    ShareLaw,
+    Single,
+    invert,
+    plain,
+    posterior,
+    prior_weight,
+)
+from probative.metrics import METRICS, TABLE, Composite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from probative._validation import Array, Number
+    from probative.counts import PairedCounts
+
+
+# -----------------------------------------------------------------------------
+# The posterior of B minus A in scores that are no ratio of linear forms.
+#
+# The eight cases have a Dirichlet posterior, as in `paired_posterior`: the share of positives and,
+# of positives and negatives apart, how many are in dispute, who wins them, and how many of the
+# others are right, are independent Beta variates. B minus A rises with the share that B wins: its
+# distribution function is that of this share at the root of an equation, averaged over the other
+# six at scrambled Sobol points. Of the two shares the one that varies the difference more is
+# integrated exactly; how far independent scramblings differ tells the error.
+# -----------------------------------------------------------------------------
+
+_COMPOSITE_PAIRED_PROBES = np.array([-2.0, -0.6, 0.0, 0.9, 2.0])
+_STEPS = 60
+_SETTLED = 1e-11
+_TABLE = 129  # points at which tails are worked out; between them they are interpolated
+_POSITIVE = (2, 0, 4, 6)  # B wins, A wins, both are right, both are wrong
+_NEGATIVE = (1, 3, 7, 5)
+
+
+def paired_posterior(
+    table: PairedCounts, metric: str = "f1", *, prior: float = 1.0, beta: float = 1.0
+) -> PairedPosterior | CompositePairedPosterior:
+    """The posterior of the difference of a score of two systems, B minus A.
+
+    Parameters
+    ----------
+    table
+        The eight cases; units are added up.
+    metric, prior, beta
+        As for `PairedPosterior`.
+    """
+    if isinstance(TABLE[one_of("metric", metric, METRICS)], Composite):
+        return CompositePairedPosterior(table, metric, prior=prior)
+    return PairedPosterior(table, metric, prior=prior, beta=beta)
+
+
+class CompositePairedPosterior(Outcomes):
+    """The posterior of the difference of a score that is no ratio of linear forms, B minus A.
+
+    Parameters
+    ----------
+    table
+        The eight cases; units are added up.
+    metric
+        balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows.
+    prior
+        The weight λ of the prior, as for `probative.posterior`.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.posterior.composite import CompositePairedPosterior
+    >>> cases = pv.PairedCounts([30, 20, 80, 10, 400, 60, 70, 3000])
+    >>> both = CompositePairedPosterior(cases, "mcc")
+    >>> low, high = both.interval(0.95)
+    >>> print(f"{both.mean:.3f} [{low:.3f}, {high:.3f}]")
+    0.068 [0.042, 0.094]
+    """
+
+    kind = "paired"
+
+    def __init__(self, table: PairedCounts, metric: str = "mcc", *, prior: float = 1.0):
+        own = TABLE[one_of("metric", metric, METRICS)]
+        assert isinstance(own, Composite)  # noqa: S101  # as `paired_posterior` makes sure
+        prior = prior_weight(prior)
+        self.table = table.total()
+        if own.needs_tn and not self.table.has_negatives:
+            raise InputError(f"metric: {metric} needs case 7, and these counts have none")
+        self.metric = metric
+        self._score = own
+        self._most = own.high - own.low
+        self._cells = self.table.cases + prior / 2
+        self.a = posterior(self.table.a, metric, prior=prior)
+        self.b = posterior(self.table.b, metric, prior=prior)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies work out the nodes again, which take more room than time."""
+        return {k: v for k, v in vars(self).items() if k not in ("_nodes", "_sides", "_sd", "_law")}
+
+    @property
+    def error(self) -> float:
+        """An estimate of the error of the probabilities: three standard errors of scramblings."""
+        return self._nodes.error
+
+    @property
+    def mean(self) -> float:
+        """The expected difference."""
+        return float(self.b.mean - self.a.mean)
+
+    @property
+    def _symmetric(self) -> bool:
+        return np.array_equal(self.table.cases, self.table.swapped().cases)
+
+    @cached_property
+    def _moves(self) -> Array:
+        """How far an item of each case moves the difference."""
+        t = self._cells
+        a, b = (
+            np.array([float(x) for x in self._score.slopes(*(t[list(part)].sum() for part in own))])
+            for own in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+        )
+        of_a, of_b = [0, 1, 2, 3, 0, 1, 2, 3], [2, 3, 0, 1, 0, 1, 2, 3]
+        return np.asarray(b[of_b] - a[of_a])
+
+    @cached_property
+    def _sd(self) -> float:
+        return float(np.sqrt(self._cells @ self._moves**2))
+
+    @cached_property
+    def _sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Positives and negatives, those first in which who wins matters more."""
+
+        def varied(side: tuple[int, ...]) -> float:
+            won, lost = self._cells[side[0]], self._cells[side[1]]
+            gap = self._moves[side[0]] - self._moves[side[1]]
+            return float(won * lost / (won + lost) * gap**2)
+
+        sides = sorted((_POSITIVE, _NEGATIVE), key=varied, reverse=True)
+        return sides[0], sides[1]
+
+    @property
+    def _shapes(self) -> list[tuple[float, float]]:
+        """The shares that are averaged over."""
+        first, second = ([float(self._cells[i]) for i in side] for side in self._sides)
+        return [
+            (sum(first), sum(second)),
+            (first[0] + first[1], first[2] + first[3]),
+            (first[2], first[3]),
+            (second[0] + second[1], second[2] + second[3]),
+            (second[0], second[1]),
+            (second[2], second[3]),
+        ]
+
+    @cached_property
+    def _nodes(self) -> Nodes:
+        probes = self._centre + _COMPOSITE_PAIRED_PROBES * self._sd
+
+        def averages(parts: Sequence[Nodes]) -> Array:
+            return np.array([self._below(probes, part) for part in parts])
+
+        return sobol_nodes(self._shapes, averages)
+
+    @property
+    def _centre(self) -> float:
+        t = self._cells
+        a, b = (
+            float(self._score.value(*(t[list(part)].sum() for part in own)))
+            for own in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+        )
+        return b - a
+
+    def _gap(self, won: Array, nodes: Nodes) -> Array:
+        """B minus A where B wins this share of the first side's cases in dispute."""
+        share, rest = nodes.share, nodes.rest
+        cases: list[Any] = [None] * 8
+        wins = (won, 1 - won), (share[4], rest[4])
+        for side, part, disputed, agreed, win in (
+            (self._sides[0], share[0], 1, 2, wins[0]),
+            (self._sides[1], rest[0], 3, 5, wins[1]),
+        ):
+            for i, x in zip(side[:2], win, strict=True):
+                cases[i] = part * share[disputed] * x
+            for i, x in zip(side[2:], (share[agreed], rest[agreed]), strict=True):
+                cases[i] = part * rest[disputed] * x
+        a, b = (
+            np.nan_to_num(self._score.value(*(cases[i] + cases[j] for i, j in own)))
+            for own in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+        )
+        return np.asarray(b - a)
+
+    def _root(self, d: float, nodes: Nodes) -> tuple[Array, Array]:
+        """The share at which the difference is d, at every node, and how fast it rises with d."""
+        low, high = np.zeros(len(nodes.weight)), np.ones(len(nodes.weight))
+        at_low, at_high = self._gap(low, nodes) - d, self._gap(high, nodes) - d
+        span = at_high - at_low
+        x = np.clip(-at_low / np.where(span > 0, span, 1.0), 0.0, 1.0)
+        outside = (at_low >= 0) | (at_high <= 0)
+        x = np.where(at_low >= 0, 0.0, np.where(at_high <= 0, 1.0, x))
+        moved = np.zeros(len(x))  # which end moved last
+        for _ in range(_STEPS):
+            value = self._gap(x, nodes) - d
+            if np.all(outside | (np.abs(value) < _SETTLED)):
+                break
+            rises = value < 0
+            # the Illinois rule: an end that stays twice counts half as much
+            at_high = np.where(rises, np.where(moved < 0, at_high / 2, at_high), value)
+            at_low = np.where(rises, value, np.where(moved > 0, at_low / 2, at_low))
+            moved = np.where(rises, -1.0, 1.0)
+            low, high = np.where(rises, x, low), np.where(rises, high, x)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                new = (low * at_high - high * at_low) / (at_high - at_low)
+            inside = (new > low) & (new < high)
+            x = np.where(outside, x, np.where(inside, new, (low + high) / 2))
+        h = 1e-5
+        left, right = np.maximum(x - h, 0.0), np.minimum(x + h, 1.0)
+        rise = (self._gap(right, nodes) - self._gap(left, nodes)) / (right - left)
+        return x, np.where(outside | (rise <= 0), 0.0, 1 / np.where(rise > 0, rise, 1.0))
+
+    @cached_property
+    def _law(self) -> ShareLaw:
+        """Of the share that B wins."""
+        return ShareLaw(*(float(self._cells[i]) for i in self._sides[0][:2]))
+
+    def _below(self, d: Array, nodes: Nodes) -> Array:
+        return np.array(
+            [self._law.tails(self._root(x, nodes)[0])[0] @ nodes.weight for x in d.tolist()]
+        )
+
+    def _tails(self, d: ArrayLike, *, density: bool = False) -> list[Any]:
+        """P(at most d), P(above d) and, where asked for, the density.
+
+        Of many differences, between those of a table: Hermite's rule errs by far less than the
+        nodes do.
+        """
+        d = np.asarray(d, dtype=np.float64)
+        flat = d.ravel()
+        if len(flat) <= _TABLE:
+            columns = self._tails_at(flat, density=density)
+        else:
+            from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
+
+            few = np.linspace(flat.min(), flat.max(), _TABLE)
+            below, above, slope = self._tails_at(few, density=True)
+            columns = [
+                np.clip(CubicHermiteSpline(few, below, slope)(flat), 0.0, 1.0),
+                np.clip(CubicHermiteSpline(few, above, -slope)(flat), 0.0, 1.0),
+                PchipInterpolator(few, slope)(flat),
+            ]
+        return [plain(np.reshape(column, d.shape)) for column in columns]
+
+    def _tails_at(self, d: Array, *, density: bool) -> list[Array]:
+        nodes, rows = self._nodes, []
+        for x in d.tolist():
+            share, slope = self._root(x, nodes)
+            below, above = (tail @ nodes.weight for tail in self._law.tails(share))
+            values = self._law.density(share) @ (slope * nodes.weight) if density else np.nan
+            rows.append((below, above, values))
+        return list(np.array(rows).reshape(-1, 3).T)
+
+    def cdf(self, d: ArrayLike) -> Number:
+        """Return the probability of a difference of at most d."""
+        return self._tails(d)[0]
+
+    def sf(self, d: ArrayLike) -> Number:
+        """Return the probability of a difference above d."""
+        return self._tails(d)[1]
+
+    def pdf(self, d: ArrayLike) -> Number:
+        """Return the density of the difference at d."""
+        return self._tails(d, density=True)[2]
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the equal-tailed limits between which the difference lies."""
+        return self.limits((1 - open_probability("level", level)) / 2)
+
+    def limits(self, tail: float) -> tuple[float, float]:
+        """Return the limits beyond which, on either side, lies the probability `tail`."""
+
+        def tails(x: Array) -> tuple[Array, Array]:
+            below, above, density = map(np.asarray, self._tails(x, density=True))
+            return np.array([below[0], 1 - above[1]]), density
+
+        q = np.array([tail, 1 - tail])
+        start = self._centre + self._sd * special.ndtri(q)
+        low, high = invert(tails, q, -self._most, self._most, start)
+        return float(low), float(high)
+
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        d = np.linspace(*self.interval(0.998), points)
+        return d, np.asarray(self.pdf(d))
+
+
+# -----------------------------------------------------------------------------
+# The difference of two scores that are no ratios of linear forms, of independent posteriors.
+#
+# P(B - A <= d) is the average of B's distribution function over A's density, or of A's over B's:
+# over the narrower of the two. Between its bounds a score has log odds, on which its density is
+# smooth; a trapezoid rule there converges fast, and as many points to the side tell how far.
+# -----------------------------------------------------------------------------
+
+_POINTS = 161  # of the rule
+_FARTHEST = 1e-13  # the probability that is left out on either side
+_COMPOSITE_INDEPENDENT_PROBES = np.array(
+    [-2.0, -0.6, 0.9, 2.0]
+)  # standard deviations from the middle
+_CURVE = 61  # points at which the density is worked out; between them it is interpolated
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """One table of each system."""
+
+    a: Single
+    b: Single
+    points: int = _POINTS
+
+    @cached_property
+    def a_is_narrower(self) -> bool:
+        return self.a.sd <= self.b.sd
+
+    @cached_property
+    def rule(self) -> tuple[Array, Array]:
+        """Scores of the narrower posterior, and their probabilities."""
+        one = self.a if self.a_is_narrower else self.b
+        low, width = one.own.low, one.own.high - one.own.low
+        tail = np.array([_FARTHEST])
+        ends = np.append(one.quantile(tail), one.quantile(tail, upper=True))
+        places = np.clip((ends - low) / width, 1e-15, 1 - 1e-15)
+        ends = special.logit(places)
+        y = np.linspace(ends[0], ends[1], self.points)
+        share, rest = special.expit(y), special.expit(-y)
+        x = low + width * share
+        if one.has_few:  # the density has steps, then, and its integral has not
+            return x, _steps(one.tail(x))
+        mass = one.density(x) * share * rest
+        return x, mass / mass.sum()
+
+    def tail(self, d: Array, *, upper: bool = False) -> Array:
+        """P(at most d), or P(above d)."""
+        # B - A <= d where B <= A + d, or A >= B - d
+        wide, sign = (self.b, 1.0) if self.a_is_narrower else (self.a, -1.0)
+        return self._average(d, sign, lambda t: wide.tail(t, upper=upper is self.a_is_narrower))
+
+    def density(self, d: Array) -> Array:
+        wide, sign = (self.b, 1.0) if self.a_is_narrower else (self.a, -1.0)
+
+        def inside(t: Array) -> Array:
+            return np.where((t > wide.own.low) & (t < wide.own.high), wide.density(t), 0.0)
+
+        return self._average(d, sign, inside)
+
+    def _average(self, d: Array, sign: float, function: Callable[[Array], Array]) -> Array:
+        (x, mass), own = self.rule, self.a.own
+        at = np.clip(x + sign * d[:, None], own.low, own.high)
+        return np.asarray(function(at.ravel()).reshape(at.shape) @ mass)
+
+    @cached_property
+    def centre(self) -> float:
+        return self.b.moments[0] - self.a.moments[0]
+
+    @cached_property
+    def sd(self) -> float:
+        return float(np.sqrt(self.a.moments[1] + self.b.moments[1]))
+
+    @cached_property
+    def error(self) -> float:
+        """What half of the points would change, of this average and of those within."""
+        d = self.centre + self.sd * _COMPOSITE_INDEPENDENT_PROBES
+        coarser = _Pair(self.a.coarser, self.b.coarser, self.points // 2 + 1).tail(d)
+        within = sum(one.error for one in (self.a, self.b) if one.is_smooth)
+        return float(np.max(np.abs(self.tail(d) - coarser))) + within
+
+    def limits(self, tail: float) -> tuple[float, float]:
+        """The limits beyond which, on either side, lies the probability `tail`."""
+
+        def tails(x: Array) -> tuple[Array, Array]:
+            below, above = self.tail(x[:1]), self.tail(x[1:], upper=True)
+            return np.append(below, 1 - above), self.density(x)
+
+        q = np.array([tail, 1 - tail])
+        most = self.a.own.high - self.a.own.low
+        low, high = invert(tails, q, -most, most, self.centre + self.sd * special.ndtri(q))
+        return float(low), float(high)
+
+
+def _steps(below: Array) -> Array:
+    """Weights of points between which a distribution function is known, by Richardson's rule."""
+    weight = 4 / 3 * _mean_steps(below)
+    weight[::2] -= 1 / 3 * _mean_steps(below[::2])
+    return np.asarray(weight / weight.sum())
+
+
+def _mean_steps(below: Array) -> Array:
+    """Half of the steps on either side."""
+    step = np.diff(below, prepend=0.0, append=1.0)
+    step[0], step[-1] = 2 * step[0], 2 * step[-1]  # what lies outside
+    return np.asarray((step[1:] + step[:-1]) / 2)
+
+
+class CompositeIndependentPosterior:
+    """The posterior of B minus A, for independent posteriors of the two scores.
+
+    Parameters
+    ----------
+    a, b
+        Posteriors of the two scores, of one table each or of as many.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> a, b = pv.Counts(77, 44, 10, 702), pv.Counts(80, 30, 7, 716)
+    >>> test = pv.bayes_test(a, b, "mcc")
+    >>> print(f"{test.p_b_better:.4f} [{test.low:.4f}, {test.high:.4f}]")
+    0.9443 [-0.0177, 0.1697]
+    """
+
+    kind = "independent"
+
+    def __init__(self, a: CompositePosterior, b: CompositePosterior):
+        self.shape = np.broadcast_shapes(a.shape, b.shape)
+        sides = a._flat(self.shape).tables, b._flat(self.shape).tables
+        self._pairs = [_Pair(*pair) for pair in zip(*sides, strict=True)]
+
+    @property
+    def error(self) -> float:
+        """An estimate of the error of the probabilities, beyond rounding."""
+        return max(pair.error for pair in self._pairs)
+
+    @property
+    def mean(self) -> Number:
+        """The expected difference."""
+        return self._each(lambda pair: pair.centre)
+
+    @property
+    def var(self) -> Number:
+        """The variance of the difference."""
+        return self._each(lambda pair: pair.sd**2)
+
+    def cdf(self, d: ArrayLike) -> Number:
+        """Return the probability of a difference of at most d."""
+        return self._map(lambda pair, d: pair.tail(d), d)
+
+    def sf(self, d: ArrayLike) -> Number:
+        """Return the probability of a difference above d."""
+        return self._map(lambda pair, d: pair.tail(d, upper=True), d)
+
+    def pdf(self, d: ArrayLike) -> Number:
+        """Return the density of the difference at d."""
+        return self._map(lambda pair, d: pair.density(d), d)
+
+    def probabilities(self, rope: float = 0.0) -> tuple[Number, Number, Number]:
+        """Return P(A better), P(equivalent) and P(B better).
+
+        Differences of at most `rope` either way count as equivalent.
+        """
+        rope = fraction("rope", rope)
+        a_better, b_better = np.asarray(self.cdf(-rope)), np.asarray(self.sf(rope))
+        alike = np.reshape(
+            [np.array_equal(pair.a.cells, pair.b.cells) for pair in self._pairs], self.shape
+        )
+        half = (a_better + b_better) / 2  # of tables alike, exactly
+        a_better, b_better = (np.where(alike, half, side) for side in (a_better, b_better))
+        between = np.maximum(1 - a_better - b_better, 0) if rope else 0 * a_better
+        return plain(a_better), plain(between), plain(b_better)
+
+    def interval(self, level: float = 0.95) -> tuple[Number, Number]:
+        """Return the equal-tailed limits between which the difference lies."""
+        tail = (1 - open_probability("level", level)) / 2
+        limits = np.reshape([pair.limits(tail) for pair in self._pairs], (*self.shape, 2))
+        return plain(limits[..., 0]), plain(limits[..., 1])
+
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        from scipy.interpolate import PchipInterpolator
+
+        d = np.linspace(*self.interval(0.998), points)
+        few = np.linspace(d[0], d[-1], _CURVE)
+        return d, np.asarray(PchipInterpolator(few, self.pdf(few))(d))
+
+    def _each(self, function: Callable[[_Pair], float]) -> Any:
+        return plain(np.reshape([function(pair) for pair in self._pairs], self.shape))
+
+    def _map(self, function: Callable[[_Pair, Array], Array], at: ArrayLike) -> Any:
+        at = np.asarray(at, dtype=np.float64)
+        if not self.shape:
+            return plain(function(self._pairs[0], at.ravel()).reshape(at.shape))
+        shape = np.broadcast_shapes(self.shape, at.shape)
+        flat = np.broadcast_to(at, shape).reshape(-1, len(self._pairs))
+        columns = [function(pair, flat[:, i]) for i, pair in enumerate(self._pairs)]
+        return np.stack(columns, axis=-1).reshape(shape)

@@ -1,0 +1,359 @@
+"""Points at which the shares of the eight cases are averaged, chosen until they are enough.
+
+A share that only moves the difference of two scores a little, and smoothly, needs few nodes: a
+Gauss-Jacobi rule of its Beta variate has them where they tell most. One that may be next to
+nothing, while what matters is its ratio to another such share, is smoother in the root of its odds:
+there is a Gauss rule for that, too. Few nodes tell which of the two does better; then the rule that
+errs most is refined until all are fine enough, or take too many nodes. Where several shares range
+over hundreds of log odds, Sobol points do better than any product.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from probative.inference.posterior import log_odds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from probative._validation import Array
+
+
+# -----------------------------------------------------------------------------
+# A share that only moves the difference of two scores a little, and smoothly, needs few nodes: a
+# Gauss-Jacobi rule of its Beta variate has them where they tell most. One that may be next to
+# nothing, while what matters is its ratio to another such share, is smoother in the root of its
+# odds: there is a Gauss rule for that, too. Few nodes tell which of the two does better; then the
+# rule that errs most is refined until all are fine enough, or take too many nodes. Where several
+# shares range over hundreds of log odds, Sobol points do better than any product.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Rule = tuple[Array, Array, Array]
+    Averages = Callable[[Sequence["Nodes"]], Array]
+    Shapes = Sequence[tuple[float, float]]
+
+
+_SIZES = (2, 3, 4, 6, 9, 13, 19)
+_TRIED = 5  # of the sizes, for each share
+_OTHERS = 2  # nodes of the others meanwhile
+_QUICK = 800  # plain nodes up to which no other kind is tried,
+_FINE = 1e-6  # error beyond which yet another kind is tried
+_PROMISING = 1000.0  # where they promise to err by no more than this many tolerances
+_NEGLIGIBLE = 1e-11  # the weight of all nodes that are left out
+_SAFETY = 8.0
+_LEAST_RATE = 0.02  # at which changes are taken to shrink
+_UNSETTLED = 0.5  # of the last changes is left, where nodes do not settle
+_LEAST_ERROR = 1e-9
+_SCRAMBLINGS, _POINTS = 8, 512
+_SAFE = 3.0  # standard errors
+_TABLE = 2**13  # entries of a table of quantiles
+_SMALL = 3.0  # shapes below which a rule may be stretched
+_STRETCH = 2.0
+_STEP = 0.25  # of the rule from which a stretched one is made
+_EVEN = 8.0  # log odds about the peak up to which its steps are about equal
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Points in the space of the shares: each variate and what it lacks to 1, and the weights."""
+
+    share: tuple[Array, ...]
+    rest: tuple[Array, ...]
+    weight: Array
+    error: float = np.nan  # of the averages that were tried
+
+    @classmethod
+    def single(cls) -> Nodes:
+        """One node, where there is nothing to average."""
+        return cls((), (), np.ones(1), 0.0)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Nodes]) -> Nodes:
+        """All of them, with a column of weights for each part."""
+        share, rest = (
+            tuple(np.concatenate(column) for column in zip(*columns, strict=True))
+            for columns in ([part.share for part in parts], [part.rest for part in parts])
+        )
+        weight = np.zeros((sum(len(part.weight) for part in parts), len(parts)))
+        end = 0
+        for i, part in enumerate(parts):
+            begin, end = end, end + len(part.weight)
+            weight[begin:end, i] = part.weight
+        return cls(share, rest, weight)
+
+
+def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
+    """Return a product of Gauss rules whose averages are right to the tolerance.
+
+    How many nodes a rule takes is tried with few of the others. Where plain rules promise to need
+    many, stretched ones are tried, too: each share gets the better one or, if that does not do,
+    all get the same.
+    """
+    plain = _tried(gauss_jacobi, shapes, averages)
+    tries = []
+    if _promised(plain, tolerance, min(_QUICK, most)) <= _PROMISING * tolerance:
+        tries.append(_refined(plain, averages, tolerance, min(_QUICK, most)))
+        if tries[0].error <= _SAFETY * tolerance:
+            return tries[0]
+    stretched = _tried(stretched_gauss, shapes, averages)
+    best = [
+        min(pair, key=lambda rule: rule.errors[_TRIED])
+        for pair in zip(plain, stretched, strict=True)
+    ]
+    tries.append(_refined(best, averages, tolerance, most))
+    for rules in (stretched, plain):
+        left = min(nodes.error for nodes in tries)
+        if left > _FINE and (rules is stretched or _promised(rules, tolerance, most) < left):
+            tries.append(_refined(rules, averages, tolerance, most))
+    return min(tries, key=lambda nodes: nodes.error)
+
+
+def _promised(rules: Sequence[_Rule], tolerance: float, most: int) -> float:
+    """The error that the trials with few nodes promise of so many."""
+    errors = [rule.errors for rule in rules]
+    level = _cheapest(errors, tolerance, most)
+    return sum(row[one] for row, one in zip(errors, level, strict=True))
+
+
+def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most: int) -> Nodes:
+    """Refine all rules until that changes little, or they are more than `most` together.
+
+    The coarsest that will do is returned. Its error is what the finest changes or, if none will do,
+    half of the last change, or a quarter of the geometric mean of the last two; and eight times
+    that, because other averages than these are wanted, too.
+    """
+    level = _cheapest([rule.errors for rule in rules], tolerance, most)
+    even = max(i for i in range(len(_SIZES)) if _size([i] * len(rules)) <= most)
+
+    def product(coarser: int) -> Nodes:
+        sizes = [max(one - coarser, 0) for one in level]
+        return _product([rule.at(size) for rule, size in zip(rules, sizes, strict=True)])
+
+    products = [product(2), product(1), product(0)]
+    values = list(averages(products))
+    some_stay = False
+    while True:
+        errors = [_largest(value - values[-1]) for value in values[:-1]]
+        finer = [min(one + 1, len(_SIZES) - 1) for one in level]
+        if _size(finer) > most:  # as many of each as there may be
+            finer = [even] * len(rules)
+        if errors[-1] <= tolerance or finer == level or _size(finer) <= _size(level):
+            break
+        some_stay = any(one == before for one, before in zip(finer, level, strict=True))
+        level = finer
+        products.append(product(0))
+        values.extend(averages(products[-1:]))
+    # what rules err by that are as fine as there are, no refinement of the others shows
+    unseen = _largest(averages([product(1)])[0] - values[-1]) if some_stay else 0.0
+    if unseen > max(tolerance, errors[-1]):
+        return replace(products[-1], error=_SAFETY * unseen)
+    if errors[-1] <= tolerance:
+        best = int(np.argmax(np.array(errors) <= tolerance))
+        return replace(products[best], error=max(_SAFETY * errors[best], _LEAST_ERROR))
+    before, last = (_largest(one - other) for one, other in itertools.pairwise(values[-3:]))
+    # a last change much below the one before may be luck, at the few differences that are tried
+    last = max(last, math.sqrt(before * last) / 2)
+    return replace(products[-1], error=_SAFETY * _UNSETTLED * last)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A Gauss rule for a share, of any of the sizes, and how these err."""
+
+    kind: Callable[[float, float, int], Rule]
+    shape: tuple[float, float]
+    errors: list[float]
+
+    def at(self, level: int) -> Rule:
+        return self.kind(*self.shape, _SIZES[level])
+
+
+def _tried(
+    kind: Callable[[float, float, int], Rule], shapes: Shapes, averages: Averages
+) -> list[_Rule]:
+    """Rules of one kind, one for each share, as few nodes of the others tell."""
+    few = [gauss_jacobi(*shape, _OTHERS) for shape in shapes]
+    values = averages(
+        [
+            _product([*few[:i], kind(*shapes[i], size), *few[i + 1 :]])
+            for i in range(len(shapes))
+            for size in _SIZES[:_TRIED]
+        ]
+    )
+    changes = np.abs(np.diff(values.reshape(len(shapes), _TRIED, -1), axis=1)).max(axis=2)
+    rules = []
+    for shape, errors in zip(shapes, changes.tolist(), strict=True):
+        while len(errors) < len(_SIZES):
+            errors.append(_remaining(*errors[-2:]))
+        rules.append(_Rule(kind, shape, errors))
+    return rules
+
+
+def _cheapest(errors: Sequence[Sequence[float]], tolerance: float, most: int) -> list[int]:
+    """Which of the sizes the rules take, so that they err by the tolerance together.
+
+    None is much larger than those that were tried.
+    """
+    level = [1] * len(errors)
+    while True:
+        left = [row[one] for row, one in zip(errors, level, strict=True)]
+        worst = int(np.argmax(left))
+        finer = [one + (i == worst) for i, one in enumerate(level)]
+        if sum(left) <= tolerance or finer[worst] > _TRIED or _size(finer) > most:
+            return level
+        level = finer
+
+
+def _size(level: Sequence[int]) -> int:
+    return math.prod(_SIZES[i] for i in level)
+
+
+def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
+    """Return scrambled Sobol points, for shapes so small that products need too many nodes.
+
+    They reach into the corners: a share is as exact where it is 1e-300 as near 1/2. The error is
+    three times the largest standard error, over independent scramblings, of what is averaged.
+    """
+    from scipy.stats import qmc  # a heavy import, for sparse tables only
+
+    parts = []
+    for i in range(_SCRAMBLINGS):
+        uniform = qmc.Sobol(len(shapes), rng=np.random.default_rng([0, i])).random(_POINTS)
+        odds = [_log_odds_at(a, b, uniform[:, j]) for j, (a, b) in enumerate(shapes)]
+        share, rest = (tuple(special.expit(sign * y) for y in odds) for sign in (1, -1))
+        parts.append(Nodes(share, rest, np.full(_POINTS, 1 / _POINTS)))
+    values = averages(parts)
+    together = Nodes.joined(parts)
+    return replace(
+        together,
+        weight=together.weight.sum(axis=1) / _SCRAMBLINGS,
+        error=_SAFE * _largest(values.std(axis=0, ddof=1)) / np.sqrt(_SCRAMBLINGS),
+    )
+
+
+@lru_cache(maxsize=16)
+def _log_odds_table(a: float, b: float) -> tuple[Array, Array]:
+    shapes = np.array(a), np.array(b)
+    y = np.linspace(*log_odds.window(*shapes), _TABLE)
+    return log_odds.cdf(*shapes, y), y
+
+
+def _log_odds_at(a: float, b: float, q: Array) -> Array:
+    """Quantiles of the log odds of Beta(a, b), from a table fine enough for the points' error."""
+    return np.interp(q, *_log_odds_table(a, b))
+
+
+def stretched_gauss(a: float, b: float, size: int) -> Rule:
+    """Return a Gauss rule of Beta(a, b), if a shape is small for polynomials in its odds' root.
+
+    That is, in u = z/(1 + z) with z the root of the odds over a/b. Small shapes have much of their
+    probability next to 0 or 1, where nodes are then closer together.
+    """
+    if min(a, b) >= _SMALL:
+        return gauss_jacobi(a, b, size)
+    centre = np.log(a / b)
+    diagonal, beside = _recurrence(a, b)
+    matrix = np.diag(diagonal[:size])
+    matrix += np.diag(beside[: size - 1], 1) + np.diag(beside[: size - 1], -1)
+    nodes, vectors = np.linalg.eigh(matrix)
+    y = centre + _STRETCH * special.logit(nodes)
+    return special.expit(y), special.expit(-y), vectors[0] ** 2
+
+
+@lru_cache(maxsize=64)
+def _recurrence(a: float, b: float) -> tuple[Array, Array]:
+    """The three-term recurrence of the polynomials in u: Lanczos' method on a fine rule."""
+    y, weight = _log_odds_rule(a, b)
+    u = special.expit((y - np.log(a / b)) / _STRETCH)
+    basis = np.zeros((_SIZES[-1] + 1, len(u)))
+    basis[0] = np.sqrt(weight)
+    diagonal, beside = np.zeros(_SIZES[-1]), np.zeros(_SIZES[-1])
+    for k in range(_SIZES[-1]):
+        following = u * basis[k]
+        diagonal[k] = basis[k] @ following
+        for _ in range(2):  # rounding errors would add up
+            following -= basis[: k + 1].T @ (basis[: k + 1] @ following)
+        beside[k] = np.linalg.norm(following)
+        basis[k + 1] = following / beside[k]
+    return diagonal, beside
+
+
+def _log_odds_rule(a: float, b: float) -> tuple[Array, Array]:
+    """A trapezoid rule for the log odds of Beta(a, b), whose steps grow towards the tails."""
+    shapes = np.array(a), np.array(b)
+    peak = np.log(a / b)
+    low, high = (float(np.arcsinh((y - peak) / _EVEN)) for y in log_odds.window(*shapes))
+    step = _STEP * min(1.0, float(log_odds.spread(*shapes))) / _EVEN
+    t = np.linspace(low, high, int(np.ceil((high - low) / step)) + 1)
+    y = peak + _EVEN * np.sinh(t)
+    weight = np.exp(log_odds.log_pdf(*shapes, y)) * np.cosh(t)
+    return y, weight / weight.sum()
+
+
+def product_nodes(shapes: Shapes, size: int, *, stretched: bool = False) -> Nodes:
+    """Return the product of Gauss rules of this size, one for each Beta variate."""
+    kind = stretched_gauss if stretched else gauss_jacobi
+    return _product([kind(*shape, size) for shape in shapes])
+
+
+def _product(rules: Sequence[Rule]) -> Nodes:
+    """The product of the rules, but for nodes of next to no weight."""
+    weight = rules[0][2]
+    for _, _, one in rules[1:]:
+        weight = np.multiply.outer(weight, one)
+    ordered = np.sort(weight, axis=None)
+    least = ordered[np.searchsorted(np.cumsum(ordered), _NEGLIGIBLE)]
+    keep = np.nonzero(weight >= least)
+    share, rest = (tuple(rule[i][at] for rule, at in zip(rules, keep, strict=True)) for i in (0, 1))
+    return Nodes(share, rest, weight[keep] / weight[keep].sum())
+
+
+@lru_cache(maxsize=256)
+def gauss_jacobi(a: float, b: float, size: int) -> tuple[Array, Array, Array]:
+    """Return nodes, 1 minus the nodes, and weights of the Gauss rule for Beta(a, b).
+
+    By Golub and Welsch. The three-term recurrence is written around the mean, so that narrow
+    distributions lose no digits, and around the nearer end of the scale.
+    """
+    if a > b:
+        rest, share, weight = gauss_jacobi(b, a, size)
+        return share[::-1], rest[::-1], weight[::-1]
+    n = a + b
+    mean = a / n
+    k = np.arange(1, size)
+    twice = 2 * k + n - 2
+    diagonal = np.zeros(size)
+    diagonal[1:] = (b / n - mean) * (2 * k / twice) * ((n + k - 1) / (twice + 2))
+    beside = np.empty(size - 1)
+    beside[:1] = np.sqrt(mean * (b / n) / (n + 1))
+    j = k[1:]
+    twice = 2 * j + n - 2
+    beside[1:] = np.sqrt(
+        (j / twice)
+        * ((j + b - 1) / twice)
+        * ((j + a - 1) / (twice + 1))
+        * ((j + n - 2) / (twice - 1))
+    )
+    matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    nodes, vectors = np.linalg.eigh(matrix)
+    share = np.clip(mean + nodes, 0, 1)
+    return share, 1 - share, vectors[0] ** 2
+
+
+def _largest(changes: Array) -> float:
+    return float(np.max(np.abs(changes)))
+
+
+def _remaining(before: float, last: float) -> float:
+    """What is left after two changes: the last, times the rate at which they shrink."""
+    rate = min(1.0, last / max(before, 1e-300))
+    return 2 * last * max(rate, _LEAST_RATE)

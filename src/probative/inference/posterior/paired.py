@@ -1,0 +1,831 @@
+"""Compute the posterior of B minus A for two systems judged on the same items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from probative._validation import one_of, open_probability
+from probative.errors import InputError
+from probative.inference.posterior import log_odds
+from probative.inference.posterior import log_odds as _log_odds
+from probative.inference.posterior.independent import quantile_search
+from probative.inference.posterior.nodes import (
+    Nodes,
+    gauss_jacobi,
+    gauss_nodes,
+    product_nodes,
+    sobol_nodes,
+)
+from probative.inference.posterior.outcomes import Outcomes
+from probative.inference.posterior.precision import PrecisionLaw
+from probative.inference.posterior.single import plain, posterior, prior_weight, recall_weight
+from probative.metrics import METRICS, TABLE, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from probative._validation import Array, Number
+    from probative.counts import PairedCounts
+
+
+# -----------------------------------------------------------------------------
+# How K, the share of the cases on which two systems disagree, is integrated over.
+#
+# K is a Beta variate, and the integral begins where it is large enough for a difference. There are
+# two rules. One has equal steps on the scale of log odds, and does for any shapes. Where there are
+# few cases, the density of K is nearly a polynomial: a Gauss-Jacobi rule between the beginning and
+# 1 then takes a handful of points.
+# -----------------------------------------------------------------------------
+
+_MANY = 50  # equal steps of a trapezoid rule; where it would take more, they grow
+_EVEN = 8.0  # log odds about the middle within which they hardly do, at first
+_FINER = np.sqrt(2.0)
+_MARGIN = 4.0  # standard deviations below which the beginning of the integral does not matter
+
+
+class Points(NamedTuple):
+    """Where K is looked at, along the last axis but one; the nodes have the last."""
+
+    k: Array
+    rest: Array  # 1 - K
+    ahead: Array  # 1 less the odds with which the integral begins over those of K
+    mass: Array
+
+
+@dataclass(frozen=True)
+class GaussShare:
+    """K by a Gauss-Jacobi rule, for few cases."""
+
+    a: float
+    b: float
+    points: int
+
+    def over(self, begin: Array, power: float) -> Points:
+        """Points from log odds `begin` on, where the integrand rises like this power."""
+        start, room = (special.expit(sign * begin[:, None, :]) for sign in (1, -1))
+        x, rest, weight = (
+            column[:, None] for column in gauss_jacobi(power + 1, self.b, self.points)
+        )
+        k = start + room * x
+        scale = special.betaln(power + 1, self.b) - special.betaln(self.a, self.b)
+        # Beta(a, b) over what the rule is made for
+        fixed = self.b * np.log(room) + (scale + np.log(weight) - power * np.log(x))
+        return Points(k, room * rest, x / k, np.exp((self.a - 1) * np.log(k) + fixed))
+
+    def whole(self) -> Points:
+        """Points for all of K."""
+        x, rest, weight = (column[:, None] for column in gauss_jacobi(self.a, self.b, self.points))
+        return Points(x, rest, np.ones_like(x), weight)
+
+
+@dataclass(frozen=True)
+class SteppedShare:
+    """K by a trapezoid rule on the scale of log odds."""
+
+    a: Array
+    b: Array
+    drop: float  # the rule ends where the integrand has fallen to exp(-drop)
+    step: float
+    even: float  # log odds about the middle within which its steps hardly grow
+    low: float
+    high: float
+    sd: float
+
+    @classmethod
+    def of(cls, a: float, b: float, drop: float) -> SteppedShare:
+        """Work out where the variate lies; the steps resolve its density."""
+        shapes = np.array(a), np.array(b)
+        sd = float(log_odds.spread(*shapes))
+        low, high = log_odds.window(*shapes, drop)
+        # in standard deviations, and on the scale of log odds itself
+        step = 1 / np.sqrt(1 + sd**2)
+        return cls(*shapes, drop, float(step), _EVEN, float(low), float(high), sd)
+
+    def refined(self) -> SteppedShare:
+        """The same with steps that are shorter by a factor of √2, and equal over a longer way."""
+        return replace(self, step=self.step / _FINER, even=self.even * _FINER)
+
+    @property
+    def points(self) -> int:
+        """About how many points it takes."""
+        return int((self.high - self.low) / (self.sd * self.step)) + 20
+
+    @property
+    def _floor(self) -> float:
+        """Where the integral begins at the lowest: what lies below does not matter."""
+        return self.low - _MARGIN * self.sd
+
+    def over(self, begin: Array, least: Array) -> Points:
+        """Points from log odds `begin` on, the least of them at t; steps are equal in t.
+
+        Log odds are begin + sd·softplus(t).
+        """
+        start = np.maximum(begin, self._floor)
+        if np.all(begin <= self._floor):  # then the same points do for all
+            start, least = start[:1, :1], least[:1, :1]
+        first = np.maximum(_inverse_softplus(np.maximum(self.low - start, 0) / self.sd), least)
+        last = np.maximum(_inverse_softplus(np.maximum(self.high - start, 0) / self.sd), first)
+        t, rate = self._steps(first, last, np.maximum(-start, 0) / self.sd)
+        small = np.exp(-np.abs(t))
+        beyond = self.sd * (np.maximum(t, 0) + np.log1p(small))
+        y = start[:, None, :] + beyond
+        rate = rate * self.sd * np.where(t >= 0, 1.0, small) / (1 + small)
+        mass = np.exp(log_odds.log_pdf(self.a, self.b, y)) * rate
+        ahead = -np.expm1((begin - start)[:, None, :] - beyond)
+        return Points(special.expit(y), special.expit(-y), ahead, mass)
+
+    def _steps(self, first: Array, last: Array, centre: Array) -> tuple[Array, Array]:
+        """Points for a trapezoid rule from first to last, along a new axis, and their distances.
+
+        Where shapes below 1 stretch K over hundreds of log odds, only those about the centre are
+        equally far apart: t = centre + c·sinh(u) has equal steps in u.
+        """
+        first, last, centre = (x[:, None, :] for x in (first, last, centre))
+        steps = max(1, int(np.ceil(np.max(last - first) / self.step)))
+        if steps <= _MANY:
+            distance = (last - first) / steps
+            return first + distance * np.arange(steps + 1)[:, None], distance
+        scale = self.even / self.sd
+        low, high = np.arcsinh((first - centre) / scale), np.arcsinh((last - centre) / scale)
+        steps = max(1, int(np.ceil(np.max(high - low) * scale / self.step)))
+        distance = (high - low) / steps
+        u = low + distance * np.arange(steps + 1)[:, None]
+        return centre + scale * np.sinh(u), scale * np.cosh(u) * distance
+
+
+def _inverse_softplus(x: Array) -> Array:
+    """The t for which log(1 + exp(t)) is x."""
+    return np.where(x > 30, x, np.log(np.expm1(np.minimum(x, 30))))
+
+
+# -----------------------------------------------------------------------------
+# The difference of two scores, given how the cases share what they have.
+#
+# The cases 0 to 3, on which the systems disagree, are put together by whom they favour: 1 and 2 (B
+# alone is right, A alone is wrong) raise B minus A, 0 and 3 lower it. With K the share of all
+# four, V that of the favourable ones among them, and M = 1 - K:
+#
+#     U = K·V,  L = K·(1 - V)
+#     B - A = (M(u1·U - l1·L) + u2·U² - l2·L²) / ((c·M + ua·U + la·L)(c·M + ub·U + lb·L))
+#
+# The coefficients depend on the other shares only: how each of
+# the two pairs, and what both systems did alike, is divided. K, V and these are independent Beta
+# variates.
+#
+# For a difference d >= 0, B - A exceeds d where V exceeds the root of a quadratic, and only where
+# K exceeds the root of another. The first is integrated out as an incomplete beta function; the
+# second is where the integral over K begins, y = y_d + S·softplus(t) on the scale of log odds, so
+# that in t there is no edge and a trapezoid rule converges exponentially. Its steps must resolve
+# the density of K and how fast P(V > root) changes with K, which is faster where V is known better
+# than K. Below 0, A and B change places.
+# -----------------------------------------------------------------------------
+
+_CHUNK = 2**12  # numbers handled at once: they stay in the processor's cache
+_NEVER = 1e6  # log odds
+_LEAST = 1e-300
+
+
+class Coefficients(NamedTuple):
+    """What the difference is made of, at every node; see above."""
+
+    alike: Array  # of M in both denominators
+    up1: Array
+    up2: Array
+    down1: Array
+    down2: Array
+    up_a: Array
+    up_b: Array
+    down_a: Array
+    down_b: Array
+
+    def swapped(self) -> Coefficients:
+        """The same with A and B exchanged."""
+        alike, up1, up2, down1, down2, up_a, up_b, down_a, down_b = self
+        return Coefficients(alike, down1, down2, up1, up2, down_b, down_a, up_b, up_a)
+
+
+@dataclass(frozen=True)
+class Discordance:
+    """Differences d >= 0, averaged over K, V and the nodes of the other shares."""
+
+    at: Coefficients
+    weight: Array  # of the nodes; columns of it give as many averages
+    size: GaussShare | SteppedShare  # K
+    won: TailTable  # V
+
+    def tail(self, d: Array, *, density: bool = False) -> tuple[Array, Array]:
+        """P(B - A > d) and the density at each d, which is NaN unless asked for."""
+        shape = (len(d), *self.weight.shape[1:])
+        share, slope = np.zeros(shape), np.full(shape, 0.0 if density else np.nan)
+        # some d together where there are few nodes, and 0 apart, from where all of K counts
+        together = max(1, _CHUNK // (self.size.points * len(self.weight)))
+        with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
+            for inside in (np.flatnonzero(d == 0), np.flatnonzero((d > 0) & (d < 1))):
+                for first in range(0, len(inside), together):
+                    at = inside[first : first + together]
+                    share[at], slope[at] = self._average(d[at], density=density)
+        if density and self.size.a <= 1:
+            slope[d == 0] = np.inf
+        return np.minimum(share, 1.0), slope
+
+    def _average(self, d: Array, *, density: bool) -> tuple[Array, Array]:
+        """The same; arrays have an axis for d, one for K and one for the nodes."""
+        begin, gain = _least_odds(self.at, d[:, None])
+        points = self._points(d[:, None], begin, gain, density=density)
+        shape = (len(d), *self.weight.shape[1:])
+        sums = [np.zeros(shape), np.full(shape, 0.0 if density else np.nan)]
+        rows = max(1, _CHUNK // (self.size.points * len(d)))
+        for first in range(0, len(self.weight), rows):
+            some = slice(first, first + rows)
+            at = points(some)
+            values = self._probability_given(
+                d[:, None, None],
+                [x[some] for x in self.at],
+                at,
+                gain[:, None, some],
+                density=density,
+            )
+            for i, value in enumerate(values):
+                sums[i] += np.sum(value * at.mass, axis=-2) @ self.weight[some]
+        return sums[0], sums[1]
+
+    def _points(
+        self, d: Array, begin: Array, gain: Array, *, density: bool
+    ) -> Callable[[slice], Points]:
+        """Where K is looked at, for some of the nodes."""
+        size = self.size
+        if isinstance(size, GaussShare):
+            if np.all(d == 0):
+                whole = size.whole()
+                return lambda _: whole
+            # V is next to 1 at first, and its tail a power of what it lacks to 1
+            return lambda some: size.over(begin[:, some], float(self.won.b) - 1)
+        least = self._first(d, begin, gain, size, density=density)
+        return lambda some: size.over(begin[:, some], least[:, some])
+
+    def _first(
+        self, d: Array, begin: Array, gain: Array, size: SteppedShare, *, density: bool
+    ) -> Array:
+        """The t from which on the integrand matters, where the integral begins at K's own pace.
+
+        It falls like exp(t·b) at last, b the second shape of V, and dy/dt like exp(t). V is next to
+        1 there, and its odds are inverse to the distance from where the integral begins; where V
+        has nearly all its probability next to 1, that is so over a long way.
+        """
+        b = self.won.b + (0 if density else 1)
+        most = _log_odds.window(self.won.a, b, size.drop)[1]
+        k, m = special.expit(begin), special.expit(-begin)
+        alike, up1, up2, down1, _, *rest = self.at
+        up_a, up_b, down_a, down_b = (m * alike + k * x for x in rest)
+        linear = k * m * (up1 - down1) - d * (down_a * up_b + up_a * down_b)
+        odds = np.abs(linear) / (k * ((1 - d) * up2 * k + gain * m) * size.sd)
+        return np.asarray(np.fmin(np.log(odds) - most, -size.drop / float(b)))
+
+    def _probability_given(
+        self, d: Array, at: list[Array], points: Points, gain: Array, *, density: bool
+    ) -> tuple[Array, ...]:
+        """P(B - A > d) given K at every node, and the density."""
+        k, m, ahead, _ = points
+        alike, up1, up2, down1, down2, *rest = at
+        both = m * alike
+        up_a, up_b, down_a, down_b = (both + k * x for x in rest)
+        # P(B - A > d) = P(V/(1-V) > root of square·x² + linear·x = constant)
+        lower = down_a * down_b
+        mixed = down_a * up_b + up_a * down_b
+        constant = k * (m * down1 + k * down2) + d * lower
+        linear = k * m * (up1 - down1) - d * mixed
+        # a factor of it is the distance from where the integral begins
+        square = k * ahead * ((1 - d) * up2 * k + gain * m)
+        # shares of 1e-300 and less count as such
+        square, constant = np.maximum(square, _LEAST), np.maximum(constant, _LEAST)
+        root = np.sqrt(linear * linear + 4 * constant * square)
+        half = np.maximum(np.abs(linear) + root, _LEAST)
+        limit = np.where(linear >= 0, 2 * constant / half, half / (2 * square))
+        at_limit = np.log(limit)
+        above = self.won.sf(at_limit)
+        if not density:
+            return (above,)
+        # by the theorem of the implicit function
+        slope = (lower / limit + mixed + up_a * up_b * limit) / root
+        dens = np.exp(self.won.log_pdf(at_limit)) * slope
+        return above, np.where(np.isfinite(dens), dens, 0.0)
+
+
+def _least_odds(at: Coefficients, d: Array) -> tuple[Array, Array]:
+    """Log odds of K from which on B - A exceeds d where V is 1.
+
+    These solve square·x² + linear·x = constant; also returned is constant/x.
+    """
+    square = (1 - d) * at.up2
+    linear = at.up1 - d * at.alike * (at.up_a + at.up_b)
+    constant = d * at.alike * at.alike
+    half = np.abs(linear) + np.sqrt(linear * linear + 4 * square * constant)
+    rises = linear >= 0
+    odds = np.where(rises, 2 * constant / half, half / (2 * square))
+    # where B - A exceeds d for no K at all, so far up that K never is
+    return np.fmin(np.log(odds), _NEVER), np.where(rises, half / 2, 2 * constant * square / half)
+
+
+# -----------------------------------------------------------------------------
+# A table of the upper tail of a Beta variate's log odds, for many thousand arguments at once.
+# -----------------------------------------------------------------------------
+
+_ENTRIES = 400  # or more, so that they are not farther apart than this
+_LARGEST_STEP = 0.1
+_SMALL = 30.0  # exp(-30) of a share is as good as nothing
+
+
+class TailTable:
+    """The upper tail of the log odds of Beta(a, b), to about 1e-12 of itself.
+
+    The logarithm of the tail is smooth and its first two derivatives are known, so that a
+    polynomial of the fifth degree between any two entries of a short table follows it. Beyond the
+    table the variate, or what it lacks to 1, is so small that its distribution is a power.
+    """
+
+    def __init__(self, a: float, b: float):
+        self.a, self.b = np.array(a, dtype=np.float64), np.array(b, dtype=np.float64)
+        low, high = _log_odds.window(self.a, self.b)
+        self._low = float(np.maximum(low, -_SMALL - np.log(np.maximum(self.b, 1))))
+        end = float(np.minimum(high, _SMALL + np.log(np.maximum(self.a, 1))))
+        self._last = max(_ENTRIES, int((end - self._low) / _LARGEST_STEP)) - 1
+        self._step = (end - self._low) / self._last
+
+    def log_pdf(self, y: Array) -> Array:
+        """Return the log density at y."""
+        return _log_odds.log_pdf(self.a, self.b, y)
+
+    def sf(self, y: Array) -> Array:
+        """Return the probability of log odds above y."""
+        if y.size <= _ENTRIES:
+            return _log_odds.sf(self.a, self.b, y)
+        place = np.maximum((y - self._low) / self._step, 0.0)
+        entry = np.minimum(place, self._last - 1).astype(np.intp)
+        place -= entry
+        beyond = np.maximum(place - 1, 0.0)
+        np.minimum(place, 1.0, out=place)
+        value = self._coefficients[5].take(entry)
+        for row in self._coefficients[4::-1]:
+            value *= place
+            value += row.take(entry)
+        value -= float(self.b) * self._step * beyond
+        tail = np.exp(value, out=value)
+        below = y < self._low
+        if below.any():
+            tail[below] = 1 - self._below * np.exp(self.a * (y[below] - self._low))
+        return np.asarray(tail)
+
+    @cached_property
+    def _below(self) -> float:
+        """The lower tail at the beginning of the table."""
+        return float(_log_odds.cdf(self.a, self.b, np.array(self._low)))
+
+    @cached_property
+    def _coefficients(self) -> Array:
+        """Polynomials between the entries, by rising power: Hermite's, of the fifth degree."""
+        h = self._step
+        y = np.asarray(self._low + h * np.arange(self._last + 1), dtype=np.float64)
+        value = np.log(_log_odds.sf(self.a, self.b, y))
+        hazard = np.exp(self.log_pdf(y) - value)
+        slope = -h * hazard
+        bend = -(h**2) * hazard * (_log_odds.slope(self.a, self.b, y) + hazard)
+        start, first, second = value[:-1], slope[:-1], bend[:-1] / 2
+        gap = value[1:] - start - first - second
+        turn = slope[1:] - first - 2 * second
+        rest = (bend[1:] - 2 * second) / 2
+        return np.stack(
+            [
+                start,
+                first,
+                second,
+                10 * gap - 4 * turn + rest,
+                -15 * gap + 7 * turn - 2 * rest,
+                6 * gap - 3 * turn + rest,
+            ]
+        )
+
+
+# -----------------------------------------------------------------------------
+# The posterior of B minus A for two systems judged on the same items.
+#
+# The eight cases have a Dirichlet posterior: shares of independent gamma variates g0 … g7. Its
+# marginals are the posteriors of the single scores, and it carries their correlation.
+#
+# A case on which the systems disagree either favours B or favours A. How many of them there are
+# and how many of these favour B is what the difference depends on most, and these two are
+# integrated exactly (`_discordance`); how the favourable ones, the unfavourable ones and those
+# that both did alike are divided matters less, and is averaged over a product of Gauss rules
+# (`_paired_nodes`). Recall and accuracy do not depend on it at all. Precision may depend on ratios
+# of shares next to nothing; but its true and false positives are independent, and it has a rule of
+# its own (`_precision_law`).
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Share = GaussShare | SteppedShare
+
+
+_TOLERANCE = 1e-9
+_STEPS = 1e-9  # error that the points of K may leave
+# error that they may leave while nodes are chosen: of Gauss rules it is smooth, of steps it is not
+_SKETCH = {GaussShare: 1e-4, SteppedShare: 1e-8}
+_DEAR = 500  # points of K, with which nodes are not chosen if fewer are about right
+_DROP = _log_odds.DROP  # exp(-36) of what is integrated over K is left out
+_REFINEMENTS, _REFINEMENTS_ALONE = 5, 16  # of the steps of K, and where nothing else is averaged
+_LEAST_NODES, _MOST_NODES = 400, 2200
+_MOST_POINTS = 100_000  # of K at all nodes, unless there would be too few of these
+_GOOD_ENOUGH = 5e-4  # error up to which Gauss rules, and a small prior, will do
+LEAST_PRIOR = 0.1
+_ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
+_WORKED_OUT = ("_settled",)
+_SHARE = (1.0, 1.0, 1.0)
+_NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases, where yes is said for no
+_FEW_CASES = 100.0  # on which systems disagree: then a Gauss rule may do for their share
+_GAUSS_POINTS = (6, 9, 13, 19)
+_SAFETY = 4.0
+_DOUBT = 3.0
+_OF_THE_DENSITY = 1e-3  # may err so much more
+_CLOSE = np.array([1.5, 0.5, 0.15, 0.05, 0.015, 0.005, 0.001])  # to 0, in standard deviations
+_COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
+_MANY_SHARES = 4  # beside K and V
+
+
+class PairedPosterior(Outcomes):
+    """The posterior of the difference of a score of two systems, B minus A.
+
+    Parameters
+    ----------
+    table
+        The eight cases; units are added up.
+    metric
+        One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
+    prior
+        The weight λ of the prior, as for `probative.posterior`.
+    beta
+        The weight of recall in F-beta.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.posterior.paired import PairedPosterior
+    >>> both = PairedPosterior(pv.PairedCounts([30, 20, 80, 10, 400, 60, 70, 3000]), "f1")
+    >>> low, high = both.interval(0.95)
+    >>> print(f"{both.mean:.4f} [{low:.4f}, {high:.4f}]")
+    0.0604 [0.0375, 0.0840]
+    """
+
+    kind = "paired"
+
+    def __init__(
+        self,
+        table: PairedCounts,
+        metric: str = "f1",
+        *,
+        prior: float = 1.0,
+        beta: float = 1.0,
+    ):
+        one_of("metric", metric, METRICS)
+        prior, beta = prior_weight(prior), recall_weight(beta)
+        table = table.total()
+        if TABLE[metric].needs_tn and not table.has_negatives:
+            raise InputError(f"metric: {metric} needs case 7, and these counts have none")
+        self.table = table
+        self.a = posterior(table.a, metric, prior=prior, beta=beta)
+        self.b = posterior(table.b, metric, prior=prior, beta=beta)
+        self._shares = _Shares.of(metric, table, prior, beta)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies work out the nodes again, which take more room than time."""
+        return {name: value for name, value in vars(self).items() if name not in _WORKED_OUT}
+
+    @property
+    def error(self) -> float:
+        """An estimate of the error of the probabilities, beyond rounding.
+
+        What coarser rules and longer steps change, times a factor for differences at which this
+        was not tried, or three times the standard error over scramblings of Sobol points; and
+        three times that, since against finer rules it was found too small by up to a factor of 2.
+        """
+        return _DOUBT * self._settled.error
+
+    @property
+    def mean(self) -> float:
+        """The expected difference."""
+        return float(self.b.mean - self.a.mean)
+
+    def cdf(self, d: ArrayLike) -> Number:
+        """Return the probability of a difference of at most d."""
+        return self._tails(d)[0]
+
+    def sf(self, d: ArrayLike) -> Number:
+        """Return the probability of a difference above d: as accurate as `cdf`, but not 1 - cdf."""
+        return self._tails(d)[1]
+
+    def pdf(self, d: ArrayLike) -> Number:
+        """Return the density of the difference at d; infinite where it rises without end, at 0."""
+        return self._tails(d, density=True)[2]
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the equal-tailed limits between which the difference lies."""
+        return self.limits((1 - open_probability("level", level)) / 2)
+
+    def limits(self, tail: float) -> tuple[float, float]:
+        """Return the limits beyond which, on either side, lies the probability `tail`."""
+        side = np.array([-1.0, 1.0])
+        sd = np.full(2, self._shares.sd)
+        # both are sought as lower limits, of B - A and of A - B: tables alike get limits alike
+        reach = np.clip(special.ndtri(tail) * sd - side * self.mean, -0.999, 0.999)
+        for law in self._laws:
+
+            def outside(x: Array, at: Any, law: _Law | PrecisionLaw = law) -> tuple[Array, Array]:
+                below, above, density = law.tails(-side[at] * x, density=True)
+                return np.where(side[at] > 0, above, below), density
+
+            reach = quantile_search(outside, np.full(2, tail), reach, sd)
+        return float(reach[0]), float(-reach[1])
+
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        d = np.linspace(*self.interval(0.998), points)
+        density = np.atleast_1d(self.pdf(d))
+        endless = np.isinf(density)
+        if endless.any():  # a picture shows how it rises, not that it has no end
+            density[endless] = self.pdf((d[-1] - d[0]) / (4 * points))
+        return d, density
+
+    def _tails(self, d: ArrayLike, *, density: bool = False) -> list[Any]:
+        d = np.asarray(d, dtype=np.float64)
+        tails = self._settled.tails(d.ravel(), density=density)
+        return [plain(x.reshape(d.shape)) for x in tails]
+
+    @property
+    def _laws(self) -> tuple[_Law | PrecisionLaw, ...]:
+        """Those with which limits are sought, one after the other."""
+        settled = self._settled
+        if isinstance(settled, PrecisionLaw) or not self._shares.others:
+            return (settled,)
+        return self._shares.rough_law(settled.b_above.size), settled
+
+    @cached_property
+    def _settled(self) -> _Law | PrecisionLaw:
+        """The difference, with as many nodes as it takes."""
+        precise = self._shares.precision_law()
+        if precise is not None:
+            return precise
+        law = self._shares.law(self._probes)
+        # at 0 the two tails are integrated apart: what they lack to 1 is an error, too
+        gap = abs(sum(law.at_0) - 1)
+        if gap <= _ROUNDING:
+            return law
+        self._shares.refuse_corners(gap)
+        return replace(law, error=max(law.error, gap))
+
+    @property
+    def _probes(self) -> Array:
+        """Differences at which probabilities are made right."""
+        sd = self._shares.sd
+        probes = self.mean + sd * np.array([-2, -0.6, 0.9])
+        # 0, too: what matters there may be the ratio of shares next to nothing
+        near_0 = [0.0]
+        if abs(self.mean) < 3 * sd:  # and next to it, because at 0 itself errors may cancel
+            near_0.append(min(sd / 20, 0.5))
+        return np.append(np.clip(probes, -1 + 1e-9, 1 - 1e-9), near_0)
+
+    @property
+    def _symmetric(self) -> bool:
+        """Whether exchanging A and B leaves the table as it is."""
+        return bool(np.array_equal(self.table.cases, self.table.swapped().cases))
+
+
+@dataclass(frozen=True)
+class _Law:
+    """The distribution of B minus A."""
+
+    b_above: Discordance
+    a_above: Discordance
+    error: float
+
+    def beyond(self, d: Array) -> Array:
+        """P(above d), or below it where it is negative; columns of averages are rows of these."""
+        rises = d >= 0
+        tails = [self.b_above.tail(d[rises])[0], self.a_above.tail(-d[~rises])[0]]
+        return np.concatenate(tails).T
+
+    @cached_property
+    def at_0(self) -> tuple[float, float]:
+        """P(at most 0) and P(above 0), each from its own side: both keep their digits if small."""
+        below, above = (side.tail(np.zeros(1))[0][0] for side in (self.a_above, self.b_above))
+        return float(below), float(above)
+
+    def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
+        """P(at most d), P(above d) and, where asked for, the density."""
+        if not density and np.all(d == 0):
+            below, above = (np.full(len(d), tail) for tail in self.at_0)
+            return below, above, np.full(len(d), np.nan)
+        below, above, slope = np.full((3, len(d)), np.nan)
+        for side, rises, near, far in (
+            (self.b_above, d >= 0, above, below),
+            (self.a_above, d <= 0, below, above),
+        ):
+            if rises.any():
+                tail, slope[rises] = side.tail(np.abs(d[rises]), density=density)
+                near[rises] = tail = np.where(1 - tail > _ROUNDING, tail, 1.0)
+                far[rises] = np.where(d[rises] == 0, far[rises], 1 - tail)
+        return below, above, slope
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """The independent Beta variates that a difference of scores is made of."""
+
+    cells: Array
+    weights: tuple[float, float, float]  # of tp, fp and fn in the score
+    discordant: tuple[float, float]
+    won: tuple[float, float]
+    others: list[tuple[float, float]]
+    prior: float
+
+    @classmethod
+    def of(cls, metric: str, table: PairedCounts, prior: float, beta: float) -> _Shares:
+        score = TABLE[metric]
+        if not isinstance(score, Metric):
+            raise InputError(f"metric: {metric} is no ratio of linear forms; see paired_posterior")
+        # four cells make up a count of a share of all items, two one of the others
+        cells = table.cases + prior / (4 if score.is_of_all_items else 2)
+        top, bottom = score.forms(beta**2)
+        if not bottom[0]:  # what is right are negatives: take these for the positives
+            cells, top, bottom = cells[_NEGATED], top[::-1], bottom[::-1]
+        t = cells.tolist()
+        hit, false, miss, true_negative = bottom
+        fixed = hit == miss and false == true_negative
+        if top != (hit, 0, 0, true_negative) or true_negative not in (0, hit * fixed):
+            raise InputError(f"metric: the posterior of a difference in {metric} is not known")
+        if fixed:  # the denominator is what the answer holds, whatever the systems say
+            won, lost, alike = t[2], t[0], t[4] + t[6]
+            if true_negative:
+                won, lost, alike = won + t[1], lost + t[3], alike + t[5] + t[7]
+            return cls(cells, _SHARE, (won + lost, alike), (won, lost), [], prior)
+        won, lost = t[1] + t[2], t[0] + t[3]
+        wrong = t[5] + (t[6] if miss else 0)
+        others = [(t[1], t[2]), (t[3], t[0]), (t[4], wrong)]
+        if score.depends_on_beta:
+            others.append((t[5], t[6]))
+        weights = hit / false, 1.0, miss / false
+        return cls(cells, weights, (won + lost, t[4] + wrong), (won, lost), others, prior)
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation of the difference, as far as it is linear in the cases."""
+        (a, b), (c, d) = self.discordant, self.won
+        if not self.others:
+            k, v, n = a / (a + b), c / (c + d), a + b
+            spread = k * (1 - k) / (n + 1)
+            return float(
+                np.sqrt((2 * v - 1) ** 2 * spread + 4 * v * (1 - v) / (a + 1) * (spread + k**2))
+            )
+        hit, false, miss = self.weights
+        gradient = np.zeros(7)
+        for sign, (tp, fp, fn) in ((-1, ([0, 4], [1, 5], [2, 6])), (1, ([2, 4], [3, 5], [0, 6]))):
+            x, y = np.zeros(7), np.zeros(7)
+            x[tp] = y[tp] = hit
+            y[fp], y[fn] = false, miss
+            total = self.cells[:7] @ y
+            gradient += sign * (x - self.cells[:7] @ x / total * y) / total
+        return float(np.sqrt(self.cells[:7] @ gradient**2))
+
+    def precision_law(self) -> PrecisionLaw | None:
+        """The difference of precisions, or of what is made like them, if its rule will do."""
+        if not self.others or self.weights[2] != 0 or not PrecisionLaw.suits(self.cells.tolist()):
+            return None
+        found = PrecisionLaw(self.cells.tolist())
+        return found if found.error <= _GOOD_ENOUGH else None
+
+    def law(self, probes: Array) -> _Law:
+        """The difference, with so many nodes that its probabilities at the probes are right."""
+        if not self.others:
+            size, error = self._coarsest(self._sizes(probes, _log_odds.DROP, _ROUNDING), 0.0)
+            return self._at(Nodes.single(), size, error)
+        sizes = self._sizes(probes, _DROP, _STEPS)
+        size = next((one for one, error in sizes if error <= _SKETCH[type(one)]), sizes[-1][0])
+        if size.points > _DEAR:
+            size, _ = self._coarsest(sizes, _SKETCH[GaussShare])
+
+        def averages(parts: Sequence[Nodes]) -> Array:
+            return self._at(Nodes.joined(parts), size).beyond(probes)
+
+        most = min(_MOST_NODES, max(_MOST_POINTS // size.points, _LEAST_NODES))
+        nodes = gauss_nodes(self.others, averages, _TOLERANCE, most)
+        if nodes.error > _GOOD_ENOUGH and self.prior >= LEAST_PRIOR:
+            points = sobol_nodes(self.others, averages)
+            nodes = min(nodes, points, key=lambda found: found.error)
+        size, error = self._coarsest(sizes, nodes.error / 10)
+        self.refuse_corners(error + nodes.error)
+        return self._at(nodes, size, error + nodes.error)
+
+    @staticmethod
+    def _coarsest(sizes: list[tuple[Share, float]], error: float) -> tuple[Share, float]:
+        """The first that errs by no more than this, or the best."""
+        return next((one for one in sizes if one[1] <= error), sizes[-1])
+
+    def refuse_corners(self, error: float) -> None:
+        """Refuse a small prior that leaves a large error."""
+        if error > _GOOD_ENOUGH and self.prior < LEAST_PRIOR:
+            raise InputError(
+                f"prior: {self.prior:g} is too small for so sparse a table, whose posterior "
+                f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
+            )
+
+    def rough_law(self, size: Share) -> _Law:
+        """The difference with few nodes."""
+        return self._at(product_nodes(self.others, _COARSE), size)
+
+    def _sizes(self, probes: Array, drop: float, tolerance: float) -> list[tuple[Share, float]]:
+        """K with ever more points, and the error they leave, as few nodes tell.
+
+        The last errs by no more than the tolerance, if that can be.
+        """
+        few = self._few()
+        found: list[tuple[Share, float]] = []
+        if self.others and self.discordant[0] <= _FEW_CASES:
+            sizes = [GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
+            values = [self._tails_and_density(few, sizes[0], probes)]
+            for finer in sizes[1:]:
+                values.append(self._tails_and_density(few, finer, probes))
+                if np.max(np.abs(values[-1] - values[-2])) <= tolerance:
+                    break
+            for size, value in zip(sizes, values[:-1], strict=False):
+                found.append((size, _SAFETY * float(np.max(np.abs(value - values[-1])))))
+        if not found or found[-1][1] > _SAFETY * tolerance:
+            found.extend(self._stepped(few, probes, drop, tolerance))
+        return found
+
+    def _tails_and_density(self, few: Nodes, size: Share, probes: Array) -> Array:
+        """What a Gauss rule for K must get right, also close to 0, where the integral begins."""
+        law = self._at(few, size)
+        d = np.minimum(np.append(self.sd * _CLOSE, np.abs(probes[probes != 0])), 0.99)
+        values = [side.tail(d, density=True) for side in (law.b_above, law.a_above)]
+        scale = _OF_THE_DENSITY * self.sd
+        return np.array([[*tail, *(scale * density)] for tail, density in values])
+
+    def _few(self) -> Nodes:
+        if not self.others:
+            return Nodes.single()
+        size = _COARSE - 1 if len(self.others) < _MANY_SHARES else _COARSE - 2
+        return product_nodes(self.others, size, stretched=True)
+
+    def _stepped(
+        self, few: Nodes, probes: Array, drop: float, tolerance: float
+    ) -> list[tuple[SteppedShare, float]]:
+        """K with ever shorter steps."""
+        sizes = [SteppedShare.of(*self.discordant, drop)]
+        values = [self._at(few, sizes[0]).beyond(probes)]
+        for _ in range(_REFINEMENTS if self.others else _REFINEMENTS_ALONE):
+            sizes.append(sizes[-1].refined())
+            values.append(self._at(few, sizes[-1]).beyond(probes))
+            last = _SAFETY * np.max(np.abs(values[-1] - values[-2]))
+            if last <= tolerance:
+                break
+        # the longest steps that err no more than can be told
+        errors = _SAFETY * np.max(np.abs(np.array(values[:-1]) - values[-1]), axis=1)
+        first = int(np.argmax(errors <= max(2 * last, tolerance)))
+        return list(zip(sizes, errors.tolist(), strict=False))[: first + 1]
+
+    def _at(self, nodes: Nodes, size: Share, error: float = np.nan) -> _Law:
+        at = self._coefficients(nodes)
+        b_won, a_won = self._won
+        return _Law(
+            Discordance(at, nodes.weight, size, b_won),
+            Discordance(at.swapped(), nodes.weight, size, a_won),
+            error,
+        )
+
+    @cached_property
+    def _won(self) -> tuple[TailTable, TailTable]:
+        return TailTable(*self.won), TailTable(*self.won[::-1])
+
+    def _coefficients(self, nodes: Nodes) -> Coefficients:
+        if not self.others:
+            return Coefficients(*[np.ones(1)] * 9)
+        hit, false, miss = self.weights
+        (case_1, case_3, right), (case_2, case_0, wrong) = nodes.share[:3], nodes.rest[:3]
+        if len(nodes.share) == 4:
+            wrong = wrong * (false * nodes.share[3] + miss * nodes.rest[3])
+        against_a = false * case_1 + miss * case_2
+        against_b = false * case_3 + miss * case_0
+        return Coefficients(
+            alike=hit * right + wrong,
+            up1=hit * (right * against_a + wrong * case_2),
+            up2=hit * case_2 * against_a,
+            down1=hit * (right * against_b + wrong * case_0),
+            down2=hit * case_0 * against_b,
+            up_a=against_a,
+            up_b=hit * case_2,
+            down_a=hit * case_0,
+            down_b=against_b,
+        )

@@ -1,0 +1,808 @@
+"""Rank many systems: exact tests of all pairs, rank sets, tiers, letters, P(best)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from string import ascii_letters
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative.counts import Counts, PairedCounts
+from probative.inference.decisions import exchange_errors, overstating, student_pvalue
+from probative.inference.differences import difference
+from probative.inference.intervals import interval
+from probative.inference.multiplicity import adjust_pvalues
+from probative.inference.pairs import pair_tests
+from probative.inference.proportions import normal_quantile
+from probative.inference.units import student_quantile
+from probative.metrics import COMPOSITES, span
+from probative.results.comparisons import decision_pvalue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._validation import Array, Mask
+    from probative.inference.pairs import KnownTests, UnitTable
+
+
+# -----------------------------------------------------------------------------
+# Ranks, tiers and who is best, from the decided pairs and from draws over the units.
+# -----------------------------------------------------------------------------
+
+N_NORMAL, N_BOOTSTRAP = 200_000, 20_000
+_NUMBERS_AT_ONCE = 2**22
+MANY_KINDS = 20_000  # of units: the sum of so many weights is as good as normal
+_TIE = 1e-12  # scores that rounding alone sets apart are equal
+
+
+def rank_sets(better: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The least and the greatest rank that each system may have.
+
+    Parameters
+    ----------
+    better
+        Whether the system of the row is decided better than the system of the column.
+
+    References
+    ----------
+    M. Mogstad, J. P. Romano, A. M. Shaikh & D. Wilhelm, "Inference for ranks with applications to
+    mobility across neighbourhoods and academic achievement across countries", 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.rank import rank_sets
+    >>> better = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    >>> [ends.tolist() for ends in rank_sets(better)]
+    [[1, 1, 3], [2, 2, 3]]
+    """
+    return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+
+
+def tiers(better: Mask) -> NDArray[np.int64]:
+    """The tier of each system, from 1; the systems are sorted, best first.
+
+    A new tier starts at the first system that every system of the tiers above is decided better
+    than.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.rank import tiers
+    >>> better = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    >>> tiers(better).tolist()
+    [1, 1, 2]
+    """
+    tier = np.ones(len(better), dtype=np.int64)
+    for k in range(1, len(better)):
+        tier[k] = tier[k - 1] + bool(better[:k, k].all())
+    return tier
+
+
+def jackknife_covariance(x: Array, y: Array, number: NDArray[Any]) -> Array:
+    """The covariance of all scores F = sum x / sum y, leaving out one unit at a time.
+
+    The linearised covariance is too small where units are of unequal size; with equal units the two
+    agree but for terms of the order of one over their number.
+
+    Parameters
+    ----------
+    x, y
+        What every kind of unit adds to numerator and denominator: one row per system.
+    number
+        How many units there are of each kind.
+    """
+    return covariance_of_moves(jackknife_moves(x, y, number), number)
+
+
+def jackknife_moves(x: Array, y: Array, number: NDArray[Any]) -> Array:
+    """How far leaving out one unit of each kind moves every score: F without it less F with it."""
+    total_x, total_y = x @ number, y @ number
+    return np.asarray(((total_x / total_y)[:, None] * y - x) / (total_y[:, None] - y))
+
+
+def covariance_of_moves(moved: Array, number: NDArray[Any]) -> Array:
+    """The jackknife's covariance, given how far leaving out each unit moves every score."""
+    n = max(1, number.sum())  # without units nobody is judged
+    centred = moved - (moved @ number / n)[:, None]
+    return np.asarray((n - 1) / n * (centred * number) @ centred.T)
+
+
+def kish_freedom(y: Array, number: NDArray[Any]) -> Array:
+    """The degrees of freedom of every pair: its effective number of units, less one."""
+    total, squares = y @ number, (y * number) @ y.T
+    size = np.add.outer(total, total) ** 2
+    own = np.diag(squares)
+    return np.asarray(size / (np.add.outer(own, own) + 2 * squares) - 1)
+
+
+def dispute(moved: Array, number: NDArray[Any]) -> Array:
+    """Return how many units the difference of every pair rests on.
+
+    With d the moves of a pair's difference, that is (sum d²)² / sum d⁴: the number of units in
+    dispute, were they all worth the same. It is infinite for a pair that no unit moves.
+
+    Parameters
+    ----------
+    moved
+        How far each kind of unit moves every score: one row per system.
+    number
+        How many units there are of each kind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.rank import dispute
+    >>> moved = np.array([[2.0, 0.0], [0.0, 0.0]])  # four units tell the two systems apart
+    >>> float(dispute(moved, np.array([4, 96]))[0, 1])
+    4.0
+    """
+    first, second, third, fourth = (moved**power for power in (1, 2, 3, 4))
+
+    def cross(a: Array, b: Array) -> Array:
+        return np.asarray((a * number) @ b.T)
+
+    def own(a: Array) -> Array:
+        return np.asarray(np.add.outer(a @ number, a @ number))
+
+    # the binomial expansions of sums of (m_i - m_j)^power
+    both = cross(third, first)
+    squares = own(second) - 2 * cross(first, first)
+    fourths = own(fourth) - 4 * (both + both.T) + 6 * cross(second, second)
+    differs = squares > 1e-14 * own(second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # at most as many as there are, whatever rounding leaves of fourth powers
+        rests_on = squares**2 / np.maximum(fourths, squares**2 / max(1, number.sum()))
+    return np.where(differs, rests_on, np.inf)
+
+
+def pair_errors(covariance: Array) -> Array:
+    """The standard error of the difference of every pair."""
+    own = np.diag(covariance)
+    variance = np.add.outer(own, own) - 2 * covariance
+    # what rounding leaves of the variance of a pair without differences is none
+    return np.sqrt(np.where(variance > 1e-14 * np.add.outer(own, own), variance, 0.0))
+
+
+def simultaneous_quantile(
+    covariance: Array, level: float, rng: np.random.Generator, n_draws: int = N_NORMAL
+) -> float:
+    """The quantile of the largest |Z_i - Z_j| / se_ij of all pairs, Z normal with this covariance.
+
+    It lies between the normal quantile, that of a single pair, and that of Šidák's inequality; NaN
+    where no pair differs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.rank import simultaneous_quantile
+    >>> rng = np.random.default_rng(1)
+    >>> round(simultaneous_quantile(np.eye(3), 0.95, rng), 1)
+    2.3
+    """
+    errors = pair_errors(covariance)
+    if not np.any(errors > 0):
+        return np.nan
+    if len(covariance) == 2:
+        return normal_quantile(level)
+    # whatever the order in which the systems were given
+    order = np.argsort(np.diag(covariance), kind="stable")
+    covariance, errors = (table[np.ix_(order, order)] for table in (covariance, errors))
+    with np.errstate(divide="ignore"):
+        weight = np.where(errors > 0, 1 / errors, 0.0).astype(np.float32)
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > 1e-14 * values[-1]
+    root = (vectors[:, kept] * np.sqrt(values[kept])).T.astype(np.float32)
+    k = len(covariance)
+    step = max(1, 2**18 // k)
+    largest = np.zeros(n_draws, dtype=np.float32)
+    for start in range(0, n_draws, step):
+        drawn = rng.standard_normal((min(step, n_draws - start), len(root)), dtype=np.float32)
+        z = np.ascontiguousarray((drawn @ root).T)  # the largest gap is then found faster
+        most = largest[start : start + len(drawn)]
+        for i in range(k - 1):
+            gaps = np.abs(z[i + 1 :] - z[i])
+            gaps *= weight[i + 1 :, i, None]
+            np.maximum(most, gaps.max(axis=0), out=most)
+    return float(np.quantile(largest, level))
+
+
+def simultaneous_reach(quantile: float, freedom: Array, disputed: Array) -> Array:
+    """How many standard errors the limits of each pair reach, given the normal quantile for all.
+
+    Each pair has Student's quantile of the same tail with its own degrees of freedom. That errs on
+    the safe side: the largest of Student's variables that share their denominator is less extreme.
+
+    A variance that rests on m units in dispute is itself an estimate: as their number is random,
+    its variance is about 1/m of its square, and Satterthwaite's degrees of freedom are 2m. With
+    very few units Student's quantile has no bounds, and the variance at the limit is the better
+    guide: a difference that is farther off by h comes with more units in dispute. With u the
+    worth of one and V = m·u², the maximum-likelihood variance there is V/2 + √(V²/4 + u²h²)
+    (Tango's score interval, with the units in dispute on both sides alike), which makes
+    h = t·√(V + t²u²).
+
+    Parameters
+    ----------
+    quantile
+        Of the largest of all pairs' deviations.
+    freedom
+        The degrees of freedom of every pair, from the sizes of its units.
+    disputed
+        How many units the difference of every pair rests on.
+
+    References
+    ----------
+    T. Tango, "Equivalence test and confidence interval for the difference in proportions for the
+    paired-sample design", 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.rank import simultaneous_reach
+    >>> simultaneous_reach(3.5, np.full(4, 500), np.array([np.inf, 100, 10, 1])).round(2).tolist()
+    [3.52, 3.56, 4.18, 12.9]
+    """
+    level = float(special.erf(quantile / np.sqrt(2)))
+    by_size = student_quantile(level, freedom)
+    by_dispute = student_quantile(level, np.minimum(freedom, 2 * disputed))
+    at_the_limit = by_size * np.sqrt(1 + by_size**2 / disputed)
+    return np.asarray(np.minimum(by_dispute, at_the_limit))
+
+
+def best_and_mean_rank(
+    scores: Callable[[Array], Array],
+    number: NDArray[np.int64],
+    rng: np.random.Generator,
+    n_draws: int = N_BOOTSTRAP,
+    covariance: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """The probability of being best, the expected rank, and the probability of being ahead.
+
+    By the Bayesian bootstrap over units. Systems that tie in a draw share the first place, and the
+    ranks that they take together; each is ahead of the other by half. The last is a table: the
+    row's system is ahead of the column's.
+
+    Parameters
+    ----------
+    scores
+        Turns weights of the kinds of units, one row per draw, into scores: one column per system.
+    number
+        How many units there are of each kind: as many exponential weights, added up.
+    rng, n_draws
+        A generator, and how many draws to make.
+    covariance
+        Of the scores over the units. With very many kinds of units the scores of a draw are normal
+        with this covariance, which takes no time.
+
+    References
+    ----------
+    D. B. Rubin, "The Bayesian bootstrap", 1981.
+    """
+    best = mean = ahead = np.zeros(0)
+    for start, drawn in enumerate(_draw_scores(scores, number, rng, n_draws, covariance)):
+        rank, first = average_ranks(drawn)
+        if not start:
+            best, mean = np.zeros(rank.shape[1]), np.zeros(rank.shape[1])
+            ahead = np.zeros((rank.shape[1], rank.shape[1]))
+        ahead = ahead + _times_ahead(rank)
+        best = best + (first / first.sum(axis=1, keepdims=True)).sum(axis=0)
+        mean = mean + rank.sum(axis=0)
+    return best / n_draws, mean / n_draws, ahead / n_draws
+
+
+def _draw_scores(
+    scores: Callable[[Array], Array],
+    number: NDArray[np.int64],
+    rng: np.random.Generator,
+    n_draws: int,
+    covariance: Array | None,
+) -> Iterator[Array]:
+    """Scores under random weights of the units, some draws at a time."""
+    if covariance is not None and len(number) > MANY_KINDS:
+        centre = scores(number[None].astype(np.float64))[0]
+        yield rng.multivariate_normal(
+            centre, covariance, n_draws, check_valid="ignore", method="eigh"
+        )
+        return
+    step = max(1, _NUMBERS_AT_ONCE // max(1, len(number)))
+    several = np.flatnonzero(number > 1)  # as many exponential weights, added up, are a gamma
+    for start in range(0, n_draws, step):
+        size = (min(step, n_draws - start), len(number))
+        weights = rng.standard_exponential(size)
+        weights[:, several] = rng.standard_gamma(number[several], (size[0], len(several)))
+        yield scores(weights)
+
+
+def _times_ahead(rank: Array) -> Array:
+    """In how many rows the rank of each system is lower than that of each other; ties by half."""
+    columns = np.ascontiguousarray(rank.T, dtype=np.float32)
+    lower = [np.count_nonzero(own < columns, axis=1) for own in columns]
+    wins = np.array(lower, dtype=float)
+    return np.asarray((wins + len(rank) - wins.T) / 2)
+
+
+def average_ranks(scores: Array) -> tuple[Array, Mask]:
+    """The rank of every score in its row, 1 for the highest; ties share. And which are highest."""
+    rounded = np.round(scores / _TIE) * _TIE
+    order = np.argsort(-rounded, axis=1, kind="stable")
+    sorted_scores = np.take_along_axis(rounded, order, axis=1)
+    place = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
+    fresh = np.ones(scores.shape, dtype=bool)
+    fresh[:, 1:] = sorted_scores[:, 1:] != sorted_scores[:, :-1]
+    last = np.ones(scores.shape, dtype=bool)
+    last[:, :-1] = fresh[:, 1:]
+    begin = np.maximum.accumulate(np.where(fresh, place, 0), axis=1)
+    end = np.minimum.accumulate(np.where(last, place, scores.shape[1])[:, ::-1], axis=1)[:, ::-1]
+    rank = np.empty(scores.shape)
+    np.put_along_axis(rank, order, (begin + end) / 2 + 1, axis=1)
+    return rank, rounded == sorted_scores[:, :1]
+
+
+# -----------------------------------------------------------------------------
+# Tie letters: which systems are not told apart, as letters beside their names.
+# -----------------------------------------------------------------------------
+
+_MOST = 5  # groups per system, beyond which they would be more than anybody reads
+
+
+def tie_letters(decided: NDArray[np.bool_]) -> list[str]:
+    """A compact letter display: two systems share a letter if and only if they are not decided.
+
+    Parameters
+    ----------
+    decided
+        A symmetric table: whether each pair of systems is decided. The letters follow its order,
+        so that the first system has an ``a``.
+
+    References
+    ----------
+    H.-P. Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons",
+    2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.rank import tie_letters
+    >>> decided = np.zeros((4, 4), dtype=bool)
+    >>> decided[0, 2] = decided[2, 0] = decided[0, 3] = decided[3, 0] = True
+    >>> tie_letters(decided)
+    ['a', 'ab', 'b', 'b']
+    """
+    k = len(decided)
+    apart = [sum(1 << j for j in np.flatnonzero(row).tolist()) for row in decided]
+    columns = _insert_and_absorb(apart)
+    if columns is None:
+        columns = _cover(apart)
+    columns = _swept(columns, k)
+    # the letter whose best systems come first is the first letter
+    columns.sort(key=lambda column: tuple(_members(column)))
+    letters = [""] * k
+    for place, column in enumerate(columns):
+        for system in _members(column):
+            letters[system] += _letter(place)
+    return letters
+
+
+def _insert_and_absorb(apart: Sequence[int]) -> list[int] | None:
+    """The groups of systems of which no two are decided, as large as can be, as bits of numbers.
+
+    All systems begin in one group. A decided pair splits each group that holds both (insert); what
+    is then part of another group is dropped (absorb). None where there would be too many groups.
+    """
+    k = len(apart)
+    columns = [(1 << k) - 1]
+    for i in range(k):
+        for j in _members(apart[i] >> (i + 1) << (i + 1)):
+            pair = 1 << i | 1 << j
+            both = [column for column in columns if column & pair == pair]
+            if not both:
+                continue
+            kept = [column for column in columns if column & pair != pair]
+            halves = {column ^ 1 << one for column in both for one in (i, j)}
+            columns = kept + _largest(halves, kept)
+            if len(columns) > _MOST * k:
+                return None
+    return columns
+
+
+def _largest(new: Iterable[int], kept: Sequence[int]) -> list[int]:
+    """Those of the new groups that are no part of another group."""
+    largest: list[int] = []
+    for column in sorted(new, key=int.bit_count, reverse=True):
+        if not any(column & other == column for other in (*kept, *largest)):
+            largest.append(column)
+    return largest
+
+
+def _cover(apart: Sequence[int]) -> list[int]:
+    """Groups that cover every undecided pair, each made as large as it will go."""
+    k = len(apart)
+    everybody = (1 << k) - 1
+    columns = []
+    for i in range(k):
+        missing = everybody & ~apart[i] & -(1 << i)  # itself, and the undecided ones below it
+        while missing:
+            group = 1 << i
+            free = everybody & ~apart[i]
+            for j in (*_members(missing), *_members(everybody & ~missing)):
+                if free >> j & 1:
+                    group |= 1 << j
+                    free &= ~apart[j]
+            columns.append(group)
+            missing &= ~group
+    return columns
+
+
+def _swept(columns: list[int], k: int) -> list[int]:
+    """Without the groups whose pairs all share another one."""
+    members = {column: list(_members(column)) for column in columns}
+    together = np.zeros((k, k), dtype=np.int64)  # how many groups hold both
+    for own in members.values():
+        together[np.ix_(own, own)] += 1
+    kept = []
+    for column in sorted(members, key=int.bit_count):
+        pairs = np.ix_(members[column], members[column])
+        if np.all(together[pairs] > 1):
+            together[pairs] -= 1
+        else:
+            kept.append(column)
+    return kept
+
+
+def _members(column: int) -> Iterable[int]:
+    """The places of the bits of a number."""
+    while column:
+        low = column & -column
+        yield low.bit_length() - 1
+        column ^= low
+
+
+def _letter(place: int) -> str:
+    """A to Z, then a' and so on."""
+    turns, letter = divmod(place, len(ascii_letters))
+    return ascii_letters[letter] + "'" * turns
+
+
+# -----------------------------------------------------------------------------
+# Everything that is known of the order of many systems, from what is known of each pair.
+#
+# The pairs that the tests decide give rank sets, tiers and letters; the covariance of the scores
+# over the units gives limits for all differences at once; draws over the units give the
+# probability of being best.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Limits = tuple[Array, Array]
+
+
+ADJUSTMENTS = ("holm", "shaffer")
+_NO_SPREAD = 1e-12  # standard errors that rounding makes of none
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of the scores of several systems, before they are put in order.
+
+    Attributes
+    ----------
+    estimates
+        The scores; NaN where one is undefined.
+    judged
+        Which systems there is evidence of: those with a score that rests on two units or more.
+    identical
+        Which pairs no unit tells apart.
+    pvalues
+        Of all pairs, two-sided.
+    unit_pvalues
+        Student's, by unit, of all pairs of judged systems; NaN where there is none. Without them
+        the `pvalues` decide alone.
+    overstated, returned
+        Of how many pairs the exchange test alone would overstate the evidence, because a difference
+        varies more than exchanging assumes; and how many times as many items as the other the one
+        system of such a pair returns, at most.
+    sampled, unclear
+        How many of them were sampled, and of how many of these it is not clear what drawing all
+        exchanges would decide.
+    draws
+        The fewest and the most exchanges drawn for a pair; none where all tests are exact.
+    covariance
+        Of the scores of the judged systems.
+    limits
+        Turns a normal quantile into the limits of all differences of judged systems, those of the
+        row minus those of the column.
+    scores
+        Turns weights of the kinds of units into scores of the judged systems: one row per draw.
+    number
+        How many units there are of each kind.
+    most
+        By how much two scores can differ.
+    approximate
+        What the scores are, where nothing about them is exact.
+    """
+
+    estimates: Array
+    judged: Mask
+    identical: Mask
+    pvalues: Array
+    sampled: int
+    covariance: Array
+    limits: Callable[[float], Limits]
+    scores: Callable[[Array], Array]
+    number: NDArray[np.int64]
+    unclear: int = 0
+    draws: tuple[int, int] = (0, 0)
+    most: float = 1.0
+    approximate: str | None = None
+    unit_pvalues: Array | None = None
+    overstated: int = 0
+    returned: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """Systems in order, best first, and what is known of each and of every pair.
+
+    Attributes
+    ----------
+    order
+        The number of the system in every place, as given.
+    rank_low, rank_high, tier, letters, p_best, expected_rank
+        What is known of the system in every place; NaN where there is no evidence.
+    difference, low, high
+        The score of the row's place minus that of the column's, and its simultaneous limits.
+    pvalue, p_unit, p_adjusted, decided, p_ahead, identical
+        Of every pair of places; `p_adjusted` is the larger of the two p-values, adjusted, and
+        `p_ahead` the probability that the row's system is better.
+    quantile
+        How many standard errors the limits reach, with many units; NaN without a pair.
+    """
+
+    order: NDArray[np.intp]
+    rank_low: NDArray[np.int64]
+    rank_high: NDArray[np.int64]
+    tier: NDArray[np.int64]
+    letters: list[str]
+    p_best: Array
+    expected_rank: Array
+    difference: Array
+    low: Array
+    high: Array
+    pvalue: Array
+    p_unit: Array
+    p_adjusted: Array
+    decided: Mask
+    p_ahead: Array
+    identical: Mask
+    quantile: float
+
+
+def leaderboard(
+    evidence: Evidence,
+    *,
+    level: float = 0.95,
+    adjust: str = "holm",
+    rng: np.random.Generator | None = None,
+    n_normal: int = N_NORMAL,
+    n_bootstrap: int = N_BOOTSTRAP,
+) -> Leaderboard:
+    """Put systems in order, and say how sure that is.
+
+    Parameters
+    ----------
+    evidence
+        What is known of their scores.
+    level
+        The confidence with which all decided pairs, and so all rank sets, are right at once; and
+        that of the limits of all differences.
+    adjust
+        How p-values are adjusted for the number of pairs: "holm" or "shaffer".
+    rng
+        A generator for the quantile of the limits, and for the probabilities of being best.
+    n_normal, n_bootstrap
+        How many draws each of them rests on; without any of the latter there are none.
+    """
+    generator = np.random.default_rng(0) if rng is None else rng
+    estimates, judged = evidence.estimates, evidence.judged
+    k = len(estimates)
+    # undefined scores last; equal ones in the order given
+    order = np.lexsort((np.arange(k), -np.where(np.isnan(estimates), -np.inf, estimates)))
+    known = np.flatnonzero(judged)
+    pairs = np.ix_(known, known)
+
+    pvalue, p_unit, p_adjusted = evidence.pvalues.copy(), *np.full((2, k, k), np.nan)
+    pvalue[np.isnan(np.add.outer(estimates, estimates))] = np.nan
+    if evidence.unit_pvalues is not None:
+        p_unit[pairs] = evidence.unit_pvalues
+    p_adjusted[pairs] = _adjusted(decision_pvalue(pvalue, p_unit)[pairs], adjust)
+    with np.errstate(invalid="ignore"):
+        difference = np.subtract.outer(estimates, estimates)
+        decided = p_adjusted <= (1 - level) * (1 + 1e-12)
+        better = decided & (difference > 0)
+
+    low, high = np.full((k, k), -evidence.most), np.full((k, k), evidence.most)
+    quantile = simultaneous_quantile(evidence.covariance, level, generator, n_normal)
+    reach = float(special.ndtri((1 + level) / 2)) if np.isnan(quantile) else quantile
+    low[pairs], high[pairs] = evidence.limits(reach)
+
+    best, expected, ahead = np.full(k, np.nan), np.full(k, np.nan), np.full((k, k), np.nan)
+    if len(known) and n_bootstrap:
+        best[known], expected[known], ahead[pairs] = best_and_mean_rank(
+            evidence.scores, evidence.number, generator, n_bootstrap, evidence.covariance
+        )
+
+    places = np.ix_(order, order)
+    better, decided = better[places], (better | better.T)[places]
+    rank_low, rank_high = rank_sets(better)
+    return Leaderboard(
+        order=order,
+        rank_low=rank_low,
+        rank_high=rank_high,
+        tier=tiers(better),
+        letters=tie_letters(decided),
+        p_best=best[order],
+        expected_rank=expected[order],
+        difference=difference[places],
+        low=low[places],
+        high=high[places],
+        pvalue=pvalue[places],
+        p_unit=p_unit[places],
+        p_adjusted=p_adjusted[places],
+        decided=decided,
+        p_ahead=ahead[places],
+        identical=evidence.identical[places],
+        quantile=quantile,
+    )
+
+
+def _adjusted(pvalues: Array, method: str) -> Array:
+    """The p-values of a symmetric table, adjusted for the number of pairs."""
+    adjusted = np.ones_like(pvalues)
+    upper = np.triu_indices(len(pvalues), 1)
+    adjusted[upper] = adjust_pvalues(pvalues[upper], method)
+    return np.minimum(adjusted, adjusted.T)
+
+
+def evidence_of_units(
+    table: UnitTable,
+    metric: str = "f1",
+    *,
+    beta: float = 1.0,
+    anything_to_find: bool = True,
+    seed: int = 0,
+    level: float = 0.95,
+    adjust: str = "holm",
+    n_jobs: int | None = -1,
+    report: Callable[[int, int], None] | None = None,
+    tested: KnownTests | None = None,
+) -> Evidence:
+    """What the units of a test set tell of scores that are ratios of sums over them.
+
+    Parameters
+    ----------
+    table
+        The counts of the systems.
+    metric, beta
+        The score.
+    anything_to_find
+        Whether the answer holds what the score is about; without that nothing is known.
+    seed, level, adjust, n_jobs, report, tested
+        As for `pair_tests`.
+    """
+    tests = pair_tests(
+        table,
+        metric,
+        beta=beta,
+        level=level,
+        adjust=adjust,
+        seed=seed,
+        n_jobs=n_jobs,
+        report=report,
+        tested=tested,
+    )
+    units = table.grouped()
+    x, y = units.contributions(metric, beta=beta)
+    there = np.any(y > 0, axis=0)  # units in which nothing counts are not there
+    x, y, number = x[:, there], y[:, there], units.number[there]
+    with np.errstate(invalid="ignore"):
+        estimates = (x @ number) / (y @ number)
+    judged = ((y > 0) @ number > 1) & anything_to_find
+    _, kind = table.distinct()
+    known = np.flatnonzero(judged)
+    x, y = x[known], y[known]
+    covariance = jackknife_covariance(x, y, number)
+    errors, freedom = pair_errors(covariance), kish_freedom(y, number)
+    disputed = dispute(jackknife_moves(x, y, number), number)
+    gaps = np.subtract.outer(estimates[known], estimates[known])
+    p_unit = student_pvalue(gaps, errors, freedom)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        excess = errors / exchange_errors(x, y, number)
+    overstated = np.triu(overstating(excess, tests.pvalues[np.ix_(known, known)], p_unit))
+    returned = ((units.tp + units.fp) @ units.number)[known].astype(np.float64)
+
+    def limits(quantile: float) -> Limits:
+        reach = simultaneous_reach(quantile, freedom, disputed) * errors
+        low, high = gaps - reach, gaps + reach
+        level = float(special.erf(quantile / np.sqrt(2)))
+        for i in np.flatnonzero(np.bincount(kind[known], minlength=len(kind))[kind[known]] > 1):
+            same = kind[known] == kind[known[i]]
+            low[i, same], high[i, same] = _limits_of_copies(units, known[i], metric, level, beta)
+        still = (errors <= _NO_SPREAD) & (kind[known][:, None] != kind[known])
+        if still.any():
+            arms = np.array([_arms(units, int(one), metric, level, beta) for one in known])
+            low[still] = (gaps - np.hypot(arms[:, None, 0], arms[:, 1]))[still]
+            high[still] = (gaps + np.hypot(arms[:, None, 1], arms[:, 0]))[still]
+        return np.maximum(low, -span(metric)), np.minimum(high, span(metric))
+
+    def scores(weights: Array) -> Array:
+        if metric in COMPOSITES:
+            drawn = np.zeros((len(weights), len(units.number)))
+            drawn[:, there] = weights
+            return np.nan_to_num(units.only(known).scores(metric, drawn))
+        return np.asarray((weights @ x.T) / (weights @ y.T))
+
+    return Evidence(
+        estimates=estimates,
+        judged=judged,
+        identical=kind[:, None] == kind,
+        pvalues=tests.pvalues,
+        sampled=tests.sampled,
+        unclear=tests.unclear,
+        covariance=covariance,
+        limits=limits,
+        scores=scores,
+        number=number,
+        most=span(metric),
+        unit_pvalues=p_unit,
+        overstated=int(np.count_nonzero(overstated)),
+        returned=_largest_ratio(returned, overstated),
+    )
+
+
+def _largest_ratio(returned: Array, pairs: Mask) -> float:
+    """Return how many times as much one of a pair returns as the other, at most, of these pairs."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.divide.outer(returned, returned)
+    ratio = np.fmax(ratio, ratio.T)[pairs]
+    return float(np.max(ratio, initial=1.0))
+
+
+def _arms(
+    units: UnitTable, system: int, metric: str, level: float, beta: float
+) -> tuple[float, float]:
+    """How far the limits of a single score reach below and above it.
+
+    Two systems of which every unit tells the same (all right and all wrong, say) seem to differ by
+    just so much: MOVER joins what is known of each, as if they were independent.
+    """
+    own = units.counts()
+    parts = [own.tp, own.fp, own.fn, *([] if own.tn is None else [own.tn])]
+    rows = [np.repeat(np.asarray(part)[system], units.number) for part in parts]
+    alone = interval(
+        Counts(*(row.sum() if units.by_item else row for row in rows)),
+        metric,
+        level=level,
+        beta=beta,
+        clustered=not units.by_item,
+    )
+    estimate = float(np.asarray(alone.estimate))
+    return estimate - float(np.asarray(alone.low)), float(np.asarray(alone.high)) - estimate
+
+
+def _limits_of_copies(
+    units: UnitTable, system: int, metric: str, level: float, beta: float
+) -> tuple[float, float]:
+    """The limits of the difference of two systems that no unit tells apart.
+
+    That nothing differs here does not show that nothing would elsewhere.
+    """
+    counts = units.counts()
+    parts = [counts.tp, counts.fp, counts.fn, *([] if counts.tn is None else [counts.tn])]
+    agreed = np.stack([np.asarray(part)[system] for part in parts], axis=1)
+    cases = np.concatenate([np.zeros((len(agreed), 4)), agreed], axis=1)
+    paired = PairedCounts(cases, units.number)
+    gap = difference(paired.total() if units.by_item else paired, metric, level=level, beta=beta)
+    return gap.low, gap.high

@@ -1,0 +1,462 @@
+"""What it costs that the items of a unit (sentence, document) are not independent.
+
+A score is a ratio F = sum of x / sum of y over the units. Leaving out one unit at a time tells how
+far it varies from test set to test set; that variance, divided by the one that independent items
+would have, is the design effect: how many items of this test set say as much as one independent
+item. Units of unequal size tell less than their number promises: the degrees of freedom are Kish's
+effective number of units, less one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from probative.counts import Counts, PairedCounts
+from probative.errors import InputError
+from probative.metrics import contributions as contributions_of
+from probative.wording.numbers import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._validation import Array
+
+
+# -----------------------------------------------------------------------------
+# A score is a ratio F = sum of x / sum of y over the units. Leaving out one unit at a time tells
+# how far it varies from test set to test set; that variance, divided by the one that independent
+# items would have, is the design effect: how many items of this test set say as much as one
+# independent item. Units of unequal size tell less than their number promises: the degrees of
+# freedom are Kish's effective number of units, less one.
+# -----------------------------------------------------------------------------
+
+ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
+# Fewer effective units than this leave room for a weakness that a test set does not show: what
+# none of n units shows affects up to 3 in n of all (the rule of three).
+_ENOUGH, _RULE_OF_THREE = 60, 3
+# From so many units on, and at this level, sizes that go with errors are spoken of.
+_CORRELATED_UNITS, _CORRELATED_LEVEL, _MORE_ERRORS = 10, 0.01, 0.05
+_ROUNDING = 1e-9
+_LARGEST_QUANTILE = 1e50  # far outside of anything: Student's quantiles grow without bounds
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """How much less the items of units tell than as many independent ones.
+
+    Attributes
+    ----------
+    design_effect
+        The variance of the score (or difference) by leaving out one unit at a time, over its
+        variance with independent items; NaN where that is undefined.
+    divisor
+        What to divide the counts by: the design effect, at least 1. Where it is undefined because
+        all items are right or all wrong, the mean number of items of a unit: as if a unit were
+        one item.
+    degrees_of_freedom
+        The effective number of units, (sum y)² / sum y², less one; 0 without evidence.
+    units
+        How many units there are in which anything counts.
+    note
+        What must be said about it, or None.
+    variance_freedom
+        How well the units tell the variance of the difference, in degrees of freedom: a few large
+        units decide that even where many decide the difference.
+    """
+
+    design_effect: float
+    divisor: float
+    degrees_of_freedom: float
+    units: int
+    note: str | None = None
+    variance_freedom: float = math.inf
+
+    @property
+    def tail_freedom(self) -> float:
+        """The degrees of freedom of a probability, which is a statement about one tail.
+
+        An interval misses on one side what it gains on the other where the variance looks small
+        together with the difference; a probability does not.
+        """
+        return min(self.degrees_of_freedom, self.variance_freedom)
+
+    @property
+    def no_evidence(self) -> bool:
+        """Whether a score rests on a single unit, which says nothing about others."""
+        return not self.degrees_of_freedom > 0
+
+    def quantile(self, level: float) -> float:
+        """How many standard errors an interval reaches to either side: Student's quantile."""
+        return float(student_quantile(level, self.degrees_of_freedom))
+
+
+def student_quantile(level: float, degrees_of_freedom: Any) -> Any:
+    """The t for which Student's variable lies within ±t with probability `level`."""
+    # from the lower tail, which keeps its digits at levels near 1
+    t = -special.stdtrit(np.maximum(degrees_of_freedom, 1e-3), (1 - level) / 2)
+    return np.minimum(t, _LARGEST_QUANTILE)
+
+
+def dependence_of_score(
+    counts: Counts, metric: str = "f1", *, beta: float = 1.0, number: Array | None = None
+) -> Dependence:
+    """How much less the items of units tell about one system's score.
+
+    Parameters
+    ----------
+    counts
+        One row per unit (sentence, document). Units in which nothing counts are not there.
+    metric, beta
+        The score.
+    number
+        How many equal units each row stands for; by default one.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.units import dependence_of_score
+    >>> counts = pv.Counts(tp=[4, 0, 5, 1, 0, 3], fp=[0, 2, 0, 0, 1, 0], fn=[0, 3, 1, 0, 4, 0])
+    >>> dependence = dependence_of_score(counts, "f1")
+    >>> round(dependence.design_effect, 2), round(dependence.degrees_of_freedom, 2)
+    (4.77, 3.98)
+    """
+    if len(counts.shape) != 1:
+        raise InputError(f"counts: shape {counts.shape}; expected one row per unit")
+    times = np.ones(len(counts)) if number is None else np.asarray(number, dtype=np.float64)
+    total = (counts * times).sum()
+    x, y = contributions_of(counts, metric, at=total, units=True, beta=beta)
+    there = (y > 0) & (times > 0)
+    table = np.array(list(total.to_dict().values()), dtype=np.float64)
+    item_x, item_y = contributions_of(Counts(*np.eye(len(table))), metric, at=total, beta=beta)
+    return _dependence([(x[there], y[there])], times[there], [(item_x, item_y)], table)
+
+
+def dependence_of_difference(
+    paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
+) -> Dependence:
+    """How much less the items of units tell about the difference of two scores, B minus A.
+
+    What makes a sentence hard for both systems cancels in the difference, so its design effect is
+    often smaller than those of the two scores.
+
+    Parameters
+    ----------
+    paired
+        One row per unit, or per kind of unit with its multiplicity. Units in which nothing counts
+        for either system are not there.
+    metric, beta
+        The score.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.units import dependence_of_difference
+    >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
+    >>> dependence = dependence_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
+    >>> round(dependence.design_effect, 2), round(dependence.degrees_of_freedom, 2)
+    (2.32, 12.11)
+    """
+    if not paired.has_units:
+        raise InputError("paired: one table; expected one row per unit")
+    total = paired.total()
+    kinds = [_contributions(total, s, metric, beta) for s in "ab"]
+    rows, number = contributions(paired, metric, beta=beta)
+    table = total.cases
+    dependence = _dependence(rows, number, kinds, table)
+    if dependence.no_evidence:
+        return dependence
+    items = table[kinds[0][1] + kinds[1][1] > 0].sum()
+    freedom = _variance_freedom(rows, number, items, dependence.divisor)
+    return replace(dependence, variance_freedom=freedom)
+
+
+def design_notes(
+    systems: Sequence[Counts],
+    names: Sequence[str],
+    unit: str,
+    number: Array | None = None,
+    *,
+    weights: Array | None = None,
+) -> list[str]:
+    """Say what the number and the sizes of units leave open, whatever the scores are.
+
+    Notes that depend on how scores came out mislead: where the one hard document is in the test
+    set, the interval is wide and holds; where it is missing, nothing shows it. These two lines
+    depend on the design alone, or can be tested.
+
+    Parameters
+    ----------
+    systems, names
+        The counts of every system, one row per unit, and what they are called.
+    unit
+        What a unit is called: sentence, document.
+    number
+        How many units each row stands for; by default one.
+    weights
+        Of a sample of a pool: how many units of the pool each row stands for.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.units import design_notes
+    >>> counts = pv.Counts(tp=[3] * 12, fp=[0] * 12, fn=[1] * 12)
+    >>> design_notes([counts], ["new"], "document")[0][:68]
+    '12 documents: a weakness that affects fewer than 1 document in 4 may'
+    """
+    first = systems[0]
+    items = first.positives if first.tn is None else first.nu + first.tn
+    size = np.asarray(items, dtype=np.float64)
+    times = np.ones(len(size)) if number is None else np.asarray(number, dtype=np.float64)
+    all_units = round(float(times.sum()))
+    there = (size > 0) & (times > 0)
+    size, times = size[there], times[there]
+    units, told = round(float(times.sum())), []
+    if not units:
+        return []
+    effective = float((times @ size) ** 2 / (times @ size**2))
+    if weights is not None:
+        own = np.asarray(weights, dtype=np.float64)[there]
+        effective = float((own @ size) ** 2 / ((own * size) @ (own * size)))
+        times = own * own.sum() / (own @ own)  # in all as many as units of equal weight would be
+    if effective < _ENOUGH:
+        share = int(effective / _RULE_OF_THREE + _ROUNDING)
+        affected = f"fewer than 1 {unit} in {share}" if share > 1 else f"many {unit}s"
+        which = " that hold items" if units < all_units else ""
+        worth = f" (as good as {effective:.0f} equal ones)" if effective < 0.9 * units else ""
+        where = "test set" if weights is None else "sample"
+        told.append(
+            f"{counted(units, unit)}{which}{worth}: a weakness that affects {affected} may be "
+            f"missing from this {where}"
+        )
+    found = []
+    for counts, name in zip(systems, names, strict=True):
+        also = 0 if counts.tn is None else counts.tn
+        right, all_ = (np.asarray(cells + also)[there] for cells in (counts.tp, counts.nu))
+        r = _rank_correlation(size, right, all_, times)
+        if r is not None:
+            found.append(f"−{-r:.2f}" + (f" for {name}" if len(names) > 1 else ""))
+    if found:
+        told.append(
+            f"longer {unit}s score lower (rank correlation {', '.join(found)}): intervals may be "
+            f"too optimistic"
+        )
+    return told
+
+
+def _rank_correlation(size: Array, right: Array, all_: Array, times: Array) -> float | None:
+    """Return Spearman's correlation of size and score where longer units score lower, else None.
+
+    Small units of a good system are all right by chance, which alone makes ranks go with sizes. So
+    the errors of long units must also be more than their items would have at the rate of all.
+    """
+    n = float(times.sum())
+    if n < _CORRELATED_UNITS:
+        return None
+    a, b = (_centred_ranks(values, times) for values in (size, right / np.maximum(all_, 1)))
+    bottom = math.sqrt(float(times @ a**2) * float(times @ b**2))
+    r = float(times @ (a * b)) / bottom if bottom > 0 else 0.0
+    if r >= 0:
+        return None
+    t = r * math.sqrt((n - 2) / max(1 - r**2, 1e-300))
+    if 2 * float(special.stdtr(n - 2, t)) >= _CORRELATED_LEVEL:
+        return None
+    fewer = right - all_ * (times @ right) / (times @ all_)
+    moves = (a - (times @ (a * all_)) / (times @ all_)) * fewer
+    error = math.sqrt(float(times @ moves**2))
+    return r if float(special.stdtr(n - 2, times @ moves / error)) < _MORE_ERRORS else None
+
+
+def _centred_ranks(values: Array, times: Array) -> Array:
+    """Return the ranks of values that are there so many times, less their mean."""
+    _, place = np.unique(values, return_inverse=True)
+    weight = np.bincount(place, times)
+    rank = (np.cumsum(weight) - weight / 2)[place]  # the mean rank of equal ones
+    return np.asarray(rank - times @ rank / times.sum())
+
+
+def variance_of_difference(
+    paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
+) -> tuple[float, float]:
+    """The variance of the difference of two scores by leaving out one unit at a time.
+
+    Parameters
+    ----------
+    paired
+        One row per unit; without units, every item is one.
+    metric, beta
+        The score.
+
+    Returns
+    -------
+    variance, degrees_of_freedom
+        Both NaN where a score is undefined or rests on a single unit.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> from probative.inference.units import variance_of_difference
+    >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
+    >>> variance, freedom = variance_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
+    >>> round(variance**0.5, 3), round(freedom, 2)
+    (0.081, 12.11)
+    """
+    rows, number = contributions(paired, metric, beta=beta)
+    if any(number[y > 0].sum() < 2 for _, y in rows):
+        return math.nan, math.nan
+    size = np.sum([y for _, y in rows], axis=0)
+    freedom = float((number @ size) ** 2 / (number @ size**2) - 1)
+    totals = [(number @ x, number @ y) for x, y in rows]
+    return _jackknife_variance(rows, totals, number), freedom
+
+
+def _dependence(
+    rows: list[tuple[Array, Array]],
+    number: Array,
+    kinds: list[tuple[Array, Array]],
+    table: Array,
+) -> Dependence:
+    """Of the last score minus the first of two, or of the only one.
+
+    `rows` has the contributions x and y of each kind of unit to each score, `kinds` those of an
+    item of each kind, of which `table` has so many.
+    """
+    size = np.sum([y for _, y in rows], axis=0)
+    units = int(number.sum())
+    alone = any(number[y > 0].sum() < 2 for _, y in rows)
+    freedom = 0.0 if alone else float((number @ size) ** 2 / (number @ size**2) - 1)
+    if not freedom > 0:
+        return Dependence(np.nan, 1.0, 0.0, units, ONE_UNIT)
+    items = table[np.sum([y for _, y in kinds], axis=0) > 0].sum() / units
+    totals = [(number @ x, number @ y) for x, y in rows]
+    by_item = _difference(_influences(kinds, totals))
+    independent = float(table @ by_item**2)
+    effect = np.nan
+    if independent > 0:
+        effect = _jackknife_variance(rows, totals, number) / independent
+    divisor = float(max(1.0, items if np.isnan(effect) else effect))
+    return Dependence(effect, divisor, freedom, units)
+
+
+def _variance_freedom(
+    rows: list[tuple[Array, Array]], number: Array, items: float, effect: float
+) -> float:
+    """Satterthwaite's degrees of freedom of a sum of squares over units.
+
+    A unit of h items has the variance h·(1 + (h - 1)·r), r the correlation of its items that
+    makes the design effect what it is.
+    """
+    size = np.sum([y for _, y in rows], axis=0)
+    h = size * items / (number @ size)
+    mean = float(number @ h**2 / items)  # how many items the unit of an item has
+    r = min(1.0, (effect - 1) / (mean - 1)) if mean > 1 else 0.0
+    variance = h * (1 + np.maximum(h - 1, 0) * r)
+    return float((number @ variance) ** 2 / (number @ variance**2))
+
+
+def jackknife_error(rows: list[tuple[Any, Any]], number: Array) -> float:
+    """The standard error of a score, or of the second less the first, by leaving units out.
+
+    Parameters
+    ----------
+    rows
+        What each kind of unit adds to numerator and denominator, for one score or two.
+    number
+        How many units of each kind there are.
+    """
+    totals = [(number @ x, number @ y) for x, y in rows]
+    return math.sqrt(_jackknife_variance(rows, totals, number))
+
+
+def _jackknife_variance(
+    rows: list[tuple[Any, Any]], totals: list[tuple[Any, Any]], number: Array
+) -> float:
+    """(n-1)/n times the sum of squares of what leaving out one unit changes."""
+    n = number.sum()
+    # F without the unit less F with it is -(x - F·y)/(Y - y)
+    moved = -_difference([_influence(x, y, X, Y, Y - y) for (x, y), (X, Y) in _zip(rows, totals)])
+    mean = number @ moved / n
+    return float((n - 1) / n * (number @ (moved - mean) ** 2))
+
+
+def _influences(kinds: list[tuple[Any, Any]], totals: list[tuple[Any, Any]]) -> list[Array]:
+    return [_influence(x, y, *total) for (x, y), total in _zip(kinds, totals)]
+
+
+def _influence(x: Any, y: Any, total_x: Any, total_y: Any, rest: Any = None) -> Array:
+    """(x - F·y)/Y: how far something moves the score F = X/Y.
+
+    With the `rest` of Y without it, this is exactly how far leaving it out would move it back.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        moved = (x - total_x / total_y * y) / (total_y if rest is None else rest)
+    return np.asarray(moved)
+
+
+def _difference(parts: list[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else parts[1] - parts[0]
+
+
+def _zip(a: list[Any], b: list[Any]) -> Any:
+    return zip(a, b, strict=True)
+
+
+def contributions(
+    paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0, pooled: bool = False
+) -> tuple[list[tuple[Array, Array]], Array]:
+    """What each kind of unit adds to both scores x/y, A's first, and how many of it there are.
+
+    Without units, every item is one. Scores that are no ratios of linear forms are taken for such
+    near the table of each system or, `pooled`, both near the mean of these.
+    """
+    cases = paired.cases if paired.has_units else np.eye(8)
+    number = paired.cases if not paired.has_units else paired.multiplicity
+    number = np.ones(len(cases)) if number is None else np.asarray(number, dtype=np.float64)
+    table = paired.total()
+    near = (table + table.swapped()) / 2 if pooled else table
+    rows = [_contributions(near, s, metric, beta, cases) for s in "ab"]
+    size = rows[0][1] + rows[1][1]
+    there = (number > 0) & (size > 0)
+    return [(x[there], y[there]) for x, y in rows], number[there]
+
+
+def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float:
+    """The correlation of the two estimates on one table, with half an item added to every case.
+
+    Without that half, systems that hardly differ would be as good as one: the correlation of two
+    scores is never known to be 1.
+    """
+    width = 8 if table.has_negatives else 7
+    cases = np.where(np.arange(8) < width, table.cases + 0.5, 0.0)
+    added = PairedCounts(cases[:width])
+    influence = {}
+    for system in "ab":
+        x, y = _contributions(added, system, metric, beta)
+        influence[system] = _influence(x, y, cases @ x, cases @ y)
+    aa, ab, bb = (float(cases @ (influence[s] * influence[t])) for s, t in ("aa", "ab", "bb"))
+    return ab / float(np.sqrt(aa * bb))
+
+
+def _contributions(
+    table: PairedCounts,
+    system: str,
+    metric: str,
+    beta: float,
+    cases: NDArray[np.float64] | None = None,
+) -> tuple[Any, Any]:
+    """What rows of cases add to the numerator and the denominator of a system's score.
+
+    By default a row for an item of each case. A score that is no ratio of linear forms is one near
+    the `table`.
+    """
+    units = cases is not None
+    cases = np.eye(8) if cases is None else cases
+    rows = PairedCounts(cases if table.has_negatives else cases[:, :7])
+    own, at = (side.a if system == "a" else side.b for side in (rows, table))
+    return contributions_of(own, metric, at=at, units=units, beta=beta)

@@ -1,0 +1,584 @@
+"""Compute tail probabilities of random exchanges of whole units, a walk on a lattice."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from probative.inference.score_differences import Exact, ScoreDifference
+
+
+# -----------------------------------------------------------------------------
+# Random exchanges of whole units as a walk on a lattice.
+#
+# With d_i = (tp_A - tp_B, fp_A - fp_B) of unit i, exchanging units at random credits the baseline
+# with base + Z, Z = sum of b_i·d_i with fair coins b_i in {0, 1}.
+# -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Walk:
+    """From `base`, every step d_j is taken Bin(m_j, ½) times, m_j from `times`."""
+
+    steps: NDArray[np.int64]
+    times: NDArray[np.int64]
+    base: NDArray[np.int64]
+
+    @property
+    def centre(self) -> NDArray[np.float64]:
+        """Where the walk ends on average."""
+        return np.asarray(self.base + self.times @ self.steps / 2)
+
+    def moved(self, by: NDArray[np.int64]) -> Walk:
+        """The same walk from another base."""
+        return Walk(self.steps, self.times, self.base + by)
+
+    def has_at_most(self, outcomes: int) -> bool:
+        """Whether there are so few ways to take the steps, equal ones not told apart."""
+        return bool(np.sum(np.log1p(self.times)) <= np.log(outcomes))
+
+    def projected(self, a: int, b: int) -> Walk:
+        """The walk of -(a·x + b·f) alone, as the second coordinate."""
+        onto = np.array([[0, -a], [0, -b]])
+        return _tidy(self.steps @ onto, self.times, self.base @ onto)
+
+    def reachable(self, x: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The least and the most that f can be at each x: the hull of the walk.
+
+        It is the sum of the steps put end to end in the order of their slopes.
+        """
+        order = np.argsort(np.arctan2(self.steps[:, 1], self.steps[:, 0]))
+        path = self.steps[order] * self.times[order, None]
+        below, above = (
+            self.base + np.concatenate([[[0, 0]], np.cumsum(part, axis=0)])
+            for part in (path, path[::-1])
+        )
+        # where the path is upright, the first of the points above one another is the lowest
+        upright = np.count_nonzero(self.steps[:, 0] == 0)
+        below = below[: len(below) - upright]
+        above = above[upright:]
+        least = np.ceil(np.interp(x, *below.T) - 1e-6).astype(np.int64)
+        most = np.floor(np.interp(x, *above.T) + 1e-6).astype(np.int64)
+        return least, most
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The points (a·i, c·i + e·j) that sums of the steps can reach; a or e is 0 on a line.
+
+    The walk's rows of equal x stay rows of equal i, and f still rises along them with j. Walking
+    on this lattice rather than on all pairs of whole numbers wastes no part of a grid where the
+    steps share a period, and is one-dimensional where they share a direction.
+    """
+
+    a: int
+    c: int
+    e: int
+
+    @classmethod
+    def spanned_by(cls, walk: Walk) -> Lattice:
+        """Reduce the steps to a basis by Euclid's algorithm, and shear it upright."""
+        a = c = e = 0
+        for step in walk.steps.tolist():
+            a, c, rest = _euclid(a, c, *step)
+            e = math.gcd(e, rest)
+            if a == e == 1:
+                break
+        if a and e:
+            i = walk.steps[:, 0] / a
+            weight = walk.times * i
+            slope = weight @ walk.steps[:, 1] / (weight @ i)
+            c += e * round((float(slope) - c) / e)
+        return cls(a, c, e)
+
+    def coordinates(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Turn (x, f) into (i, j)."""
+        i = points[..., 0] // max(self.a, 1)
+        j = (points[..., 1] - self.c * i) // max(self.e, 1)
+        return np.stack([i, j], axis=-1)
+
+
+def _euclid(a: int, c: int, x: int, f: int) -> tuple[int, int, int]:
+    """Reduce the vectors (a, c) and (x, f) to (gcd of a and x, …) and (0, rest)."""
+    while x:
+        a, c, x, f = x, f, a % x, c - a // x * f
+    return a, c, f
+
+
+def walk_of_units(cases: NDArray[np.float64], number: NDArray[np.int64]) -> Walk:
+    """The walk of units with these cases, so many of each."""
+    t = cases.astype(np.int64)
+    a = np.stack([t[:, 0] + t[:, 4], t[:, 1] + t[:, 5]], axis=1)
+    b = np.stack([t[:, 2] + t[:, 4], t[:, 3] + t[:, 5]], axis=1)
+    return walk_of_credits(a, b, number)
+
+
+def walk_of_credits(a: NDArray[np.int64], b: NDArray[np.int64], number: NDArray[np.int64]) -> Walk:
+    """The walk of units in which two systems have these true and false positives."""
+    steps = a - b
+    return _tidy(steps, number, number @ b)
+
+
+def _tidy(steps: NDArray[np.int64], number: NDArray[np.int64], base: NDArray[np.int64]) -> Walk:
+    """Make one step of equal ones and of opposite ones; leave out those that lead nowhere."""
+    moving = steps.any(axis=1) & (number > 0)
+    steps, number = steps[moving], number[moving]
+    backward = (steps[:, 0] < 0) | ((steps[:, 0] == 0) & (steps[:, 1] < 0))
+    # a coin for -d has the law of -d and a coin for d
+    base = base + number[backward] @ steps[backward]
+    steps = np.where(backward[:, None], -steps, steps)
+    if len(steps):
+        (x, f), width = (steps - steps.min(axis=0)).T, np.ptp(steps[:, 1]) + 1
+        _, first, group = np.unique(x * width + f, return_index=True, return_inverse=True)
+        steps, number = steps[first], np.bincount(group, weights=number).astype(np.int64)
+    return Walk(steps, number, base)
+
+
+# -----------------------------------------------------------------------------
+# A walk tilted towards what was observed, and where it may be found.
+#
+# Tilting by tau gives the end point z a probability in proportion to exp(<tau, z>)·P(z): the coin
+# of a step d then falls on it with log-odds <tau, d>. Any tail probability of the walk is one of
+# the tilted walk, weighed by exp(-<tau, z>); tilted so that its mean lies on the edge of a region,
+# the walk is there often enough to give the probability of the region with all its digits.
+# -----------------------------------------------------------------------------
+
+NEGLIGIBLE = -41.0  # the logarithm of 1.6e-18
+_FACTORS = np.geomspace(1 / 16, 2, 16)[:, None]
+_STEEPEST = 12.0  # a coin with log-odds of 24 is as good as thrown
+_NEAR = 0.05  # a share of the threshold: from there on the window of the walk holds its edge
+_AXES = (np.array([-1.0, 0.0]), np.array([0.0, 1.0]), np.array([-1.0, 1.0]))
+
+
+def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Exact) -> NDArray[np.float64]:
+    """A tilt that brings the mean to the threshold.
+
+    Any tilt near it gives the same probability; a good one gives it to more digits, so that a
+    rough solution will do. The gradient shows the way, but where few items are returned it turns
+    on the way, and may lead past the goal: then one axis after the other is tried, and what is
+    reached most easily counts.
+    """
+    goal = float(threshold)
+    if goal <= 0:
+        return np.zeros(2)
+    tau = _tilt_along_gradient(walk, gap, goal)
+    if abs(_missing(walk, gap, goal, tau)) <= _NEAR * goal:
+        return tau
+    longest = _STEEPEST / np.max(np.abs(walk.steps))
+    others = [axis * _length_of_tilt(walk, gap, goal, axis, longest) for axis in _AXES]
+    near = [other for other in others if _missing(walk, gap, goal, other) <= _NEAR * goal]
+    return min(near, key=lambda other: _rate(walk, other), default=np.zeros(2))
+
+
+def _missing(walk: Walk, gap: ScoreDifference, goal: float, tau: NDArray[np.float64]) -> float:
+    """How far below the goal the difference is where the mean of the tilted walk lies."""
+    mean, _ = _tilted_moments(walk, tau)
+    return float(goal - gap.difference(*mean))
+
+
+def _rate(walk: Walk, tau: NDArray[np.float64]) -> float:
+    """Minus the logarithm, roughly, of the chance to be found where the tilted walk is."""
+    mean, _ = _tilted_moments(walk, tau)
+    return float(tau @ (mean - walk.centre) - walk.times @ _log_cosh(walk.steps @ tau / 2))
+
+
+def _tilt_along_gradient(walk: Walk, gap: ScoreDifference, goal: float) -> NDArray[np.float64]:
+    tau = np.zeros(2)
+    for _ in range(3):
+        mean, _ = _tilted_moments(walk, tau)
+        direction = gap.gradient(*mean)
+        largest = np.max(np.abs(walk.steps @ direction))
+        if largest == 0:
+            break
+        length = _length_of_tilt(walk, gap, goal, direction, _STEEPEST / largest)
+        tau = length * direction
+    return tau
+
+
+def _length_of_tilt(
+    walk: Walk, gap: ScoreDifference, goal: float, direction: NDArray[np.float64], longest: float
+) -> float:
+    """Newton's method, kept between what is known to be too short and too long."""
+    low, high, length = 0.0, 2 * longest, 0.0
+    for _ in range(30):
+        mean, covariance = _tilted_moments(walk, length * direction)
+        missing = goal - gap.difference(*mean)
+        if abs(missing) <= 1e-3 * goal:
+            break
+        low, high = (length, high) if missing > 0 else (low, length)
+        slope = gap.gradient(*mean) @ covariance @ direction
+        length += missing / slope if slope > 0 else high
+        if not low < length < high:
+            length = (low + high) / 2
+    return length
+
+
+def _tilted_moments(
+    walk: Walk, tau: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mean and the covariance of the tilted walk."""
+    tilt = np.tanh(walk.steps @ tau / 2)
+    mean = walk.centre + (walk.times * tilt) @ walk.steps / 2
+    spread = walk.times * (1 - tilt**2) / 4
+    return np.asarray(mean), np.asarray((walk.steps.T * spread) @ walk.steps)
+
+
+class TiltedWalk:
+    """A tilted walk in lattice coordinates (i, j), in the window where it is not negligible.
+
+    Attributes
+    ----------
+    steps, times, tilt
+        The steps, how often each may be taken, and t = 2q - 1 for coins that fall with chance q.
+    tau, origin
+        The tilt, and the point near the tilted mean that distances are measured from.
+    midpoint
+        The mean of the walk before it was tilted.
+    rows, columns
+        The values of i and j in the window.
+    log_gain
+        The logarithm of what the tilt multiplied the probability of the origin by.
+    """
+
+    def __init__(self, walk: Walk, tau: NDArray[np.float64]) -> None:
+        self.walk = walk
+        self.lattice = Lattice.spanned_by(walk)
+        a, c, e = self.lattice.a, self.lattice.c, self.lattice.e
+        self.tau = np.array([tau[0] * a + tau[1] * c, tau[1] * e])
+        self.steps, self.times = self.lattice.coordinates(walk.steps), walk.times
+        half_odds = walk.steps @ tau / 2
+        self.tilt = np.tanh(half_odds)
+        self.midpoint = self.times @ self.steps / 2
+        mean = self.midpoint + (self.times * self.tilt) @ self.steps / 2
+        self.origin = np.round(mean).astype(np.int64)
+        self.rows, self.columns = (_window(s, self.times, half_odds) for s in self.steps.T)
+        untilting = self.times @ _log_cosh(half_odds)
+        self.log_gain = float(self.tau @ (self.origin - self.midpoint) - untilting)
+
+    def first_extreme(self, gap: ScoreDifference, threshold: Exact) -> NDArray[np.int64]:
+        """The column where each row's extreme points begin; one beyond the last where none are."""
+        walk, lattice = self.walk, self.lattice
+        x = walk.base[0] + lattice.a * self.rows
+        offset = walk.base[1] + lattice.c * self.rows
+        least, most = walk.reachable(x)
+        low, high = int(self.columns[0]), int(self.columns[-1])
+        first = gap.first_extreme(
+            x, lambda j: np.clip(offset + lattice.e * j, least, most), low, high, threshold
+        )
+        # unreachable points have no probability, but the tilt could give them a large weight
+        return np.asarray(np.clip(-((offset - least) // max(lattice.e, 1)), first, high + 1))
+
+
+def _window(
+    steps: NDArray[np.int64], times: NDArray[np.int64], half_odds: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The whole numbers outside which a tilted walk on a line is negligible."""
+    mean = float(times @ (steps * (1 + np.tanh(half_odds)))) / 2
+    low, high = int(times @ np.minimum(steps, 0)), int(times @ np.maximum(steps, 0))
+    if low < high:
+        low = max(low, math.floor(mean - _reach(-steps, times, half_odds)))
+        high = min(high, math.ceil(mean + _reach(steps, times, half_odds)))
+    return np.arange(low, high + 1)
+
+
+def _reach(
+    steps: NDArray[np.int64], times: NDArray[np.int64], half_odds: NDArray[np.float64]
+) -> float:
+    """How far above its mean a tilted walk may be found.
+
+    Chernoff's bound, P(Z - mean >= h) <= exp(K(s) - s·h), holds for every s > 0.
+    """
+    deviation = np.sqrt(times @ (steps / np.cosh(half_odds)) ** 2) / 2
+    s = min(9 / deviation, 30 / np.max(np.abs(steps))) * _FACTORS
+    x = s * steps / 2
+    log_mean = _log_cosh(half_odds + x) - _log_cosh(half_odds) - x * np.tanh(half_odds)
+    return float(np.min((log_mean @ times - NEGLIGIBLE) / s[:, 0]))
+
+
+def _log_cosh(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Accurate for small and for large x."""
+    size = np.abs(x)
+    near = 0.5 * np.log1p(np.sinh(np.minimum(size, 1)) ** 2)
+    far = size + np.log1p(np.exp(-2 * size)) - math.log(2)
+    return np.asarray(np.where(size < 1, near, far))
+
+
+# -----------------------------------------------------------------------------
+# The characteristic function of a tilted walk, where it is not negligible.
+#
+# The factor of a step d with coin weight q = (1+t)/2, taken m times and measured from its
+# midpoint, is (cos x + i·t·sin x)^m with x = <θ, d>/2. Its modulus falls off quickly with |θ| when
+# the walk is long, so that a few thousand frequencies carry everything, however large the grid.
+# They are found by bounding the modulus over boxes of frequencies and splitting only the boxes
+# that may matter; where the steps almost share a period, there are several such places, and all
+# are found.
+# -----------------------------------------------------------------------------
+
+_BOXES_A_SIDE = 32
+_STEPS_AT_ONCE = 16
+_SPECTRUM_NUMBERS_AT_ONCE = 2**16
+BYTES_A_FREQUENCY = 256
+
+
+class TooLargeError(Exception):
+    """More memory would be needed than is allowed."""
+
+    def __init__(self, needed: float) -> None:
+        super().__init__(f"at least {needed / 2**20:,.0f} MiB")
+        self.needed = needed
+
+
+def significant_share(times: NDArray[np.int64], tilt: NDArray[np.float64], floor: float) -> float:
+    """About the share of all frequencies where log|phi| exceeds `floor`.
+
+    Over the frequencies, the logarithm of a coin's factor has the mean log((1+|t|)/2) and, where
+    t = 0, the variance π²/12; their sum is taken for normal.
+    """
+    mean = times @ np.log((1 + np.abs(tilt)) / 2)
+    variance = np.pi**2 / 12 * (times @ (1 - np.abs(tilt)))
+    return float(special.ndtr((mean - floor) / np.sqrt(variance + 1e-9)))
+
+
+def significant_frequencies(
+    steps: NDArray[np.int64],
+    times: NDArray[np.int64],
+    tilt: NDArray[np.float64],
+    shape: tuple[int, int],
+    floor: float,
+    memory_limit: float,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Find the frequencies (k1, k2) of a grid where log|phi| exceeds `floor`, and log|phi| there.
+
+    Half the grid is enough, k1 = 0..n1/2; the other half mirrors it.
+    """
+    spacing = 2 * np.pi / np.array(shape)
+    start = np.array([0, -(shape[1] // 2)])
+    stop = np.array([shape[0] // 2 + 1, shape[1] - shape[1] // 2])
+    size = np.array(
+        [_power_of_two((b - a) / _BOXES_A_SIDE) for a, b in zip(start, stop, strict=True)]
+    )
+    weight = times * (1 - tilt**2)
+    order = np.argsort(-weight * ((steps * spacing) ** 2).sum(axis=1))
+    steps, times, tilt = steps[order], times[order], tilt[order]
+    corners = _product(*(np.arange(a, b, s) for a, b, s in zip(start, stop, size, strict=True)))
+    while True:
+        half = spacing * (size - 1) / 2
+        bound = _modulus_bound(corners * spacing + half, half, steps, times, tilt, floor)
+        corners, bound = corners[bound > floor], bound[bound > floor]
+        if len(corners) * BYTES_A_FREQUENCY > memory_limit:
+            raise TooLargeError(len(corners) * float(np.prod(size)) * BYTES_A_FREQUENCY)
+        if np.all(size == 1):
+            return corners, bound
+        parts = np.minimum(size, 2)
+        size = size // parts
+        offsets = _product(*(np.arange(n) for n in parts)) * size
+        corners = (corners[:, None, :] + offsets).reshape(-1, 2)
+        corners = corners[np.all(corners < stop, axis=1)]
+
+
+def characteristic_function(
+    theta: NDArray[np.float64],
+    log_modulus: NDArray[np.float64],
+    steps: NDArray[np.int64],
+    times: NDArray[np.int64],
+    tilt: NDArray[np.float64],
+    shift: NDArray[np.float64],
+) -> NDArray[np.complex128]:
+    """The function of the walk, from its midpoint and moved by `shift`; the modulus is known."""
+    phase = theta @ shift
+    for chosen in _pieces(len(theta), len(times)):
+        x = theta[chosen] @ steps.T / 2
+        turns = np.round(x / np.pi)
+        x -= np.pi * turns
+        # half a turn is a change of sign; counted apart, large powers of it cost no digits
+        phase[chosen] += np.arctan2(tilt * np.sin(x), np.cos(x)) @ times
+        phase[chosen] += np.pi * ((turns % 2) @ (times % 2) % 2)
+    return np.asarray(np.exp(log_modulus + 1j * phase))
+
+
+def _modulus_bound(
+    centre: NDArray[np.float64],
+    half: NDArray[np.float64],
+    steps: NDArray[np.int64],
+    times: NDArray[np.int64],
+    tilt: NDArray[np.float64],
+    floor: float,
+) -> NDArray[np.float64]:
+    """The most that log|phi| can be in boxes; what has fallen below the floor is left there."""
+    bound = np.zeros(len(centre))
+    spread = 1 - tilt**2
+    slack = np.abs(steps) @ half / 2
+    for piece in _pieces(len(centre), _STEPS_AT_ONCE):
+        alive = np.arange(len(centre))[piece]
+        for first in range(0, len(times), _STEPS_AT_ONCE):
+            some = slice(first, first + _STEPS_AT_ONCE)
+            x = centre[alive] @ steps[some].T / 2
+            x -= np.pi * np.round(x / np.pi)
+            away = np.sin(np.maximum(np.abs(x) - slack[some], 0))
+            with np.errstate(divide="ignore"):  # the logarithm of 0 is meant
+                bound[alive] += np.log1p(-spread[some] * away**2) @ times[some] / 2
+            alive = alive[bound[alive] > floor]
+    return bound
+
+
+def _pieces(length: int, width: int) -> Iterator[slice]:
+    """Slices of a long array, so that a table `width` wide of each fits into the cache."""
+    piece = max(1, _SPECTRUM_NUMBERS_AT_ONCE // max(1, width))
+    return (slice(first, first + piece) for first in range(0, length, piece))
+
+
+def _product(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.stack(np.meshgrid(first, second, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def _power_of_two(least: float) -> int:
+    return 1 << max(0, math.ceil(math.log2(least)))
+
+
+# -----------------------------------------------------------------------------
+# A tail probability of a long walk, by Fourier inversion.
+#
+# The characteristic function is summed, where it is not negligible, against the transform of the
+# extreme region. A row of that region is an interval, so its transform is a geometric sum: no grid
+# of the size of the walk is needed.
+# -----------------------------------------------------------------------------
+
+_INVERSION_NUMBERS_AT_ONCE = 2**20
+_BYTES_A_ROW = 200
+
+
+class Inversion:
+    """A tilted walk, ready to be summed over regions.
+
+    Frequencies are told by their place (k1, k2) in a grid as large as the window of the walk.
+    """
+
+    def __init__(self, walk: TiltedWalk, memory_limit: float) -> None:
+        if len(walk.rows) * _BYTES_A_ROW > memory_limit:
+            raise TooLargeError(len(walk.rows) * _BYTES_A_ROW)
+        self.walk = walk
+        self.shape = _fast_length(len(walk.rows)), len(walk.columns)
+        self.frequencies, log_modulus = significant_frequencies(
+            walk.steps, walk.times, walk.tilt, self.shape, NEGLIGIBLE, memory_limit
+        )
+        self.phi = characteristic_function(
+            2 * np.pi * self.frequencies / self.shape,
+            log_modulus,
+            walk.steps,
+            walk.times,
+            walk.tilt,
+            walk.midpoint - walk.origin,
+        )
+
+    def tail(self, first: NDArray[np.int64]) -> float:
+        """The probability of what lies from the column `first` on in each row."""
+        k1, k2 = self.frequencies.T
+        # phi and the transform at -k are the conjugates of those at k
+        mirrored = (k1 > 0) & (2 * k1 != self.shape[0])
+        phi = self.phi * np.where(mirrored, 2.0, 1.0)
+        phi *= _roots_of_unity(self.shape[0])[
+            k1 * (self.walk.rows[0] - self.walk.origin[0]) % self.shape[0]
+        ]
+        columns, column = np.unique(k2, return_inverse=True)
+        at_once = max(1, _INVERSION_NUMBERS_AT_ONCE // self.shape[0])
+        total = 0.0
+        for start in range(0, len(columns), at_once):
+            transform = self._transform(first, columns[start : start + at_once])
+            here = (column >= start) & (column < start + at_once)
+            total += np.sum(phi[here] * transform[column[here] - start, k1[here]]).real
+        return float(total * np.exp(-self.walk.log_gain) / self.shape[0] / self.shape[1])
+
+    def _transform(self, first: NDArray[np.int64], k2: NDArray[np.int64]) -> NDArray[np.complex128]:
+        """Sum exp(-<tau + i·theta, z - origin>) over the extreme region, for k2 and every k1."""
+        n = self.shape[1]
+        beyond = self.walk.columns[-1] + 1 - self.walk.origin[1]
+        begin = first - self.walk.origin[1]
+        level = self.walk.tau[0] * (self.walk.rows - self.walk.origin[0])
+        held = begin < beyond
+        at_begin = np.exp(np.where(held, -level - self.walk.tau[1] * begin, -np.inf))
+        at_beyond = np.exp(np.where(held, -level - self.walk.tau[1] * beyond, -np.inf))
+        roots = _roots_of_unity(n)
+        s = self.walk.tau[1] + 2j * np.pi * k2 / n
+        with np.errstate(invalid="ignore"):  # s = 0 gives way to the line after the next
+            sums = at_begin * roots[np.outer(k2, begin) % n] - np.outer(
+                roots[k2 * beyond % n], at_beyond
+            )
+            sums /= -np.expm1(-s)[:, None]
+        sums[k2 == 0] = at_begin * _geometric_sum(self.walk.tau[1], beyond - begin)
+        return np.asarray(np.fft.fft(sums, n=self.shape[0], axis=1))
+
+
+def _geometric_sum(s: float, n: NDArray[np.int64]) -> NDArray[np.float64]:
+    """1 + exp(-s) + … + exp(-s(n-1))."""
+    return np.asarray(n if s == 0 else np.expm1(-s * n) / np.expm1(-s), dtype=np.float64)
+
+
+def _fast_length(least: int) -> int:
+    """A length not much above `least` that a fast Fourier transform likes."""
+    return min(odd << max(0, math.ceil(math.log2(least / odd))) for odd in (1, 3, 5, 9, 15))
+
+
+def _roots_of_unity(n: int) -> NDArray[np.complex128]:
+    return np.asarray(np.exp(-2j * np.pi * np.arange(n) / n))
+
+
+# -----------------------------------------------------------------------------
+# A tail probability of a short walk, coin by coin.
+#
+# With few coins the characteristic function is nowhere negligible, and adding the coins one after
+# the other is quicker than finding it.
+# -----------------------------------------------------------------------------
+
+
+class Convolution:
+    """A tilted walk, ready to be summed over regions: the probabilities of its window."""
+
+    def __init__(self, walk: TiltedWalk) -> None:
+        self.walk = walk
+        low = np.array([walk.rows[0], walk.columns[0]])
+        high = np.array([walk.rows[-1], walk.columns[-1]])
+        mean, corner, law = np.zeros(2), np.zeros(2, dtype=np.int64), np.ones((1, 1))
+        for step, chance in zip(
+            np.repeat(walk.steps, walk.times, axis=0),
+            np.repeat((1 + walk.tilt) / 2, walk.times),
+            strict=True,
+        ):
+            corner, law = corner + np.minimum(step, 0), _with_coin(law, step, chance)
+            mean = mean + chance * step
+            # what is as far from the mean as the window's edge will not find its way back
+            moved = np.round(mean).astype(np.int64) - walk.origin
+            start = np.maximum(low + moved - corner, 0)
+            stop = np.minimum(high + moved + 1 - corner, law.shape)
+            corner, law = corner + start, law[start[0] : stop[0], start[1] : stop[1]]
+        self.law = law
+        self.rows = corner[0] + np.arange(law.shape[0])
+        self.columns = corner[1] + np.arange(law.shape[1])
+
+    def tail(self, first: NDArray[np.int64]) -> float:
+        """The probability of what lies from the column `first` on in each row."""
+        begin = first[self.rows - self.walk.rows[0]]
+        i, j = self.rows - self.walk.origin[0], self.columns - self.walk.origin[1]
+        log_weight = -np.add.outer(self.walk.tau[0] * i, self.walk.tau[1] * j)
+        log_weight[self.columns < begin[:, None]] = -np.inf
+        return float(np.sum(self.law * np.exp(log_weight)) * np.exp(-self.walk.log_gain))
+
+
+def _with_coin(
+    law: NDArray[np.float64], step: NDArray[np.int64], chance: float
+) -> NDArray[np.float64]:
+    """The law after a step that is taken with this chance."""
+    height, width = law.shape
+    wider = np.zeros((height + abs(step[0]), width + abs(step[1])))
+    stay, go = np.maximum(-step, 0), np.maximum(step, 0)
+    wider[stay[0] : stay[0] + height, stay[1] : stay[1] + width] = (1 - chance) * law
+    wider[go[0] : go[0] + height, go[1] : go[1] + width] += chance * law
+    return wider

@@ -1,0 +1,276 @@
+"""From the annotations of two or more people to how far they agree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from probative._validation import open_probability, shown
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.inference.agreement import MISSING, Ratings, alpha_interval, doubt
+from probative.inference.classes import ConfusedItems, confusion_interval
+from probative.inference.intervals import interval
+from probative.jobs.score import by_name, facts_of_reading, match_of, unit_of
+from probative.labels import is_missing, items_of
+from probative.matching.items import union
+from probative.matching.labels import match_labels, only_in_a_system
+from probative.matching.matched import match_inputs
+from probative.matching.outputs import short_name
+from probative.matching.rules import match_rule
+from probative.matching.segmentation import match_words
+from probative.matching.spans import match_spans
+from probative.options import AgreementOptions
+from probative.reading.annotations import Labels, Segmented, Spans
+from probative.reading.inputs import is_path
+from probative.results import Agreement, Interval, PairAgreement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative._validation import Input, Systems
+    from probative.matching.items import Items
+    from probative.matching.matched import Matched
+    from probative.options import ReadingKeywords
+
+
+_ALWAYS_0 = "one of the two gives one label only, so kappa is 0 whatever the other says"
+_NOBODY = "no label here"  # stands for None and NaN while labels are read
+
+
+def agreement(
+    first: Systems,
+    *others: Input,
+    names: Sequence[str] | None = None,
+    by: str | None = None,
+    level: float = 0.95,
+    missing: str | None = None,
+    **reading: Unpack[ReadingKeywords],
+) -> Agreement:
+    """How far two or more annotators agree, with intervals.
+
+    Parameters
+    ----------
+    first, others
+        The annotations, in any form that `score` takes: files, tags, spans, labels, words; or one
+        dictionary of them by the names of the annotators. In lists of labels None and NaN stand
+        for items that an annotator has left out.
+    names
+        What the annotators are called; by default after their files.
+    by
+        What counts as independent, as for `score`.
+    level
+        The level of the intervals.
+    missing
+        The label that stands for none, where annotators have left items out; the empty text
+        stands for blank cells of tables.
+    **reading
+        How to read and match, as for `score`; `match` tells when two spans are the same.
+
+    Returns
+    -------
+    Agreement
+        Of labels: Krippendorff's `alpha` of all, and for each pair the share of items that have
+        the same label and Cohen's kappa. Of spans, words and sets of labels: F1 for each pair.
+
+    Notes
+    -----
+    Of spans nobody can count where neither annotator sees one, so there is no agreement by chance
+    and no kappa; where such places are many, kappa would come near to F1 (Hripcsak and Rothschild,
+    2005).
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> ann = ["good", "bad", "good", "good", "bad", "good"] * 10
+    >>> bob = ["good", "bad", "bad", "good", "bad", None] * 10
+    >>> found = pv.agreement(ann, bob, names=["Ann", "Bob"])
+    >>> print(found.alpha)
+    alpha, 0.95 logit interval: 0.6040 [0.3192, 0.7746]
+    >>> print(found.pair("Ann", "Bob")["kappa"])
+    kappa, 0.95 logit interval: 0.6154 [0.3699, 0.7803]
+    """
+    options = AgreementOptions.of(
+        {
+            "by": by,
+            "level": open_probability("level", level),
+            "missing": _checked(missing),
+            **reading,
+        },
+        beside=("names",),
+    )
+    given, names = by_name([first, *others], names)
+    given = [_marked(own) for own in given]
+    if len(given) == 1 and not options.columns:
+        raise InputError("others: one annotation; expected at least two, or columns of a table")
+    answer, *rest = given
+    if not rest:
+        head, *columns = options.columns
+        options = replace(options, gold_column=head, columns=tuple(columns))
+        rest = []
+        names = names or [str(head), *map(str, columns)]
+    matched = match_inputs(
+        answer,
+        rest,
+        names=None if names is None else names[1:],
+        find_positive=False,
+        same_labels=False,  # of few items each, people may use other labels
+        blank=_NOBODY if options.missing == "" else None,
+        reading=options,
+    )
+    if matched.runs or matched.task == "samples":
+        raise InputError("others: annotations of people have neither runs nor logs; expected files")
+    who = tuple(names) if names else _names(given, matched)
+    sides = (matched.gold, *matched.systems)
+    unit = unit_of(matched, options.by)
+    alpha, pairs = (
+        _of_labels(matched, sides, who, options, unit)
+        if isinstance(matched.gold, Labels)
+        else (None, _of_spans(matched, sides, who, options, unit))
+    )
+    documents = matched.items.document if unit == "document" else None
+    return Agreement(
+        task=matched.task,
+        annotators=who,
+        alpha=alpha,
+        pairs=pairs,
+        level=options.level,
+        units=matched.items.n_units if documents is None else int(documents.max(initial=-1)) + 1,
+        unit=matched.unit if documents is None else unit,
+        by=unit,
+        match=match_of(matched),
+        notes=_notes(matched),
+        signature=options.signature("agreement", *facts_of_reading(matched, options), f"by-{unit}"),
+    )
+
+
+def _checked(missing: object) -> str | None:
+    if missing is None or isinstance(missing, str):
+        return missing
+    raise InputError(f"missing: {shown(missing)}; expected a label (str), such as 'NA'")
+
+
+def _marked(data: Any) -> Any:
+    """Lists, arrays and columns of labels with a word where one is missing; else what was given."""
+    if isinstance(data, (list, tuple, np.ndarray)):
+        is_column = np.ndim(data[0] if len(data) else 0) == 0
+    else:
+        is_column = hasattr(data, "to_list")  # pandas and Polars
+    if is_column:
+        values = items_of("others", data)
+        lacks = [not isinstance(v, (str, bytes)) and is_missing(v) for v in values]
+        if any(lacks):
+            return [_NOBODY if lack else v for v, lack in zip(values, lacks, strict=True)]
+    return data
+
+
+def _names(given: Sequence[Any], matched: Matched) -> tuple[str, ...]:
+    """What annotators are called: after their files, or by numbers."""
+    if not all(is_path(own) for own in given):
+        return tuple(f"annotator {k}" for k in range(1, len(given) + 1))
+    who = (short_name(given[0]), *matched.names)
+    return who if len(set(who)) == len(who) else tuple(map(str, given))
+
+
+def _notes(matched: Matched) -> tuple[str, ...]:
+    """What is to be said; nobody's labels are false alarms here."""
+    labels = set(only_in_a_system(matched.items, matched.names))
+    return tuple(note for note in matched.notes if note not in labels)
+
+
+def _of_labels(
+    matched: Matched,
+    sides: Sequence[Any],
+    who: tuple[str, ...],
+    options: AgreementOptions,
+    unit: str,
+) -> tuple[Interval, tuple[PairAgreement, ...]]:
+    """Alpha of all, and kappa of each pair."""
+    labels, codes = union([side.names for side in sides])
+    absent = {_NOBODY, options.missing}
+    if options.missing == "" and _NOBODY not in labels:
+        raise InputError("missing: there are no blank cells; expected some, or it left out")
+    if options.missing and options.missing not in labels:
+        raise InputError(f"missing: nobody gives the label {options.missing!r}; expected one")
+    known = np.array([MISSING if name in absent else 0 for name in labels])
+    number = np.where(known == MISSING, MISSING, np.cumsum(known != MISSING) - 1)
+    table = np.stack([number[code[s.codes]] for code, s in zip(codes, sides, strict=True)])
+    n_labels = int(np.count_nonzero(known != MISSING))
+    units = None if unit == "item" else _units_of(matched, unit)
+    alpha = alpha_interval(Ratings(table, n_labels, units), level=options.level)
+    pairs = []
+    for i, j in combinations(range(len(sides)), 2):
+        both = (table[i] >= 0) & (table[j] >= 0)
+        of_both = None if units is None else units[both]
+        a, b = table[i][both], table[j][both]
+        scores = _pair_scores(a, b, n_labels, of_both, options.level)
+        pairs.append(PairAgreement(who[i], who[j], int(both.sum()), scores))
+    return alpha, tuple(pairs)
+
+
+def _units_of(matched: Matched, unit: str) -> Any:
+    own = matched.gold.units
+    if unit == "document" and matched.items.document is not None:
+        return matched.items.document[own]
+    return own
+
+
+def _pair_scores(a: Any, b: Any, n_labels: int, units: Any, level: float) -> tuple[Interval, ...]:
+    """The share of items with the same label, and kappa."""
+    if not len(a):
+        note = "undefined: no item has the labels of both"
+        return tuple(
+            Interval(metric, "logit", level, np.nan, low, 1.0, note)
+            for metric, low in (("agreement", 0.0), ("kappa", -1.0))
+        )
+    same = (a == b).astype(np.int64)
+    group = np.arange(len(a)) if units is None else np.unique(units, return_inverse=True)[1]
+    right, all_ = np.bincount(group, same), np.bincount(group)
+    counts = Counts(right, np.zeros_like(right), all_ - right)
+    share = (
+        interval(counts.sum(), "recall", level=level)
+        if units is None
+        else interval(counts, "recall", clustered=True, level=level)
+    )
+    kappa = confusion_interval(ConfusedItems(a, b, n_labels, units), "kappa", level=level)
+    if kappa.note is None:
+        kappa = replace(kappa, note=doubt(a != b, units))
+    alone = [len(np.unique(side)) == 1 for side in (a, b)]
+    if any(alone) and not np.isnan(kappa.estimate):
+        kappa = replace(kappa, low=-1.0, high=1.0, note=_ALWAYS_0)
+    return replace(share, metric="agreement", signature=""), kappa
+
+
+def _of_spans(
+    matched: Matched,
+    sides: Sequence[Any],
+    who: tuple[str, ...],
+    options: AgreementOptions,
+    unit: str,
+) -> tuple[PairAgreement, ...]:
+    """F1 of each pair."""
+    pairs = []
+    for i, j in combinations(range(len(sides)), 2):
+        items = replace(_items(sides[i], sides[j], options), document=matched.items.document)
+        score = _f1(items, unit, matched.unit, options.level)
+        number = round(items.weight * len(items.unit))
+        pairs.append(PairAgreement(who[i], who[j], number, (score,)))
+    return tuple(pairs)
+
+
+def _f1(items: Items, unit: str, usual: str, level: float) -> Interval:
+    if unit == "item" and usual != "item":
+        return interval(items.counts(), "f1", level=level)
+    rows = items.counts(by="document" if unit == "document" and usual != unit else "sentence")
+    return interval(rows, "f1", clustered=True, level=level)
+
+
+def _items(a: Any, b: Any, options: AgreementOptions) -> Items:
+    """Who of two proposes what."""
+    if isinstance(a, Spans):
+        rule = match_rule(options.match)
+        return match_spans(a, b, rule=rule, ignore_type=options.ignore_type, only=options.only)
+    return match_words(a, b) if isinstance(a, Segmented) else match_labels(a, b)

@@ -1,0 +1,1045 @@
+"""Build a board of submissions: find, read, reuse, rank, write the site whole or not at all."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack
+
+from probative._validation import flag, one_of, open_probability, positive, shown, whole_number
+from probative._version import __version__
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.files import ResumableFolder, check_folder, create_whole, make_folder
+from probative.inference.rank import ADJUSTMENTS
+from probative.jobs.compare import examples_of
+from probative.jobs.rank import Known, rank_matched, ranked_scores
+from probative.jobs.score import AVERAGES
+from probative.matching.matched import match_inputs, read_side
+from probative.matching.outputs import short_name
+from probative.metrics import METRICS
+from probative.options import BoardOptions, RankOptions
+from probative.reading.inputs import is_path, task_of
+from probative.reading.source import TooLargeError
+from probative.reporting.board_report import board_pages
+from probative.results import Board, Interval, LabelScores, Ranking, Submission, SystemScores
+from probative.wording.numbers import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from probative.inference.pairs import KnownTests
+    from probative.inference.sampled import KnownLimits
+    from probative.matching.matched import Matched
+    from probative.options import ReadingKeywords
+    from probative.reading.recognise import Annotations
+    from probative.results import Example, LabelExample
+
+
+# -----------------------------------------------------------------------------
+# What a board keeps between two builds: the scores of submissions, and the tests of pairs.
+#
+# It holds results over the whole test set, no sentence and no result of one; and nothing of it is
+# published.
+# -----------------------------------------------------------------------------
+
+_README = """\
+What `probative board` keeps between two builds, so that it need not compute it again. It can be
+deleted at any time. Do not publish it: it tells the scores of every label, however rare.
+"""
+_TESTS, _LIMITS = "pair-tests", "limits"
+
+
+class Kept:
+    """A folder of what was computed for one answer by one set of choices.
+
+    Parameters
+    ----------
+    path
+        The folder; those of other answers and choices stand beside each other in it.
+    run
+        What makes the results what they are: the answer, the choices, the version.
+    """
+
+    def __init__(self, path: Path, run: dict[str, Any]):
+        make_folder(path)
+        create_whole(path / "README.txt", _README)
+        name = hashlib.sha256(json.dumps(run).encode()).hexdigest()[:20]
+        self._folder = ResumableFolder(path / name, run)
+        self._folder.check_writable()
+        # whatever the answer and the choices are, who came first stays first
+        self._names = ResumableFolder(path / "names", {"command": "board", "what": "names"})
+
+    def holders(self) -> dict[str, str]:
+        """Return the file or folder that held every name at the last build."""
+        try:
+            return dict(self._names.load("holders", {}) or {})
+        except InputError:  # damaged: as if nobody had come yet
+            return {}
+
+    def keep_holders(self, holders: dict[str, str]) -> None:
+        """Keep the file or folder that holds every name."""
+        if holders != self.holders():
+            self._names.keep("holders", {}, holders)
+
+    def scores(self, key: str) -> SystemScores | None:
+        """What a submission scores, if that is known; its name is left open."""
+        content = self._kept(f"scores-{key}", {"submission": key})
+        return None if content is None else _scores_from(content)
+
+    def keep_scores(self, key: str, scores: SystemScores) -> None:
+        """Keep what a submission scores."""
+        self._folder.keep(f"scores-{key}", {"submission": key}, _scores_as_json(scores))
+
+    def tests(self, keys: Sequence[str], how: dict[str, Any]) -> KnownTests:
+        """The tests that are known of the pairs of these submissions, by their numbers.
+
+        Parameters
+        ----------
+        keys
+            The submissions.
+        how
+            What else makes a test what it is; of others none is known.
+        """
+        content = self._kept(_TESTS, how)
+        if content is None:
+            return {}
+        return {
+            (min(i, j), max(i, j)): (p, draws)
+            for i, j, (p, draws) in _placed(content["keys"], content["tests"], keys)
+        }
+
+    def keep_tests(self, keys: Sequence[str], how: dict[str, Any], tests: KnownTests) -> None:
+        """Keep the tests of pairs, and forget those of others."""
+        rows = [[i, j, p, draws] for (i, j), (p, draws) in sorted(tests.items())]
+        self._folder.keep(_TESTS, how, {"keys": list(keys), "tests": rows})
+
+    def limits(self, keys: Sequence[str]) -> KnownLimits:
+        """The limits that are known of the differences of these submissions, by their numbers."""
+        content = self._kept(_LIMITS, {"what": _LIMITS})
+        if content is None:
+            return {}
+        return {
+            (min(i, j), max(i, j)): (reach, low, high) if i < j else (reach, -high, -low)
+            for i, j, (reach, low, high) in _placed(content["keys"], content["limits"], keys)
+        }
+
+    def keep_limits(self, keys: Sequence[str], limits: KnownLimits) -> None:
+        """Keep the limits of differences, and forget those of others."""
+        if limits:
+            rows = [[*pair, *own] for pair, own in sorted(limits.items())]
+            part = {"what": _LIMITS}
+            self._folder.keep(_LIMITS, part, {"keys": list(keys), "limits": rows})
+
+    def forget_others(self, keys: Sequence[str]) -> None:
+        """Remove what is kept of submissions that are no longer there."""
+        known = {self._folder.file(f"scores-{key}").name for key in keys}
+        for path in self._folder.path.glob("scores-*.json"):
+            if path.name not in known:
+                path.unlink(missing_ok=True)
+
+    def _kept(self, name: str, part: dict[str, Any]) -> Any:
+        """What was kept; a damaged file, or one of another part, counts as none."""
+        try:
+            return self._folder.load(name, part)
+        except InputError:
+            return None
+
+
+def _placed(
+    kept: Sequence[str], rows: Sequence[Sequence[Any]], keys: Sequence[str]
+) -> Iterator[tuple[int, int, Sequence[Any]]]:
+    """The numbers of two submissions now, and what was kept of the pair, wherever they are."""
+    places: dict[str, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    for one, other, *what in rows:
+        for i in places.get(kept[one], ()):
+            yield from ((i, j, what) for j in places.get(kept[other], ()))
+
+
+def _scores_as_json(scores: SystemScores) -> dict[str, Any]:
+    return {
+        **_own_as_json(scores),
+        "by_label": [{"label": own.label, **_own_as_json(own)} for own in scores.by_label],
+        "splitting_bias": scores.splitting_bias,
+    }
+
+
+def _own_as_json(scores: SystemScores | LabelScores) -> dict[str, Any]:
+    return {
+        "counts": scores.counts.to_dict(),
+        "scores": [
+            {entry.name: _plain(getattr(score, entry.name)) for entry in fields(Interval)}
+            for score in scores.scores
+        ],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A number or text as JSON has it; NaN stays what it is."""
+    return value if value is None or isinstance(value, str) else float(value)
+
+
+def _scores_from(content: dict[str, Any]) -> SystemScores:
+    labels = [LabelScores(own["label"], *_own_from(own)) for own in content["by_label"]]
+    return SystemScores("", *_own_from(content), tuple(labels), content["splitting_bias"])
+
+
+def _own_from(content: dict[str, Any]) -> tuple[Counts, tuple[Interval, ...]]:
+    return Counts(**content["counts"]), tuple(Interval(**score) for score in content["scores"])
+
+
+# -----------------------------------------------------------------------------
+# A folder of pages that is replaced whole or not at all, and only if it is ours.
+# -----------------------------------------------------------------------------
+
+MANIFEST = "manifest.json"  # what makes a folder a site of ours: the list of its files
+_WHAT = "written by probative board, which replaces this folder whole"
+_EXCHANGE, _HERE = 2, -100  # RENAME_EXCHANGE and AT_FDCWD of Linux
+
+
+def real_site(path: Path | str) -> Path:
+    """The folder that is meant, through symbolic links, if it can be one at all."""
+    site = Path(os.path.realpath(path))
+    if not site.name:
+        raise InputError("is no place for a site; expected a folder of its own", path)
+    if site == Path(os.path.realpath(".")):
+        raise InputError("is where this command runs; expected another folder", path)
+    check_folder(site)
+    return site
+
+
+@contextmanager
+def locked(site: Path) -> Iterator[None]:
+    """Keep other builders out, and clear away what a killed one has left.
+
+    The lock ends with the process, however that ends.
+    """
+    make_folder(site.parent)
+    place = site.with_name(f".{site.name}.lock")
+    file = _acquire(place, site)
+    try:
+        _restore(site)
+        yield
+    finally:
+        with suppress(PermissionError):  # Windows removes no open file
+            place.unlink(missing_ok=True)  # before anybody else can have it
+        file.close()
+
+
+def _acquire(place: Path, site: Path) -> IO[bytes]:
+    """An open file that no other process has locked."""
+    while True:
+        try:
+            file = place.open("ab")
+        except OSError as error:
+            raise InputError(f"cannot be built: {_reason(error)}", site) from None
+        try:
+            _lock(file)
+        except OSError:
+            file.close()
+            raise InputError(
+                "is being built by another process; expected that to end first", site
+            ) from None
+        # whoever had it before has removed it
+        if place.exists() and os.path.samestat(os.fstat(file.fileno()), place.stat()):
+            return file
+        file.close()
+
+
+def _lock(file: IO[bytes]) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def check_site(site: Path) -> None:
+    """Refuse to replace a folder that is not ours, or that holds what we did not write."""
+    if not site.exists() or not any(site.iterdir()):
+        return
+    try:
+        content = json.loads((site / MANIFEST).read_bytes())
+        written = content["files"] if content["what"] == _WHAT else None
+    except (OSError, ValueError, KeyError, TypeError):
+        written = None
+    if not isinstance(written, dict):
+        raise InputError(
+            f"is no site of a board (it has no {MANIFEST} of one); expected such a site, or a new "
+            f"or empty folder",
+            site,
+        )
+    for path in sorted(site.rglob("*")):
+        if path.is_dir() and not path.is_symlink():
+            continue
+        name = path.relative_to(site).as_posix()
+        if name != MANIFEST and (name not in written or path.is_symlink()):
+            raise InputError(
+                f"holds {name!r}, which the board has not written and would lose; expected it "
+                f"elsewhere",
+                site,
+            )
+        if name != MANIFEST and _digest(path.read_bytes()) != written[name]:
+            raise InputError(
+                f"{name!r} was edited there, and would be lost; expected another folder, or "
+                f"{name!r} removed",
+                site,
+            )
+
+
+def replace_site(site: Path, files: Mapping[str, str]) -> None:
+    """Put a new site into the place of the old one, in one step where the system has one.
+
+    Parameters
+    ----------
+    site
+        The folder.
+    files
+        What shall be in it, and nothing else: content by path.
+    """
+    try:
+        new = Path(tempfile.mkdtemp(prefix=f".{site.name}-building-", dir=site.parent))
+        try:
+            _write(new, files)
+            new.chmod(_mode(site))
+            check_site(site)  # it may have changed meanwhile
+            _swap(new, site)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"cannot be written: {_reason(error)}", site) from None
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    digests = {}
+    for name, content in files.items():
+        data = content.encode()
+        place = folder / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(data)
+        digests[name] = _digest(data)
+    manifest = {"what": _WHAT, "files": digests}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def _swap(new: Path, site: Path) -> None:
+    if not site.exists():
+        new.rename(site)
+    elif not _exchange(new, site):
+        # two steps: what a kill between them leaves is put right by `_restore`
+        old = Path(tempfile.mkdtemp(prefix=f".{site.name}-old-", dir=site.parent)) / "site"
+        site.rename(old)
+        try:
+            new.rename(site)
+        except OSError:
+            old.rename(site)
+            raise
+        finally:
+            shutil.rmtree(old.parent, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step; False where the system cannot."""
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError, TypeError):
+        return False
+    return bool(rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0)
+
+
+def _restore(site: Path) -> None:
+    """Put an old site back that a killed builder moved away, and remove unfinished ones."""
+    left = re.compile(re.escape(f".{site.name}-") + r"(building|old)-\w{8}")
+    for path in sorted(site.parent.iterdir()):
+        if left.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+            if (path / "site").is_dir() and not site.exists():
+                (path / "site").rename(site)
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _mode(site: Path) -> int:
+    """The permissions of the old site, or those that a plain mkdir() would give."""
+    if site.exists():
+        return stat.S_IMODE(site.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o777 & ~mask
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno is not None else str(error)
+
+
+# -----------------------------------------------------------------------------
+# The submissions in a folder; what cannot be one has a reason, and stops nobody else.
+# -----------------------------------------------------------------------------
+
+# a pipe that nobody writes to must not hold up the board; Windows has neither
+_AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+_LINK = "is a link; expected the file itself"
+
+
+class SubmittedFile(NamedTuple):
+    """What stands in the folder under one name.
+
+    Attributes
+    ----------
+    name
+        The name of the file without its endings, or that of the folder which holds it.
+    path
+        The file.
+    file
+        Its path inside the folder of submissions.
+    error
+        Why it cannot be a submission, or None.
+    is_first
+        Whether it holds its name; otherwise another submission does.
+    """
+
+    name: str
+    path: Path
+    file: str
+    error: str | None = None
+    is_first: bool = True
+
+    @property
+    def held_name(self) -> str:
+        """The name that it holds: the server of a site may not tell upper from lower case."""
+        return self.name.casefold()
+
+    @property
+    def entry(self) -> str:
+        """What stands in the folder of submissions itself: the file, or its folder."""
+        return Path(self.file).parts[0]
+
+
+def find_submissions(folder: Path, *, answer: Path) -> list[SubmittedFile]:
+    """Find the files of a folder, and those that stand alone in a folder of it, by name.
+
+    Hidden files are passed over, and so is the answer itself.
+
+    Parameters
+    ----------
+    folder
+        Where to look.
+    answer
+        The answer, which is no submission wherever it stands.
+    """
+    try:
+        entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except NotADirectoryError:
+        raise InputError("is no folder; expected one that holds the submissions", folder) from None
+    except FileNotFoundError:
+        raise InputError("there is no such folder", folder) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {os.strerror(error.errno or 0)}", folder) from None
+    return [look for entry in entries for look in _look_at(entry, folder, answer)]
+
+
+def one_per_name(files: Sequence[SubmittedFile], holders: Mapping[str, str]) -> list[SubmittedFile]:
+    """Refuse all submissions of one name but the one that came first.
+
+    Parameters
+    ----------
+    files
+        The submissions; where none of one name is known, the first of them has it.
+    holders
+        The file or folder that had a name at the last build.
+    """
+    first: dict[str, SubmittedFile] = {}
+    for one in files:
+        if one.held_name not in first or one.entry == holders.get(one.held_name):
+            first[one.held_name] = one
+    return [_if_first(one, first[one.held_name]) for one in files]
+
+
+def content_digest(path: Path) -> str:
+    """Return a text that files of the same content share, and no others."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_submission(one: SubmittedFile, root: Path, *, answer: Path, largest: int) -> bytes:
+    """Read a file that somebody submitted; what was checked is what is read.
+
+    The file is opened once, and no link is followed on the way from the folder of submissions to
+    it: a link that is put into its place meanwhile is refused.
+
+    Parameters
+    ----------
+    one
+        The submission.
+    root
+        The folder of submissions.
+    answer
+        The answer, which is no submission.
+    largest
+        The most bytes that it may have.
+    """
+    try:
+        handle = _open(one.path, root)
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError("is no file; expected one", one.path)
+            with suppress(OSError):
+                if os.path.samestat(status, answer.stat()):
+                    raise InputError("is the answer itself; expected an output", one.path)
+            data = file.read(largest + 1)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise InputError(f"cannot be read: {reason}", one.path) from None
+    if len(data) > largest:
+        raise TooLargeError("is too large", one.path)
+    return data
+
+
+def _open(path: Path, root: Path) -> int:
+    """Open a file below a folder without following a link."""
+    *folders, last = path.relative_to(root).parts
+    if os.open not in os.supports_dir_fd:  # Windows
+        for place in (path, path.parent):
+            if place != root and place.is_symlink():
+                raise InputError(_LINK, path)
+        return os.open(path, os.O_RDONLY | _BINARY)
+    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for name in folders:
+            inside = os.open(name, os.O_RDONLY | os.O_DIRECTORY | _AS_IT_IS, dir_fd=at)
+            os.close(at)
+            at = inside
+        return os.open(last, os.O_RDONLY | _AS_IT_IS, dir_fd=at)
+    except OSError as error:
+        # Linux and macOS say ELOOP, BSD EMLINK, and ENOTDIR of a folder that became a link
+        if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):
+            raise InputError(_LINK, path) from None
+        raise
+    finally:
+        os.close(at)
+
+
+def _if_first(one: SubmittedFile, first: SubmittedFile) -> SubmittedFile:
+    """Return the submission, with an error if another one has its name."""
+    if one is first:
+        return one
+    reason = f"has the name of {first.file}, which was there first; expected another name"
+    return one._replace(error=reason, is_first=False)
+
+
+def _look_at(entry: Path, root: Path, answer: Path) -> Iterator[SubmittedFile]:
+    """Say what an entry of the folder is; nothing, if it is the answer."""
+    path, name, error = entry, _printable(short_name(entry)), None
+    try:
+        if entry.is_symlink():
+            error = _LINK
+        elif entry.is_dir():
+            name = _printable(entry.name)
+            inside = [own for own in sorted(entry.iterdir()) if not own.name.startswith(".")]
+            if len(inside) != 1:
+                error = f"is a folder of {len(inside):,} files; expected one"
+            elif inside[0].is_dir() and not inside[0].is_symlink():
+                error = "is a folder in a folder; expected one file"
+            else:
+                path = inside[0]
+        if error is None and answer.exists() and os.path.samestat(path.lstat(), answer.stat()):
+            return
+    except OSError as failure:
+        error = f"cannot be read: {os.strerror(failure.errno or 0).lower()}"
+    yield SubmittedFile(name, path, _printable(str(path.relative_to(root))), error)
+
+
+def _printable(name: str) -> str:
+    """Return a name as text, also where the file system has bytes that are none."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+# -----------------------------------------------------------------------------
+# From a folder of submissions to a site: find, read, reuse, rank, write.
+# -----------------------------------------------------------------------------
+
+PAIRS = ("top", "all", "none")
+_RARE = 5  # a label that the answer has less often tells of single items
+_SAVED = 5.0  # seconds after which the tests that are done are kept
+
+
+def board(
+    gold: Path | str,
+    submissions: Path | str,
+    site: Path | str,
+    *,
+    cache: Path | str | None = None,
+    pairs: str = "top",
+    show_gold: bool = False,
+    max_size: float = 64.0,
+    metric: str | None = None,
+    average: str = "micro",
+    by: str | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    adjust: str = "holm",
+    rng: int = 0,
+    n_jobs: int | None = -1,
+    report: Callable[[int, int], None] | None = None,
+    **reading: Unpack[ReadingKeywords],
+) -> Board:
+    r"""Score every submission of a folder, and write a site with the leaderboard.
+
+    What has not changed since the last build is not computed again. A submission that cannot be
+    scored becomes a line with the reason, and the others are ranked all the same. Nothing of the
+    answer stands in the site, unless `show_gold`.
+
+    Parameters
+    ----------
+    gold
+        The file of the right answer.
+    submissions
+        A folder with one file per submission, or one folder with a single file in it; they are
+        called after these files and folders.
+    site
+        The folder to be written: a new or empty one, or the site of an earlier build, which is
+        replaced whole or not at all.
+    cache
+        A folder for what is kept between two builds; by default ``SITE.cache`` beside the site. It
+        must not be published.
+    pairs
+        Which pairs have a page of their own: ``top``, the leader with every other system; ``all``;
+        ``none``.
+    show_gold
+        Whether the site may show what stands in the answer: sentences on which systems differ,
+        labels that are rare, and reasons that quote it.
+    max_size
+        The most MiB that a submission may have, also unpacked.
+    metric, average, by, level, beta, adjust, rng, n_jobs, report, **reading
+        As for `rank`; `rng` is a whole number.
+
+    Returns
+    -------
+    Board
+        The submissions, what became of each, and the ranking.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import probative as pv
+    >>> place = Path(tempfile.mkdtemp())
+    >>> (place / "in").mkdir()
+    >>> for name, tags in {"gold": "BIOBO", "in/ann": "BIOBO", "in/bob": "BIOOO"}.items():
+    ...     lines = "".join(f"w {tag}-X\n" if tag != "O" else "w O\n" for tag in tags)
+    ...     _ = (place / f"{name}.conll").write_text((lines + "\n") * 20)
+    >>> _ = (place / "in" / "eve.conll").write_text("w O\n")
+    >>> built = pv.board(place / "gold.conll", place / "in", place / "site")
+    >>> built.scored, built.refused
+    (('ann', 'bob'), ('eve',))
+    >>> built.submissions[2].error
+    '1 sentence of 1 token, but the answer has 20 sentences of 100 tokens; expected as many'
+    >>> pv.board(place / "gold.conll", place / "in", place / "site").reused
+    ('ann', 'bob')
+    """
+    options = BoardOptions.of(
+        {
+            "metric": metric,
+            "average": average,
+            "by": by,
+            "level": level,
+            "beta": beta,
+            "adjust": adjust,
+            "rng": rng,
+            "show_gold": show_gold,
+            "max_size": max_size,
+            **reading,
+        },
+        beside=("cache", "pairs", "n_jobs", "report"),
+    )
+    places = (gold, submissions, site, cache)
+    return build_site(places, options, pairs=pairs, n_jobs=n_jobs, report=report)
+
+
+def build_site(
+    places: tuple[Any, Any, Any, Any],
+    options: BoardOptions,
+    *,
+    pairs: str = "top",
+    n_jobs: int | None = -1,
+    report: Callable[[int, int], None] | None = None,
+    tell: Callable[[InputError], InputError] = lambda error: error,
+) -> Board:
+    """Build a board, and write its site.
+
+    Parameters
+    ----------
+    places
+        Where the answer, the submissions, the site and the cache are; see `board`.
+    options, pairs, n_jobs, report
+        As for `board`.
+    tell
+        Puts why a submission cannot be scored into the words of whoever reads it.
+    """
+    options = _checked(options)
+    one_of("pairs", pairs, PAIRS)
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)} is not a function")
+    where = _Places.of(*places)
+    with locked(where.site):
+        check_site(where.site)
+        built = _Building(where, options, {"n_jobs": n_jobs}, report, tell).build()
+        pages = _wanted_pairs(built.board.ranking, pairs)
+        examples = built.examples(pages) if options.show_gold else {}
+        replace_site(where.site, board_pages(built.board, pages, examples))
+    return built.board
+
+
+def _checked(options: BoardOptions) -> BoardOptions:
+    """The same choices, if they are some that there are."""
+    if len(options.columns) > 1:
+        raise InputError("columns: a submission has one; expected the name of that")
+    if options.metric is not None:
+        one_of("metric", options.metric, METRICS)
+    return replace(
+        options,
+        average=one_of("average", options.average, AVERAGES),
+        level=open_probability("level", options.level),
+        beta=positive("beta", options.beta),
+        adjust=one_of("adjust", options.adjust, ADJUSTMENTS),
+        rng=whole_number("rng", options.rng, least=0),
+        show_gold=flag("show_gold", options.show_gold),
+        max_size=positive("max_size", options.max_size),
+    )
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where everything stands; no two may be in each other's way."""
+
+    gold: Path
+    submissions: Path
+    site: Path
+    cache: Path
+
+    @classmethod
+    def of(cls, gold: Any, submissions: Any, site: Any, cache: Any) -> _Places:
+        given = {"gold": gold, "submissions": submissions, "site": site, "cache": cache}
+        for name, path in given.items():
+            if not (is_path(path) or (name == "cache" and path is None)) or str(path) == "-":
+                raise InputError(f"{name}: {shown(path)}; expected a path")
+        real = real_site(site)
+        places = cls(
+            Path(gold),
+            Path(submissions),
+            real,
+            real.with_name(f"{real.name}.cache") if cache is None else Path(cache),
+        )
+        places._check()
+        return places
+
+    def _check(self) -> None:
+        check_folder(self.cache)
+        folders = {
+            "the submissions": self.submissions,
+            "the site": self.site,
+            "the cache": self.cache,
+        }
+        real = {what: Path(os.path.realpath(path)) for what, path in folders.items()}
+        for (one, here), (other, there) in combinations(real.items(), 2):
+            if here == there or here in there.parents or there in here.parents:
+                raise InputError(
+                    f"{other} and {one} stand in each other ({folders[one]}); expected two folders "
+                    f"side by side",
+                    folders[other],
+                )
+        answer = Path(os.path.realpath(self.gold))
+        for what in ("the site", "the cache"):
+            if real[what] in answer.parents:
+                raise InputError(f"stands in {what}; expected it elsewhere", self.gold)
+
+
+@dataclass(frozen=True, eq=False)
+class _Entry:
+    """A submission that could be scored, and the key of what is known of it."""
+
+    file: SubmittedFile
+    output: Annotations
+    key: str
+    scores: SystemScores
+    reused: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Built:
+    """The board, and what it was made from."""
+
+    board: Board
+    matched: Matched | None
+
+    def examples(
+        self, pairs: Sequence[tuple[str, str]]
+    ) -> dict[tuple[str, str], tuple[Example | LabelExample, ...]]:
+        """The sentences on which pairs of systems differ."""
+        if self.matched is None:
+            return {}
+        place = {name: i for i, name in enumerate(self.matched.names)}
+        matched = self.matched
+        return {(a, b): examples_of(matched, [(place[a], place[b])]) for a, b in pairs}
+
+
+@dataclass(frozen=True)
+class _Building:
+    """One build of a board, without its pages."""
+
+    places: _Places
+    options: BoardOptions
+    how: dict[str, Any]
+    report: Callable[[int, int], None] | None
+    tell: Callable[[InputError], InputError]
+
+    def build(self) -> _Built:
+        """Read, reuse, rank."""
+        run = self._run()
+        answer = read_side(self.places.gold, self.options)
+        if task_of(answer) == "samples":
+            raise InputError("is a log, and no answer; expected `rank` for logs", self.places.gold)
+        if self._run() != run:
+            raise InputError("was changed while it was read; expected it to stay", self.places.gold)
+        # choices that do not fit the answer stop the board; nothing else does
+        rank_matched(self._match(answer, [answer], ["gold"]), self.options, self.how)
+        found = find_submissions(self.places.submissions, answer=self.places.gold)
+        kept = Kept(self.places.cache, run)
+        submissions = one_per_name(found, kept.holders())
+        kept.keep_holders({one.held_name: one.entry for one in submissions if one.is_first})
+        read = [self._read(one, answer, kept) for one in submissions]
+        entries = [one for one in read if isinstance(one, _Entry)]
+        refused = {one.file: one for one in read if isinstance(one, Submission)}
+        if not entries:
+            empty = Board(
+                str(self.places.site),
+                tuple(refused.values()),
+                None,
+                signature=self.options.signature("board"),
+            )
+            return _Built(empty, None)
+        names = [entry.file.name for entry in entries]
+        matched = self._match(answer, [entry.output for entry in entries], names)
+        ranking, known, n_known = self._rank(matched, entries, kept)
+        status = {entry.file.file: "reused" if entry.reused else "scored" for entry in entries}
+        board = Board(
+            str(self.places.site),
+            tuple(
+                refused.get(one.file) or Submission(one.name, one.file, status[one.file])
+                for one in submissions
+            ),
+            ranking,
+            pairs_tested=len(known.tests) - n_known,
+            pairs_reused=n_known,
+            signature=ranking.signature,
+        )
+        return _Built(board, matched)
+
+    def _match(
+        self, answer: Annotations, outputs: Sequence[Annotations], names: Sequence[str]
+    ) -> Matched:
+        looking = self.options.average != "macro"
+        matched = match_inputs(
+            answer,
+            outputs,
+            names=names,
+            find_positive=looking,
+            all_there=False,
+            reading=self.options,
+        )
+        # what was noticed in files may quote them
+        return matched if self.options.show_gold else replace(matched, notes=())
+
+    def _run(self) -> dict[str, Any]:
+        """What makes the results of this board what they are, but for the submissions."""
+        words = self.options.train_words
+        return {
+            "command": "board",
+            "version": __version__,
+            "answer": _input_digest(self.places.gold),
+            "train_words": _input_digest(Path(words)) if is_path(words) else repr(words),
+            **{entry.name: _text(getattr(self.options, entry.name)) for entry in _choices()},
+        }
+
+    def _read(self, one: SubmittedFile, answer: Annotations, kept: Kept) -> _Entry | Submission:
+        """Read a submission and score it by itself: what others submit changes no digit."""
+
+        def refuse(reason: str) -> Submission:
+            return Submission(one.name, one.file, "refused", reason)
+
+        if one.error is not None:
+            return refuse(one.error)
+        largest = int(self.options.max_size * 2**20)
+        try:
+            data = read_submission(
+                one, self.places.submissions, answer=self.places.gold, largest=largest
+            )
+            output = read_side(one.path, self.options, answer, data=data, limit=largest)
+        except TooLargeError:
+            return refuse(
+                f"holds more than {self.options.max_size:g} MiB, the max_size; expected less"
+            )
+        except InputError as error:
+            return refuse(_own_words(self.tell(error), one))
+        except Exception as error:  # whatever is in the file, the others go on
+            return refuse(f"cannot be read ({type(error).__name__}); expected another file")
+        key = _key(data, one.path)
+        scores = kept.scores(key)
+        if scores is not None:
+            return _Entry(one, output, key, scores, reused=True)
+        try:
+            matched = self._match(answer, [output], [one.name])
+            (scores,) = ranked_scores(matched, self.options).systems
+        except InputError as error:
+            words = _own_words(self.tell(error), one) if self.options.show_gold else None
+            return refuse(words or _misfit(output, answer, error.line))
+        except Exception as error:
+            return refuse(f"cannot be matched ({type(error).__name__}); expected another file")
+        kept.keep_scores(key, scores)
+        return _Entry(one, output, key, scores, reused=False)
+
+    def _rank(
+        self, matched: Matched, entries: Sequence[_Entry], kept: Kept
+    ) -> tuple[Ranking, Known, int]:
+        """Rank the systems; what is known of pairs is not tested again, what is new is kept."""
+        keys = [entry.key for entry in entries]
+        how: dict[str, Any] = {"what": "tests"}
+        known = Known(
+            scores={i: entry.scores for i, entry in enumerate(entries)},
+            tests=kept.tests(keys, how),
+            limits=kept.limits(keys),
+        )
+        before = dict(known.tests)
+        due = time.monotonic() + _SAVED
+
+        def keep(done: int, total: int) -> None:
+            nonlocal due
+            if time.monotonic() > due:
+                kept.keep_tests(keys, how, known.tests)
+                due = time.monotonic() + _SAVED
+            if self.report is not None:
+                self.report(done, total)
+
+        ranking = rank_matched(matched, self.options, {**self.how, "report": keep}, known)
+        if known.tests != before:  # of sampled ones, more may have been drawn
+            kept.keep_tests(keys, how, known.tests)
+        kept.keep_limits(keys, known.limits)
+        kept.forget_others(keys)
+        signed = ranking.signature.replace("|rank|", "|board|", 1)
+        ranking = replace(ranking, signature=signed)
+        return ranking if self.options.show_gold else _public(ranking), known, len(before)
+
+
+def _input_digest(path: Path) -> str:
+    """What tells an input from others; a pipe would be empty when it is read again."""
+    if not path.exists():
+        raise InputError("there is no such file", path)
+    if not path.is_file():
+        raise InputError("is no file; expected one, which can be read again", path)
+    return content_digest(path)
+
+
+def _key(data: bytes, path: Path) -> str:
+    """Return what tells a submission from others: its content, and the endings it is read by."""
+    endings = "".join(path.suffixes).lower().encode("utf-8", "surrogateescape")
+    return hashlib.sha256(hashlib.sha256(data).digest() + endings).hexdigest()[:40]
+
+
+def _choices() -> Iterator[Any]:
+    return (entry for entry in fields(RankOptions) if entry.name != "train_words")
+
+
+def _text(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, type(None))) else repr(value)
+
+
+def _public(ranking: Ranking) -> Ranking:
+    """The same without labels that are so rare that their scores tell of single items."""
+    told = _common_labels(
+        {
+            own.label: float(own.counts.positives)
+            for system in ranking.systems
+            for own in system.by_label
+        }
+    )
+    systems = tuple(
+        replace(system, by_label=tuple(own for own in system.by_label if own.label in told))
+        for system in ranking.systems
+    )
+    return replace(ranking, systems=systems)
+
+
+def _common_labels(positives: Mapping[str, float]) -> set[str]:
+    """The labels that are not rare, and leave enough untold together.
+
+    What is untold can be had from the sums over all labels: if that were a single rare label,
+    leaving it out would hide nothing.
+    """
+    by_number = sorted(positives, key=lambda label: (positives[label], label))
+    untold = 0.0
+    while by_number and (positives[by_number[0]] < _RARE or 0 < untold < _RARE):
+        untold += positives[by_number.pop(0)]
+    return set(by_number)
+
+
+def _wanted_pairs(ranking: Ranking | None, pairs: str) -> tuple[tuple[str, str], ...]:
+    """The pairs that shall have a page."""
+    if ranking is None or pairs == "none":
+        return ()
+    leader = ranking.ranking[0].name
+    return tuple((pair.a, pair.b) for pair in ranking.pairs if pairs == "all" or pair.b == leader)
+
+
+def _own_words(error: InputError, one: SubmittedFile) -> str:
+    """What is wrong with a file, without the folders in which it stands."""
+    words = str(error)
+    if error.path is not None:
+        line = "" if error.line is None else f"{error.line}:"
+        words = words.removeprefix(f"{error.path}:{line}").strip()
+    words = words.replace(str(one.path), one.file)
+    return words if error.line is None else f"line {error.line}: {words}"
+
+
+def _misfit(output: Annotations, answer: Annotations, line: int | None) -> str:
+    """Why an output cannot be that of this answer, in words that do not quote the answer."""
+    here, there = _extent(output), _extent(answer)
+    if here != there:
+        return f"{here}, but the answer has {there}; expected as many"
+    place = "" if line is None else f"line {line}: "
+    return f"{place}does not fit the answer; expected the same {_unit(answer)} in the same order"
+
+
+def _extent(side: Any) -> str:
+    """How much there is to be answered, as everybody knows who has the test data."""
+    if task_of(side) == "labels":
+        return counted(len(side), "item")
+    if task_of(side) == "segmentation":
+        return counted(side.n_sentences, "sentence")
+    sentences = counted(side.text.n_sentences, "sentence")
+    return f"{sentences} of {counted(side.text.n_tokens, 'token')}"
+
+
+def _unit(side: Annotations) -> str:
+    other = {"labels": "items", "segmentation": "sentences"}
+    return other.get(task_of(side), "sentences and tokens")

@@ -1,0 +1,486 @@
+"""From probabilities to curves: read, rank, judge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from probative._validation import (
+    fraction,
+    names_of,
+    numbers,
+    open_probability,
+    positive,
+    random_generator,
+    shown,
+    whole_number,
+)
+from probative.errors import InputError
+from probative.inference.calibration import calibration
+from probative.inference.curve_difference import compare_ranked
+from probative.inference.curves import (
+    Ranked,
+    average_precision_interval,
+    best_threshold,
+    pointwise_band,
+    roc_auc_interval,
+    simultaneous_band,
+)
+from probative.labels import label_name, other_class
+from probative.matching.choices import check_reading, how_to_read
+from probative.matching.labels import positive_class, relabel
+from probative.matching.matched import align_items, name_systems
+from probative.matching.outputs import read_apart
+from probative.options import CurveOptions
+from probative.reading.annotations import Labels
+from probative.reading.inputs import annotations_of, both_of, is_frame, is_path, is_series
+from probative.reading.sequences import units_of
+from probative.reading.source import refuse_repeats
+from probative.results import Curve, CurveComparison
+from probative.wording.verdict import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._validation import RNG, Array, Input, Systems
+    from probative._validation import Labels as validation_Labels
+    from probative.options import ReadingKeywords, ReadingOptions
+
+
+# -----------------------------------------------------------------------------
+# An answer of yes and no, and the score that each system gives each item.
+# -----------------------------------------------------------------------------
+
+# choices of reading that say nothing about scores
+_UNUSED = (
+    *("threshold", "probability_columns", "multilabel", "scheme", "ignore_type", "only", "labels"),
+    *("label_names", "score_name", "train_words", "run_column", "tag_column"),
+    *("group", "match", "repair", "key", "memory_limit"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """What curves are computed from.
+
+    Attributes
+    ----------
+    names
+        The systems.
+    positive
+        The class that the scores speak of.
+    is_positive
+        The answer, per item.
+    scores
+        Of each system, a number per item.
+    units
+        The unit of every item from 0, or None.
+    notes
+        What was recognised.
+    """
+
+    names: tuple[str, ...]
+    positive: str
+    is_positive: NDArray[np.bool_]
+    scores: tuple[Array, ...]
+    units: NDArray[np.int64] | None
+    notes: tuple[str, ...]
+
+
+def match_scores(
+    gold: Any,
+    systems: Sequence[Any],
+    reading: ReadingOptions,
+    *,
+    names: Sequence[str] | None = None,
+    units: Any = None,
+) -> Scored:
+    """Read an answer and the scores of systems.
+
+    Parameters
+    ----------
+    gold
+        A path, a sequence of labels, or (with `gold_column` and `columns`) a data frame.
+    systems
+        The scores: paths, sequences of numbers; none if `gold` holds them in its columns.
+    reading
+        How to read them.
+    names
+        What the systems are called.
+    units
+        The unit of every item, where they come as sequences.
+    """
+    choices = check_reading(reading)
+    usual = type(choices)()
+    for name in _UNUSED:
+        if getattr(choices, name) not in (None, {}, getattr(usual, name)):
+            raise InputError(f"{name}: means nothing for scores; expected it left out")
+    if choices.task not in (None, "labels"):
+        raise InputError(f"task: {choices.task!r} has no scores; expected 'labels'")
+    names = None if names is None else names_of("names", names)
+    options = replace(how_to_read(choices), task="labels")
+    refuse_repeats((gold, *systems))
+    if not systems:
+        answer, outputs, usual_names = both_of(gold, options, choices.gold_column, choices.columns)
+    elif any(is_path(system) for system in systems):
+        answer, given = read_apart(gold, systems, options, replace(choices, task="labels"))
+        outputs = [output for system in given for output in system.outputs]
+        usual_names = [system.name for system in given]
+    else:
+        column = None if choices.gold_column is None else str(choices.gold_column)
+        answer = annotations_of(gold, "gold", replace(options, column=column))
+        outputs = list(systems)
+        several = len(systems) > 1
+        usual_names = [f"system {i + 1}" if several else "system" for i in range(len(systems))]
+    if not isinstance(answer, Labels):
+        raise InputError("gold: holds no labels; expected one yes or no per item")
+    called = name_systems(names, list(usual_names))
+    # the answer alone has classes: the names of scores are numbers
+    (answer,) = relabel([answer], choices, strict=True)
+    notes = list(answer.notes)
+    scores = []
+    for name, output in zip(called, outputs, strict=True):
+        if isinstance(output, Labels):
+            read = (note.replace("labels in column", "scores in column") for note in output.notes)
+            paired = align_items(answer, output, name, choices.align_by)
+            if systems and answer.aligned is None:
+                paired = (
+                    f"{name}: paired with the answer by the places of rows, which have no ids",
+                )
+            notes += [*read, *paired]
+        own = _numbers(output, name)
+        if len(own) != len(answer):
+            raise InputError(
+                f"{name}: {len(own)} scores, but the answer has {len(answer)} items; expected as "
+                f"many"
+            )
+        scores.append(own)
+    positive, found = _positive(answer, choices.positive)
+    return Scored(
+        called,
+        positive,
+        answer.codes == (answer.names.index(positive) if positive in answer.names else -1),
+        tuple(scores),
+        _units(answer, units),
+        tuple(dict.fromkeys((*notes, *found))),
+    )
+
+
+def _units(answer: Labels, units: Any) -> NDArray[np.int64] | None:
+    if units is None:
+        return None if answer.units is None else answer.units.astype(np.int64)
+    if answer.units is not None:
+        raise InputError("units: the answer has units already; expected one of the two")
+    return np.asarray(units_of("the answer", units, len(answer)), dtype=np.int64)
+
+
+def _numbers(output: Any, name: str) -> Array:
+    """A finite number per item."""
+    if isinstance(output, Labels):
+        values = np.array([_number(text) for text in output.names])[output.codes]
+        given: Any = np.array(output.names, dtype=object)[output.codes]
+    else:
+        if is_frame(output) or not (is_series(output) or isinstance(output, (list, tuple))):
+            raise InputError(
+                f"{name}: {type(output).__name__}; expected a path or a number per item"
+            )
+        output = output.to_numpy() if hasattr(output, "to_numpy") else output
+        values = numbers(name, output)
+        if values.ndim != 1:
+            raise InputError(
+                f"{name}: shape {values.shape}; expected one score per item, that of the positive "
+                f"class"
+            )
+        given = values.tolist()
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        i = int(wrong[0])
+        raise InputError(
+            f"{name}: item {i + 1} is {shown(given[i])}; expected a finite number per item"
+        )
+    return values
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text) if "_" not in text else math.nan
+    except ValueError:
+        return math.nan
+
+
+def _positive(answer: Labels, positive: Any) -> tuple[str, list[str]]:
+    """The class that the scores speak of, and what is to be said about it."""
+    names = answer.names
+    if positive is not None:
+        wanted = label_name("positive", positive)
+        if wanted not in names and len(names) > 1:
+            listed = ", ".join(map(repr, names[:5]))
+            raise InputError(f"positive: {wanted!r} is no class; expected one of {listed}")
+        rest = len(names) - 1
+        return wanted, [f"{wanted!r} against {rest} other classes"] if rest > 1 else []
+    found = positive_class(answer)
+    listed = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
+    if found is None:
+        which = "several classes" if len(names) > 2 else "classes"
+        raise InputError(
+            f"positive: of which of the {which} {listed} are these the scores? expected positive="
+        )
+    return found, [
+        f"two classes, {found!r} is the positive one; the other is {other_class(found)!r}"
+    ]
+
+
+# -----------------------------------------------------------------------------
+# From probabilities to curves: read, rank, judge.
+# -----------------------------------------------------------------------------
+
+_EXCHANGED = (
+    "the test exchanges the ranks of {}s between the systems, since their scores may be on "
+    "different scales"
+)
+
+
+def curve(
+    gold: Input,
+    scores: Systems | None = None,
+    *,
+    units: validation_Labels | None = None,
+    names: Sequence[str] | None = None,
+    beta: float = 1.0,
+    bins: int = 10,
+    level: float = 0.95,
+    rng: RNG | None = 0,
+    **reading: Unpack[ReadingKeywords],
+) -> Curve:
+    """Judge the probabilities, or any scores, that a system gives for "yes".
+
+    Parameters
+    ----------
+    gold
+        The answer: a yes or no per item, as a list, an array or a path; or a file or data frame
+        that holds the scores, too (`gold_column`, `columns`). With more than two classes,
+        `positive` says which one the scores speak of.
+    scores
+        A finite number per item, the higher the likelier: a list, an array or a path.
+    units
+        The unit (document, speaker) of every item, where items belong together.
+    names
+        What the system is called: a list of one name.
+    beta
+        The weight of recall in the F-beta by which the best threshold is chosen.
+    bins
+        How many bins the calibration has at most.
+    level
+        The level of the intervals.
+    rng
+        A seed or generator for the folds and weights by which the threshold is judged.
+    **reading
+        How to read the inputs: `positive`, `gold_column`, `columns`, `unit_column`,
+        `input_format`, `encoding`, `header`, `comments`, `mapping`, `ignore_case`, `align_by`; see
+        `probative.options.ReadingOptions`.
+
+    Returns
+    -------
+    Curve
+        Precision and recall at every threshold with pointwise and simultaneous limits,
+        `average_precision`, `roc_auc`, the `best` threshold, and the `calibration` of
+        probabilities.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> gold = [1, 1, 0, 1, 0, 0, 1, 0, 0, 0]
+    >>> curve = pv.curve(gold, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.35, 0.3, 0.2, 0.1])
+    >>> round(curve.average_precision.estimate, 4)
+    0.8304
+    >>> curve.best.threshold, round(curve.best.apparent, 4)
+    (0.6, 0.75)
+    """
+    options = _options(reading, beta=beta, bins=bins, level=level, rng=rng)
+    systems, called = _named(scores, names)
+    found = find_curves(gold, systems, options, names=called, units=units)
+    if len(found) > 1:
+        raise InputError("scores: of several systems; expected one (compare_curves takes two)")
+    return found[0]
+
+
+def compare_curves(
+    gold: Input,
+    a: Systems | None = None,
+    b: Input | None = None,
+    *,
+    units: validation_Labels | None = None,
+    names: Sequence[str] | None = None,
+    beta: float = 1.0,
+    bins: int = 10,
+    level: float = 0.95,
+    rope: float = 0.0,
+    rng: RNG | None = 0,
+    **reading: Unpack[ReadingKeywords],
+) -> CurveComparison:
+    """Compare the probabilities, or any scores, of two systems on the same items.
+
+    Parameters
+    ----------
+    gold
+        The answer, as for `curve`.
+    a, b
+        The scores of the baseline and of the challenger; or one dictionary of both by name; or none
+        where `gold` holds them in two `columns`.
+    units, names, beta, bins, level, rng, reading
+        As for `curve`.
+    rope
+        Differences up to this size count as none.
+
+    Returns
+    -------
+    CurveComparison
+        Both curves, and the differences of average precision, of the area under the ROC curve and
+        of the highest F-beta with intervals, a randomisation test and a verdict.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import probative as pv
+    >>> rng = np.random.default_rng(1)
+    >>> gold = rng.random(300) < 0.2
+    >>> result = pv.compare_curves(gold, rng.normal(gold), rng.normal(3.0 * gold))
+    >>> result["average_precision"].pvalue < 0.01
+    True
+    """
+    options = _options(reading, beta=beta, bins=bins, level=level, rope=rope, rng=rng)
+    systems, called = _named(a, names)
+    systems += [] if b is None else [b]
+    scored = match_scores(gold, systems, options, names=called, units=units)
+    if len(scored.names) != 2:
+        raise InputError(f"scores: of {len(scored.names)} systems; expected two")
+    ranked, curves = _curves(scored, options, "compare-curves")
+    comparisons = compare_ranked(
+        (ranked[0], ranked[1]),
+        (curves[0], curves[1]),
+        level=options.level,
+        beta=options.beta,
+        rope=options.rope,
+        rng=random_generator(options.rng),
+    )
+    by = comparisons[0].by
+    return CurveComparison(
+        curves=tuple(curves),
+        comparisons=comparisons,
+        verdicts=(verdict(comparisons[0]),),
+        level=options.level,
+        notes=(*scored.notes, _EXCHANGED.format(by)),
+        signature=options.signature("compare-curves", "mover", f"{comparisons[0].test}-by-{by}"),
+    )
+
+
+def find_curves(
+    gold: Any,
+    systems: Sequence[Any],
+    options: CurveOptions,
+    *,
+    names: Sequence[str] | None = None,
+    units: Any = None,
+) -> list[Curve]:
+    """The curve of each of several systems.
+
+    Parameters
+    ----------
+    gold, systems, names, units
+        As for `curve`.
+    options
+        The choices.
+    """
+    scored = match_scores(gold, systems, options, names=names, units=units)
+    return _curves(scored, options, "curve")[1]
+
+
+def _options(reading: Mapping[str, Any], **chosen: Any) -> CurveOptions:
+    checked = {
+        **chosen,
+        "beta": positive("beta", chosen["beta"]),
+        "bins": whole_number("bins", chosen["bins"], most=1_000),
+        "level": open_probability("level", chosen["level"]),
+        "rope": fraction("rope", chosen.get("rope", 0.0)),
+    }
+    random_generator(chosen["rng"])
+    return CurveOptions.of({**checked, **reading}, beside=("names", "units"))
+
+
+def _named(scores: Any, names: Sequence[str] | None) -> tuple[list[Any], Sequence[str] | None]:
+    """The systems and their names, which a dictionary holds together."""
+    if not isinstance(scores, Mapping):
+        return [] if scores is None else [scores], names
+    if names is not None:
+        raise InputError("names: the systems have names already; expected none")
+    return list(scores.values()), [str(name) for name in scores]
+
+
+def _curves(scored: Scored, options: CurveOptions, job: str) -> tuple[list[Ranked], list[Curve]]:
+    if not scored.is_positive.any():
+        raise InputError(
+            f"gold: no item is {scored.positive!r}; expected at least one, or there is no recall"
+        )
+    ranked = [Ranked.of(scored.is_positive, own, scored.units) for own in scored.scores]
+    # the same folds for all: or chance would tell near-copies apart
+    rng = options.rng
+    seed = rng if isinstance(rng, int) else int(random_generator(rng).integers(2**32))
+    options = replace(options, rng=seed)
+    curves = [_curve(scored, i, own, options, job) for i, own in enumerate(ranked)]
+    return ranked, curves
+
+
+def _curve(scored: Scored, i: int, ranked: Ranked, options: CurveOptions, job: str) -> Curve:
+    level, scores = options.level, scored.scores[i]
+    name = scored.names[i]
+    probable = bool(scores.min() >= 0 and scores.max() <= 1)
+    notes = [*scored.notes, *_remarks(name, ranked, probable)]
+    by = "item" if ranked.unit is None else "unit"
+    return Curve(
+        name=name,
+        positive=scored.positive,
+        items=ranked.items,
+        positives=ranked.positives,
+        units=None if ranked.unit is None else ranked.n_units,
+        thresholds=ranked.thresholds,
+        tp=ranked.tp.astype(np.int64),
+        fp=ranked.fp.astype(np.int64),
+        precision=ranked.precision,
+        recall=ranked.recall,
+        pointwise=pointwise_band(ranked, level),
+        simultaneous=simultaneous_band(ranked, level),
+        average_precision=average_precision_interval(ranked, level),
+        roc_auc=roc_auc_interval(ranked, level),
+        best=best_threshold(ranked, level, options.beta, random_generator(options.rng)),
+        calibration=calibration(
+            ranked.is_positive, scores, level=level, bins=options.bins, unit=ranked.unit
+        )
+        if probable
+        else None,
+        level=level,
+        notes=tuple(notes),
+        signature=options.signature(job, "logit-jackknife", f"by-{by}"),
+    )
+
+
+def _remarks(name: str, ranked: Ranked, probable: bool) -> list[str]:
+    """What the reader must know about these scores."""
+    remarks = []
+    if not probable:
+        remarks.append(
+            f"{name}: scores from {ranked.thresholds[-1]:.4g} to {ranked.thresholds[0]:.4g} are no "
+            f"probabilities: no calibration"
+        )
+    if not ranked.negatives:
+        remarks.append("every item is positive: precision is 1 whatever the scores")
+    if set(ranked.thresholds[:3].tolist()) <= {0.0, 1.0}:  # they fall: three are enough
+        remarks.append(f"{name}: scores are 0 and 1 alone: labels rather than probabilities")
+    elif len(ranked.thresholds) == 1:
+        remarks.append(f"{name}: all scores are equal: they put no item before another")
+    return remarks

@@ -1,0 +1,389 @@
+"""Two systems on several data sets: on how many one is better, and by how much on average."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from probative._validation import names_of, shown
+from probative.counts import PairedCounts
+from probative.errors import InputError
+from probative.inference.exchange import randomization_test
+from probative.inference.groups import (
+    MeanPosterior,
+    count_of_conjunctions,
+    heterogeneity,
+    mean_limits,
+    partial_conjunction,
+)
+from probative.inference.multiplicity import adjust_pvalues
+from probative.jobs.compare import PairChoices, compare_cases, compare_matched
+from probative.jobs.runs import without_claims
+from probative.jobs.score import by_name, scored_as, unit_of
+from probative.matching.items import cases_of_pair
+from probative.matching.matched import match_inputs
+from probative.metrics import span
+from probative.options import CompareOptions, ReadingOptions
+from probative.results import Comparison, Dataset, DatasetComparisons, DatasetCount, MeanDifference
+from probative.results.comparisons import decision_pvalue, one_sided
+from probative.wording.groups import sentences_of_datasets
+from probative.wording.verdict import no_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from probative._validation import RNG, Input
+    from probative.options import ReadingKeywords
+
+
+_OF_A_DATASET = ("gold", "a", "b")
+_READING = tuple(entry.name for entry in fields(ReadingOptions))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A data set, and the cases that its comparison rests on."""
+
+    dataset: Dataset
+    cases: PairedCounts
+    scored: str
+    facts: str
+
+
+def compare_datasets(
+    datasets: Mapping[str, Sequence[Input] | Mapping[str, object] | PairedCounts],
+    *,
+    names: Sequence[str] | None = None,
+    metric: str | None = None,
+    by: str | None = None,
+    level: float = 0.95,
+    rope: float = 0.0,
+    beta: float = 1.0,
+    prior: float = 1.0,
+    rng: RNG | None = 0,
+    report: Callable[[int, int], None] | None = None,
+    **reading: Unpack[ReadingKeywords],
+) -> DatasetComparisons:
+    """Compare two systems on several data sets, and say what holds over all of them.
+
+    Parameters
+    ----------
+    datasets
+        By name, an answer and the outputs of two systems, ``(gold, a, b)``, in any form that
+        `compare` takes; or a dictionary with ``gold``, ``a``, ``b`` and choices of reading for this
+        data set alone, without ``a`` and ``b`` for a table that holds both in its columns; or
+        `PairedCounts`.
+    names
+        What the two systems are called on all data sets.
+    metric
+        What is compared; by default the usual one of the task, if that is the same for all.
+    by, level, rope, beta, prior, rng
+        As for `compare`.
+    report
+        Is told how many data sets are done, and how many there are.
+    **reading
+        How to read and match all of them, as for `score`.
+
+    Returns
+    -------
+    DatasetComparisons
+        On how many data sets B is better (and A), which ones, the mean difference over these data
+        sets, and the difference of all units together.
+
+    Notes
+    -----
+    The counts come from one-sided exact tests. That by Bonferroni holds whatever the data sets have
+    in common, that by Fisher for data sets without common texts. The mean speaks of these data
+    sets: how the systems do on others, no number here tells.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> news = pv.PairedCounts([5, 2, 19, 4, 80, 6, 7, 300])
+    >>> tweets = pv.PairedCounts([9, 6, 30, 8, 60, 16, 27, 200])
+    >>> result = pv.compare_datasets({"news": news, "tweets": tweets}, names=["old", "new"])
+    >>> result.better.bonferroni, result.better.datasets
+    (2, ('news', 'tweets'))
+    >>> print(result.mean)
+    mean difference +0.0904 [+0.0454, +0.1369], P(B better) = 1.0000
+    """
+    given = {
+        "metric": metric,
+        "by": by,
+        "level": level,
+        "rope": rope,
+        "beta": beta,
+        "prior": prior,
+        "rng": rng,
+        **reading,
+    }
+    options = CompareOptions.of(given, beside=("names", "report"))
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
+    if not isinstance(datasets, Mapping) or not datasets:
+        raise InputError(
+            f"datasets: {shown(datasets)}; expected a dictionary of data sets by name, such as "
+            f"(gold, a, b)"
+        )
+    if metric is not None and not isinstance(metric, str):
+        raise InputError(f"metric: {shown(metric)}; expected one metric for all data sets")
+    for name in ("group", "run_column", "second_gold"):
+        if getattr(options, name) is not None:
+            raise InputError(f"{name}: means nothing for several data sets; expected it left out")
+    called = _names(names)
+    known = []
+    for number, (name, data) in enumerate(datasets.items()):
+        if report is not None:
+            report(number, len(datasets))
+        known.append(_read(str(name), data, called, options))
+    return _together(known, called, options)
+
+
+def _names(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    called = tuple(names_of("names", names))
+    if len(called) != 2 or called[0] == called[1]:
+        raise InputError(f"names: {shown(names)}; expected two different ones")
+    return called
+
+
+def _read(name: str, data: Any, names: tuple[str, ...] | None, options: CompareOptions) -> _Known:
+    """Compare the two systems on one data set."""
+    try:
+        if isinstance(data, PairedCounts):
+            return _of_cases(name, data, names or ("A", "B"), options)
+        return _of_inputs(name, data, names, options)
+    except InputError as error:
+        if error.path is not None and name in str(error.path):
+            raise
+        raise InputError(f"{error.message} (data set {name!r})", error.path, error.line) from None
+
+
+def _of_cases(
+    name: str, cases: PairedCounts, names: tuple[str, ...], options: CompareOptions
+) -> _Known:
+    unit = "unit" if cases.has_units else "item"
+    metric = str(options.metric or "f1")
+    choices = replace(PairChoices.of(options, unit), in_group=True)
+    c = without_claims(compare_cases(cases, (names[0], names[1]), metric, choices))
+    units = cases.n_units if cases.has_units else int(cases.cases.sum())
+    return _known(name, c, cases, metric, "counts", (units, unit), (), options)
+
+
+def _of_inputs(
+    name: str, data: Any, names: tuple[str, ...] | None, options: CompareOptions
+) -> _Known:
+    gold, systems, own = _inputs(data)
+    chosen = replace(options, **own)
+    given, called = by_name(list(systems), names)
+    matched = match_inputs(gold, given, names=called, reading=chosen)
+    if matched.runs or len(matched.names) != 2:
+        raise InputError(f"datasets: {len(matched.names)} outputs; expected those of two systems")
+    unit = unit_of(matched, chosen.by)
+    result = compare_matched(matched, chosen, examples=False)
+    (c,) = result.comparisons
+    cases = cases_of_pair(matched, 0, 1, unit)
+    scored = scored_as(matched, c.metric)
+    facts = matched.task if matched.scheme is None else f"{matched.task}-{matched.scheme}"
+    sizes = result.units, result.unit
+    return _known(name, c, cases, scored, facts, sizes, result.notes, chosen)
+
+
+def _inputs(data: Any) -> tuple[Any, list[Any], dict[str, Any]]:
+    """The answer, the systems and the choices of one data set."""
+    if isinstance(data, (tuple, list)) and len(data) == 3:
+        return data[0], list(data[1:]), {}
+    if not isinstance(data, Mapping) or "gold" not in data:
+        raise InputError(
+            f"datasets: {shown(data)}; expected (gold, a, b), or a dictionary with gold, a and b"
+        )
+    own = {key: value for key, value in data.items() if key not in _OF_A_DATASET}
+    odd = next((key for key in own if key not in _READING), None)
+    if odd is not None:
+        ReadingOptions.of({odd: None})  # names the ones that there are
+    systems = [data[key] for key in ("a", "b") if key in data]
+    if len(systems) == 1:
+        raise InputError("datasets: one of a and b; expected both, or a table that holds both")
+    for key in ("columns", "only", "labels", "label_names", "probability_columns"):
+        if isinstance(own.get(key), list):
+            own[key] = tuple(own[key])
+    return data["gold"], systems, own
+
+
+def _known(
+    name: str,
+    c: Comparison,
+    cases: PairedCounts,
+    scored: str,
+    facts: str,
+    sizes: tuple[int, str],
+    notes: tuple[str, ...],
+    options: CompareOptions,
+) -> _Known:
+    """A data set with the one-sided p-values that counts need."""
+    cases = cases.grouped()
+    exchanged = "unit" if cases.has_units else "item"
+    sides = []
+    for alternative in ("greater", "less"):
+        test = randomization_test(
+            cases,
+            scored,
+            by=exchanged,
+            alternative=alternative,
+            beta=options.beta,
+            rng=0 if options.rng is None else options.rng,
+        )
+        ahead = c.difference if alternative == "greater" else -c.difference
+        decided = decision_pvalue(test.pvalue, one_sided(c.p_unit, ahead))
+        sides.append(1.0 if math.isnan(c.difference) else float(decided))
+    dataset = Dataset(name, *sizes, c, sides[0], sides[1], notes=notes)
+    return _Known(dataset, cases, scored, facts)
+
+
+def _together(
+    known: Sequence[_Known], names: tuple[str, ...] | None, options: CompareOptions
+) -> DatasetComparisons:
+    first = known[0].dataset.comparison
+    for one in known[1:]:
+        if one.dataset.comparison.metric != first.metric:
+            raise InputError(
+                f"metric: {known[0].dataset.dataset!r} is compared by {first.metric}, but "
+                f"{one.dataset.dataset!r} by {one.dataset.comparison.metric}; expected a metric "
+                f"for all"
+            )
+        if one.dataset.comparison.match != first.match:
+            raise InputError(
+                f"match: {known[0].dataset.dataset!r} is scored by {first.match or 'strict'}, but "
+                f"{one.dataset.dataset!r} by {one.dataset.comparison.match or 'strict'}; expected "
+                f"one for all"
+            )
+    a, b = names or _common_names(known)
+    sets = _adjusted([_renamed(one.dataset, a, b) for one in known])
+    result = DatasetComparisons(
+        a,
+        b,
+        first.metric,
+        options.level,
+        sets,
+        _count(b, [s.p_better for s in sets], [s.p_holm_better for s in sets], sets, options),
+        _count(a, [s.p_worse for s in sets], [s.p_holm_worse for s in sets], sets, options),
+        _mean(sets, options),
+        _pooled(known, a, b, options),
+        _spread(known, options),
+        notes=tuple(f"{s.dataset}: {note}" for s in sets for note in s.notes),
+        signature=_signature(known, options),
+    )
+    return replace(result, verdicts=sentences_of_datasets(result))
+
+
+def _common_names(known: Sequence[_Known]) -> tuple[str, str]:
+    """What the systems are called, if all data sets call them the same."""
+    pairs = {(one.dataset.comparison.a, one.dataset.comparison.b) for one in known}
+    return next(iter(pairs)) if len(pairs) == 1 else ("A", "B")
+
+
+def _renamed(dataset: Dataset, a: str, b: str) -> Dataset:
+    return replace(dataset, comparison=replace(dataset.comparison, a=a, b=b))
+
+
+def _adjusted(sets: Sequence[Dataset]) -> tuple[Dataset, ...]:
+    better = adjust_pvalues([s.p_better for s in sets]).tolist()
+    worse = adjust_pvalues([s.p_worse for s in sets]).tolist()
+    return tuple(
+        replace(s, p_holm_better=p, p_holm_worse=q)
+        for s, p, q in zip(sets, better, worse, strict=True)
+    )
+
+
+def _count(
+    system: str,
+    pvalues: Sequence[float],
+    holm: Sequence[float],
+    sets: Sequence[Dataset],
+    options: CompareOptions,
+) -> DatasetCount:
+    limit = (1 - options.level) * (1 + 1e-9)
+    return DatasetCount(
+        system,
+        count_of_conjunctions(pvalues, "bonferroni", options.level),
+        count_of_conjunctions(pvalues, "fisher", options.level),
+        tuple(partial_conjunction(pvalues, "bonferroni").tolist()),
+        tuple(partial_conjunction(pvalues, "fisher").tolist()),
+        tuple(s.dataset for s, p in zip(sets, holm, strict=True) if p <= limit),
+    )
+
+
+def _mean(sets: Sequence[Dataset], options: CompareOptions) -> MeanDifference:
+    compared = [s.comparison for s in sets]
+    most = span(compared[0].metric)
+    limits = [(c.difference, c.low, c.high) for c in compared]
+    estimate, low, high = mean_limits(limits, most=most)
+    posterior = MeanPosterior([c.posterior for c in compared], most=most)
+    told = all(no_verdict(c) is None or c.identical for c in compared)
+    nothing = (math.nan, math.nan, math.nan)
+    chances = posterior.probabilities(options.rope) if told else nothing
+    return MeanDifference(
+        estimate,
+        low,
+        high,
+        options.level,
+        *chances,
+        options.rope,
+        float(np.mean([c.score_a for c in compared])),
+        float(np.mean([c.score_b for c in compared])),
+        posterior,
+    )
+
+
+def _pooled(known: Sequence[_Known], a: str, b: str, options: CompareOptions) -> Comparison | None:
+    """All units in one test, where all data sets count the same things."""
+    same = {(one.scored, one.cases.has_negatives) for one in known}
+    if len(same) > 1:
+        return None
+    units = {one.dataset.comparison.by for one in known}
+    unit = next(iter(units)) if len(units) == 1 else "unit"
+    if any(one.cases.has_units for one in known):
+        cases = PairedCounts.concatenate([_with_units(one.cases) for one in known])
+    else:
+        cases = sum((one.cases for one in known[1:]), start=known[0].cases)
+    metric = known[0].dataset.comparison.metric
+    choices = PairChoices.of(options, unit)
+    return without_claims(compare_cases(cases, (a, b), metric, choices, scored=known[0].scored))
+
+
+def _with_units(cases: PairedCounts) -> PairedCounts:
+    """The cases with one row per unit; without units, every item is one."""
+    if cases.has_units:
+        return cases
+    width = 8 if cases.has_negatives else 7
+    return PairedCounts(np.eye(8)[:, :width][:width], cases.cases[:width])
+
+
+def _spread(known: Sequence[_Known], options: CompareOptions) -> Any:
+    from probative.inference.units import variance_of_difference
+
+    told = [variance_of_difference(one.cases, one.scored, beta=options.beta) for one in known]
+    return heterogeneity(
+        [one.dataset.comparison.difference for one in known],
+        [math.sqrt(variance) for variance, _ in told],
+        [freedom for _, freedom in told],
+    )
+
+
+def _signature(known: Sequence[_Known], options: CompareOptions) -> str:
+    first = known[0].dataset.comparison
+    tests = dict.fromkeys(
+        f"{one.dataset.comparison.test}-by-{one.dataset.comparison.by}" for one in known
+    )
+    return options.signature(
+        f"datasets:{len(known)}",
+        ",".join(dict.fromkeys(one.facts for one in known)),
+        first.metric,
+        first.method,
+        ",".join(tests),
+    )

@@ -1,0 +1,166 @@
+"""What the demonstration compares: data that come with the package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.counts import Counts
+from probative.data import load
+from probative.errors import InputError
+from probative.files import check_target
+from probative.inference.bayes import bayes_test
+from probative.jobs.compare import compare_matched
+from probative.jobs.score import score
+from probative.matching.items import Items
+from probative.matching.labels import averaged_labels
+from probative.matching.matched import Matched
+from probative.options import CompareOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probative.results import BayesTest, Comparisons, Scores
+
+
+# Written for this purpose: edit them and run the command again.
+_GOLD = """Ada	B-PER
+Lovelace	I-PER
+met	O
+Babbage	B-PER
+in	O
+London	B-LOC
+.	O
+
+The	O
+Royal	B-ORG
+Society	I-ORG
+printed	O
+her	O
+notes	O
+.	O
+
+Turin	B-LOC
+had	O
+heard	O
+of	O
+the	O
+Engine	O
+first	O
+.	O
+
+Menabrea	B-PER
+wrote	O
+it	O
+down	O
+for	O
+Geneva	B-LOC
+.	O
+
+Somerville	B-PER
+taught	O
+her	O
+at	O
+Kings	B-LOC
+Cross	I-LOC
+.	O
+"""
+_CHANGES = {
+    "old": {"Babbage": "O", "Royal": "O", "Society": "B-ORG", "Engine": "B-ORG", "Menabrea": "O"},
+    "new": {"Society": "O", "Cross": "O"},
+}
+SMALL_FILES = {
+    "gold.conll": _GOLD,
+    **{
+        f"{name}.conll": "".join(
+            f"{line.split()[0]}\t{changes.get(line.split()[0], line.split()[1])}\n"
+            if line
+            else "\n"
+            for line in _GOLD.splitlines()
+        )
+        for name, changes in _CHANGES.items()
+    },
+}
+
+# Words of three sentences, and two ways to cut them: one too little, one too much.
+SEGMENTATION = {
+    "gold": [
+        ["我们", "明天", "去", "图书馆"],
+        ["他", "喜欢", "研究", "生命", "的", "起源"],
+        ["南京", "市", "长江", "大桥", "很", "长"],
+    ],
+    "cuts too little": [
+        ["我们", "明天去", "图书馆"],
+        ["他", "喜欢", "研究", "生命的", "起源"],
+        ["南京市", "长江大桥", "很", "长"],
+    ],
+    "cuts too much": [
+        ["我们", "明", "天", "去", "图", "书", "馆"],
+        ["他", "喜欢", "研", "究", "生命", "的", "起源"],
+        ["南京", "市", "长江", "大", "桥", "很", "长"],
+    ],
+}
+
+
+def edited_file(folder: Path) -> Path | None:
+    """The first of the small files in a folder that is not as we wrote it, if any."""
+    for name, content in SMALL_FILES.items():
+        path = check_target(folder / name)
+        try:
+            edited = path.exists() and path.read_bytes() != content.encode()
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", path) from None
+        if edited:
+            return path
+    return None
+
+
+def shared_task() -> Matched:
+    """The seven systems of the WNUT 2017 shared task: who found which entity."""
+    data: dict[str, Any] = load("wnut17")
+    sentence, label, who = np.array(data["items"], dtype=np.int32).T
+    says = np.array([(who >> (i + 1)) & 1 for i in range(len(data["systems"]))], dtype=bool)
+    items = Items(
+        sentence, label, tuple(data["labels"]), (who & 1).astype(bool), says, data["sentences"]
+    )
+    averaged = averaged_labels(items, None)
+    return Matched("entities", tuple(data["systems"]), items, None, (), averaged=averaged)
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """What the demonstration shows.
+
+    Attributes
+    ----------
+    comparison
+        The seven systems of a shared task, each against the second best of them.
+    models, tests
+        Two chunkers of Wang and Li's experiments, and their Bayes tests in precision, recall, F1.
+    segmentation
+        Two word segmenters, one of which cuts too little and one too much.
+    """
+
+    comparison: Comparisons
+    models: tuple[str, str]
+    tests: tuple[BayesTest, ...]
+    segmentation: Scores
+
+
+def demonstrate(*, level: float = 0.95) -> Demonstration:
+    """Compute everything that the demonstration shows."""
+    task = load("bayes_test")["tasks"]["ner"]
+    a, b = ([Counts(*fold) for fold in task["folds"][side]] for side in ("a", "b"))
+    gold, *systems = SEGMENTATION.values()
+    return Demonstration(
+        comparison=compare_matched(shared_task(), CompareOptions(level=level)),
+        models=(task["models"]["a"], task["models"]["b"]),
+        tests=tuple(
+            bayes_test(a, b, metric, level=level) for metric in load("bayes_test")["metrics"]
+        ),
+        segmentation=score(
+            gold, *systems, names=list(SEGMENTATION)[1:], task="segmentation", level=level
+        ),
+    )

@@ -1,0 +1,404 @@
+"""Gates for releases: conditions on the difference that a build must meet.
+
+What is required must be shown twice: by the posterior, and by the test or by the interval. So a
+gate does not let pass what the verdict of the same comparison leaves open at the same confidence.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from math import isnan, nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative._validation import flag, fraction, one_of, open_probability, shown
+from probative.errors import InputError
+from probative.inference.allowance import CANDIDATES
+from probative.inference.differences import one_sided_low
+from probative.inference.multiplicity import adjust_pvalues
+from probative.jobs.ledger import Question, check_ledger, record
+from probative.results import (
+    Comparison,
+    Comparisons,
+    CurveComparison,
+    DatasetComparisons,
+    GateVerdict,
+)
+from probative.results.comparisons import one_sided
+from probative.wording.groups import words_of_disagreement
+from probative.wording.verdict import no_verdict, pvalue_of, strength
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from probative.results import DifferencePosterior
+
+
+# -----------------------------------------------------------------------------
+# What is required must be shown twice: by the posterior, and by the test or by the interval. So a
+# gate does not let pass what the verdict of the same comparison leaves open at the same
+# confidence.
+# -----------------------------------------------------------------------------
+
+GATES = ("fail-if-worse", "require-not-worse", "require-better")
+
+
+def check_gate(
+    kind: str, margin: float = 0.0, confidence: float = 0.95
+) -> tuple[str, float, float]:
+    """Check a gate before anything is computed."""
+    return (
+        one_of("kind", kind, GATES),
+        fraction("margin", margin),
+        open_probability("confidence", confidence),
+    )
+
+
+def gate(
+    comparisons: Comparison
+    | Comparisons
+    | CurveComparison
+    | DatasetComparisons
+    | Sequence[Comparison],
+    kind: str,
+    *,
+    margin: float = 0.0,
+    confidence: float = 0.95,
+    ledger: str | PathLike[str] | None = None,
+    candidates: str = "adaptive",
+    hide_scores: bool = False,
+) -> tuple[GateVerdict, ...]:
+    """Judge every challenger by a gate for releases.
+
+    Where there is no evidence (one unit, nothing to be found, an undefined score), no gate passes.
+    With several runs a gate asks about the procedures: what new runs would do counts, too. Then it
+    refuses a system with a single run, beside one with several. With groups, the whole and each
+    group are judged; the doubts of the groups are adjusted for their number by Holm's method.
+
+    Parameters
+    ----------
+    comparisons
+        What `compare` returns, or comparisons of it; each challenger's first one with the
+        baseline counts. Of what `compare_datasets` returns, the mean difference does; of what
+        `compare_curves` returns, average precision (its `comparisons` have the others).
+    kind
+        "fail-if-worse": P(B - A < -margin) must stay below the confidence. "require-not-worse":
+        P(B - A > -margin) must reach it, and the lower end of the one-sided interval must exceed
+        -margin. "require-better": P(B - A > margin) must reach it, and that end must exceed margin;
+        without a margin, the one-sided p-value must be at most 1 - confidence instead.
+    margin, confidence
+        A fraction of 1, and a probability.
+    ledger
+        A file that every use of a test set is written to, with the verdict. The confidence then
+        holds for all uses together: with every look, a gate asks for more.
+    candidates
+        With a ledger: "adaptive" if a candidate may depend on the verdicts on those before it,
+        "independent" if candidates depend on nothing that was seen of this test set.
+    hide_scores
+        Whether nothing but the verdict is told, here and to whoever makes the next candidate: the
+        probability is left out. The ledger has it written down.
+
+    Returns
+    -------
+    tuple of GateVerdict
+        One for each challenger, and with groups one more for each group, whose name is `group`;
+        `passed` says whether it holds, and `str` why.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> gold = [["B-PER", "O"]] * 60
+    >>> old, new = [["O", "O"]] * 30 + gold[:30], [["O", "O"]] * 5 + gold[:55]
+    >>> comparisons = pv.compare(gold, old, new, names=["old", "new"], metric="recall")
+    >>> (verdict,) = pv.gate(comparisons, "require-better", margin=0.02)
+    >>> verdict.passed
+    True
+    """
+    kind, margin, confidence = check_gate(kind, margin, confidence)
+    check_ledger_options(kind, ledger, candidates)
+    if isinstance(comparisons, DatasetComparisons):
+        if ledger is not None:
+            raise InputError("ledger: counts the looks at one test set; expected no data sets")
+        verdicts: tuple[GateVerdict, ...] = (_judge_mean(comparisons, kind, margin, confidence),)
+    else:
+        wanted = _listed(comparisons)
+        baseline, metric = wanted[0].a, wanted[0].metric
+        first = [c for c in wanted if (c.a, c.metric) == (baseline, metric)]
+        counting = [_Judged.of(c, comparisons, kind, margin) for c in _that_count(first)]
+        verdicts = tuple(one.verdict(confidence) for one in counting)
+        if ledger is not None:
+            shown = not flag("hide_scores", hide_scores)
+            verdicts = _by_ledger(verdicts, counting, comparisons, ledger, candidates, shown=shown)
+        verdicts += tuple(
+            found
+            for one, whole in zip(counting, verdicts, strict=True)
+            for found in one.of_groups(whole.confidence)
+        )
+    return tuple(map(_hide, verdicts)) if flag("hide_scores", hide_scores) else verdicts
+
+
+def check_ledger_options(kind: str, ledger: object, candidates: str = CANDIDATES[0]) -> None:
+    """Check what a gate with a ledger is told, before anything is computed."""
+    one_of("candidates", candidates, CANDIDATES)
+    if ledger is None:
+        if candidates != CANDIDATES[0]:
+            raise InputError("candidates: means nothing without a ledger; expected ledger=")
+        return
+    if kind == "fail-if-worse":
+        raise InputError(
+            "ledger: bounds how often what is no better passes, and fail-if-worse lets pass "
+            "without evidence; expected require-better or require-not-worse"
+        )
+    check_ledger(ledger)
+
+
+def _by_ledger(
+    verdicts: Sequence[GateVerdict],
+    judged: Sequence[_Judged],
+    comparisons: object,
+    ledger: str | PathLike[str],
+    candidates: str,
+    *,
+    shown: bool,
+) -> tuple[GateVerdict, ...]:
+    """The same gates at the confidence that is left to their test set."""
+    found = comparisons.fingerprints if isinstance(comparisons, Comparisons) else None
+    if not isinstance(comparisons, Comparisons) or found is None:
+        raise InputError(
+            "ledger: the comparison does not know its test set; expected what "
+            "compare(..., fingerprints=True) returns"
+        )
+    choices = comparisons.signature.partition("|")[2]
+    questions = [
+        Question(
+            found,
+            *(v.a, v.b, v.metric, v.kind, v.margin, v.confidence),
+            f"{choices}|{v.question or 'models'}",
+            candidates,
+            one.doubt_of_all(),
+            shown,
+        )
+        for v, one in zip(verdicts, judged, strict=True)
+    ]
+    passed, uses = record(ledger, questions)
+    return tuple(
+        replace(one.verdict(1 - use.threshold), passed=holds, use=use)
+        for one, holds, use in zip(judged, passed, uses, strict=True)
+    )
+
+
+def _hide(verdict: GateVerdict) -> GateVerdict:
+    # why there is no evidence tells more than that there is none
+    return replace(
+        verdict, probability=nan, pvalue=None, least=None, reason=None, warning=None, hidden=True
+    )
+
+
+def _that_count(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """One comparison per challenger: of several runs that of the procedures, where there is one."""
+    answered = {(c.a, c.b) for c in comparisons if c.question == "procedures"}
+    return [c for c in comparisons if c.question == "procedures" or (c.a, c.b) not in answered]
+
+
+def _listed(comparisons: object) -> Sequence[Comparison]:
+    """The comparisons, one or many."""
+    if isinstance(comparisons, Comparison):
+        return (comparisons,)
+    if isinstance(comparisons, (Comparisons, CurveComparison)):
+        return comparisons.comparisons
+    listed = comparisons if isinstance(comparisons, (list, tuple)) else ()
+    if not listed or not all(isinstance(c, Comparison) for c in listed):
+        raise InputError(
+            f"comparisons: {shown(comparisons)}; expected what compare() returns, or its "
+            f"comparisons"
+        )
+    return listed
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What a gate asks of a challenger: of the whole, and of each group."""
+
+    comparison: Comparison
+    kind: str
+    margin: float
+    group: str | None = None
+    groups: tuple[_Judged, ...] = ()
+    warning: str | None = None
+
+    @classmethod
+    def of(cls, c: Comparison, result: object, kind: str, margin: float) -> _Judged:
+        """Return what is asked of a comparison that belongs to this result."""
+        if not isinstance(result, Comparisons) or result.groups is None:
+            return cls(c, kind, margin)
+        groups = tuple(
+            cls(own.of_pair(c.a, c.b, c.metric), kind, margin, own.group) for own in result.groups
+        )
+        said = [
+            words_of_disagreement(summary)
+            for summary in result.group_summaries or ()
+            if (summary.a, summary.b, summary.metric) == (c.a, c.b, c.metric)
+        ]
+        return cls(c, kind, margin, None, groups, next(iter(filter(None, said)), None))
+
+    @property
+    def reason(self) -> str | None:
+        """Why nothing can be judged, or None."""
+        c = self.comparison
+        if self.group is not None and c.identical:
+            return None
+        found = no_verdict(c) or _without_runs(c)
+        return found or ("the probability is not known" if isnan(self.probability) else None)
+
+    @property
+    def probability(self) -> float:
+        """Of the difference that the gate asks about."""
+        c = self.comparison
+        # identical outputs are neither better nor worse, whatever a posterior says of their items
+        if c.identical:
+            return float(self.kind == "require-not-worse")
+        return _tail(c.posterior, self.kind, self.margin)
+
+    def doubt(self) -> float:
+        """The least doubt at which what the gate requires is shown; NaN without evidence.
+
+        Of "fail-if-worse": at which it is shown that B is worse.
+        """
+        c = self.comparison
+        if self.reason:
+            return nan
+        if c.identical:
+            return float(self.kind != "require-not-worse")
+        if self.kind == "fail-if-worse":
+            return float(c.posterior.sf(-self.margin))
+        by_posterior = float(c.posterior.cdf(self._boundary))
+        if self._by_test:
+            return max(by_posterior, self._pvalue)
+        return max(by_posterior, _doubt_of_interval(c.posterior, self._boundary))
+
+    def doubt_of_all(self) -> float:
+        """The same for the whole and all groups together."""
+        return float(np.max([self.doubt(), *self._adjusted()]))
+
+    def _adjusted(self) -> list[float]:
+        """The doubts of the groups, adjusted by Holm's method; NaN without evidence."""
+        doubts = np.array([one.doubt() for one in self.groups])
+        known = ~np.isnan(doubts)
+        doubts[known] = adjust_pvalues(doubts[known])
+        return [float(doubt) for doubt in doubts]
+
+    @property
+    def _boundary(self) -> float:
+        return self.margin if self.kind == "require-better" else -self.margin
+
+    @property
+    def _by_test(self) -> bool:
+        """Whether the p-value stands beside the posterior, or else the interval."""
+        asks_for_any = self.kind == "require-better" and self.margin == 0
+        return asks_for_any and not isnan(self.comparison.pvalue)
+
+    @property
+    def _pvalue(self) -> float:
+        """Of the one-sided test that B is better, adjusted where the verdict's is."""
+        c = self.comparison
+        # the doubts of groups are adjusted together
+        decides = pvalue_of(c) if self.group is None else c.p_decision
+        return one_sided(decides, c.difference)
+
+    def verdict(self, confidence: float) -> GateVerdict:
+        """Judge at this confidence."""
+        return self._verdict(confidence, self.doubt())
+
+    def of_groups(self, confidence: float) -> list[GateVerdict]:
+        """Judge every group, by doubts that allow for their number."""
+        found = zip(self.groups, self._adjusted(), strict=True)
+        return [one._verdict(confidence, doubt) for one, doubt in found]
+
+    def _verdict(self, confidence: float, doubt: float) -> GateVerdict:
+        c, reason = self.comparison, self.reason
+        plain = reason or c.identical or self.kind == "fail-if-worse"
+        shown = doubt <= (1 - confidence) * (1 + 1e-9)
+        passed = not reason and (not shown if self.kind == "fail-if-worse" else shown)
+        pvalue = least = None
+        if not plain and self.group is None:
+            pvalue = self._pvalue if self._by_test else None
+            least = None if self._by_test else one_sided_low(c.posterior, confidence)
+        open_above = passed and self.kind == "require-better" and strength(c) is None
+        return GateVerdict(
+            self.kind,
+            c.a,
+            c.b,
+            c.metric,
+            self.margin,
+            confidence,
+            nan if reason else self.probability,
+            passed,
+            reason,
+            c.question,
+            c.match,
+            pvalue=pvalue,
+            least=least,
+            group=self.group,
+            doubt=None if self.group is None or reason else doubt,
+            warning=self.warning,
+            one_sided_only=open_above,
+        )
+
+
+def _doubt_of_interval(posterior: DifferencePosterior, boundary: float) -> float:
+    """The least doubt at which the one-sided interval lies above a boundary."""
+    if not one_sided_low(posterior, 0.5) > boundary:
+        return 1.0
+    low, high = -12.0, math.log10(0.5)  # powers of ten
+    for _ in range(40):
+        middle = (low + high) / 2
+        above = one_sided_low(posterior, 1 - 10**middle) > boundary
+        low, high = (low, middle) if above else (middle, high)
+    return float(10**high)
+
+
+def _judge_mean(
+    result: DatasetComparisons, kind: str, margin: float, confidence: float
+) -> GateVerdict:
+    """Of several data sets, the mean difference over them counts."""
+    mean = result.mean
+    reason = None
+    if isnan(mean.p_b_better):
+        reason = "on one of the data sets there is no evidence"
+    probability = nan if reason else _tail(mean.posterior, kind, margin)
+    worse, least = kind == "fail-if-worse", None
+    passed = probability < confidence if worse else probability >= confidence
+    if not worse and not reason:
+        least = one_sided_low(mean.posterior, confidence)
+        passed = passed and least > (margin if kind == "require-better" else -margin)
+    pair = result.a, result.b
+    return GateVerdict(
+        kind,
+        *pair,
+        result.metric,
+        margin,
+        confidence,
+        probability,
+        passed,
+        reason,
+        "mean",
+        result.match,
+        least=least,
+    )
+
+
+def _without_runs(c: Comparison) -> str | None:
+    """Why nothing can be said about new runs, where a system has several."""
+    if c.question == "models" and max((c.runs or {}).values(), default=1) > 1:
+        return "what new runs would do is not known: " + (c.note or "one run of a system")
+    return None
+
+
+def _tail(posterior: DifferencePosterior, kind: str, margin: float) -> float:
+    """The probability that a gate asks about."""
+    if kind == "fail-if-worse":
+        return float(posterior.cdf(-margin))
+    return float(posterior.sf(margin if kind == "require-better" else -margin))

@@ -1,0 +1,319 @@
+"""Compare systems group by group, and judge what the groups show together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative.counts import Counts
+from probative.inference.groups import heterogeneity
+from probative.inference.intervals import interval
+from probative.inference.multiplicity import adjust_pvalues
+from probative.jobs.runs import without_claims
+from probative.metrics import NEEDS_TN, TABLE, Metric, ratio
+from probative.results import Group, GroupSummary, GroupWeight, SystemScores
+from probative.wording.groups import sentences_of_groups, words_of_disagreement
+from probative.wording.verdict import no_verdict, pvalue_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from probative.counts import PairedCounts
+    from probative.results import Comparison, Comparisons, Interval
+
+
+# -----------------------------------------------------------------------------
+# Do the groups agree with each other, and with all of them together?
+#
+# The overall score of a system is a mean of its scores in the groups, weighted by its
+# denominators. Those of accuracy and recall are the same for both systems: then the overall
+# difference is a mean of the groups' differences, and cannot have another sign than all of them.
+# Those of precision and F1 grow with what a system returns. Then it can: Simpson's paradox.
+# -----------------------------------------------------------------------------
+
+
+def summarize(
+    whole: Comparison, groups: Sequence[Group], column: str, *, level: float, beta: float = 1.0
+) -> GroupSummary:
+    """What the groups say together about one pair and metric.
+
+    Parameters
+    ----------
+    whole
+        The comparison over all groups.
+    groups
+        The groups, p-values adjusted.
+    column
+        What the groups are told by.
+    level
+        The level at which a difference is decided.
+    beta
+        The weight of recall in F-beta.
+    """
+    a, b, metric = whole.a, whole.b, whole.metric
+    own = {group.group: group.of_pair(a, b, metric) for group in groups}
+    decided = {name: c for name, c in own.items() if is_decided(c, level)}
+    summary = GroupSummary(
+        a=a,
+        b=b,
+        metric=metric,
+        column=column,
+        difference=whole.difference,
+        groups=len(groups),
+        tested=sum(can_be_tested(c) for c in own.values()),
+        tests=sum(
+            can_be_tested(c) for g in groups for c in g.comparisons or () if c.metric == metric
+        ),
+        better=tuple(name for name, c in decided.items() if c.difference > 0),
+        worse=tuple(name for name, c in decided.items() if c.difference < 0),
+        ahead=sum(c.difference > 0 for c in own.values()),
+        behind=sum(c.difference < 0 for c in own.values()),
+        heterogeneity=heterogeneity(
+            [c.difference for c in own.values()],
+            [_number(c.standard_error) for c in own.values()],
+            [_number(c.degrees_of_freedom) for c in own.values()],
+        ),
+    )
+    found = _disagreements(summary, whole, level)
+    summary = replace(summary, disagreements=found)
+    if "reversal" in found:
+        summary = replace(summary, weights=_weights(groups, a, b, metric, beta))
+    return replace(summary, sentences=sentences_of_groups(summary, whole, groups))
+
+
+def is_decided(c: Comparison, level: float) -> bool:
+    """Whether a pair is known to differ, by the p-value that counts."""
+    return no_verdict(c) is None and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
+
+
+def can_be_tested(c: Comparison) -> bool:
+    """Whether the test of a comparison could have found anything."""
+    one_unit = c.observed_units is not None and c.observed_units < 2
+    nothing = c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN
+    return not (c.identical or nothing or one_unit)
+
+
+def _number(value: float | None) -> float:
+    return nan if value is None else value
+
+
+def _disagreements(s: GroupSummary, whole: Comparison, level: float) -> tuple[str, ...]:
+    """In which ways the groups contradict each other or all of them together, with confidence."""
+    found = []
+    if s.better and s.worse:
+        found.append("mixed")
+    if not is_decided(whole, level):
+        return tuple(found)
+    with_it, against = (s.ahead, s.behind) if whole.difference > 0 else (s.behind, s.ahead)
+    opposed = s.worse if whole.difference > 0 else s.better
+    if not opposed:
+        return tuple(found)
+    if not with_it and against > 1:
+        found.append("reversal")
+    elif against > with_it:
+        found.append("against-most")
+    return tuple(found)
+
+
+def _weights(
+    groups: Sequence[Group], a: str, b: str, metric: str, beta: float
+) -> tuple[GroupWeight, ...] | None:
+    """How much every group weighs in the overall score of either system."""
+    if not isinstance(TABLE.get(metric), Metric):
+        return None  # a macro average, say, is no mean over groups
+    tables = [{system.name: system.counts for system in group.systems} for group in groups]
+
+    def shares(name: str) -> list[float]:
+        bottoms = [_bottom(table[name], metric, beta) for table in tables]
+        return [bottom / sum(bottoms) for bottom in bottoms]
+
+    rows = zip(groups, shares(a), shares(b), strict=True)
+    return tuple(
+        GroupWeight(
+            group.group,
+            group.of_pair(a, b, metric).score_a,
+            weight_a,
+            group.of_pair(a, b, metric).score_b,
+            weight_b,
+        )
+        for group, weight_a, weight_b in rows
+    )
+
+
+def _bottom(counts: Counts, metric: str, beta: float) -> float:
+    """The denominator of a score, which is its weight in that of all groups."""
+    return float(ratio(counts, metric, beta=beta)[1])
+
+
+# -----------------------------------------------------------------------------
+# From the comparisons of every group to what they say together.
+#
+# Whoever has the comparisons of a pair in every group, from items or from counts alone, hands them
+# over as `Group` objects; p-values are adjusted here, and what the groups say together is found
+# out.
+# -----------------------------------------------------------------------------
+
+_CROSSING = (
+    "{n:,} {unit}{s} with rows in several groups of {column!r}: each group counts its own rows, so "
+    "that the groups are not independent of each other"
+)
+
+
+def with_groups(
+    whole: Comparisons,
+    groups: Sequence[Group],
+    column: str,
+    *,
+    beta: float = 1.0,
+    crossing: int = 0,
+) -> Comparisons:
+    """A comparison with what it says in each group, and what the groups say together.
+
+    Parameters
+    ----------
+    whole
+        The comparison of all groups together.
+    groups
+        Every group with the comparisons of the same pairs and metrics, as each test gave them.
+    column
+        What the groups are told by.
+    beta
+        The weight of recall in F-beta.
+    crossing
+        How many units have rows in several groups.
+    """
+    adjusted = adjust_groups(groups)
+    notes = whole.notes
+    if crossing:
+        words = {"n": crossing, "unit": whole.unit, "s": "" if crossing == 1 else "s"}
+        notes = (*notes, _CROSSING.format(column=column, **words))
+    summaries = tuple(
+        summarize(c, adjusted, column, level=whole.level, beta=beta) for c in whole.comparisons
+    )
+    # a verdict per pair, on the first metric
+    said = [words_of_disagreement(summary) for summary in summaries[: len(whole.verdicts)]]
+    verdicts = [
+        verdict if words is None else f"{verdict} But {words}."
+        for verdict, words in zip(whole.verdicts, said, strict=True)
+    ]
+    return replace(
+        whole,
+        groups=adjusted,
+        group_summaries=summaries,
+        verdicts=tuple(verdicts),
+        notes=notes,
+    )
+
+
+def adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
+    """The same groups with p-values that allow for their number and for that of pairs.
+
+    Every metric is a family of its own. A test whose p-value is 1 whatever the systems say is none:
+    of one unit, of identical outputs, or where there is nothing to be found.
+    """
+    metrics = dict.fromkeys(c.metric for group in groups for c in group.comparisons or ())
+    for metric in metrics:
+        groups = _adjust_metric(groups, metric)
+    return tuple(groups)
+
+
+def _adjust_metric(groups: Sequence[Group], metric: str) -> list[Group]:
+    tests = [
+        c.p_decision
+        for group in groups
+        for c in group.comparisons or ()
+        if c.metric == metric and can_be_tested(c)
+    ]
+    holm = iter(adjust_pvalues(tests).tolist())
+    bh = iter(adjust_pvalues(tests, "benjamini-hochberg").tolist())
+
+    def adjust(c: Comparison) -> Comparison:
+        if c.metric != metric:
+            return c
+        if not can_be_tested(c):
+            return replace(c, p_adjusted=1.0, p_bh=1.0)
+        return replace(c, p_adjusted=next(holm), p_bh=next(bh))
+
+    return [
+        replace(group, comparisons=tuple(map(adjust, group.comparisons or ()))) for group in groups
+    ]
+
+
+# -----------------------------------------------------------------------------
+# A group from what is known of it: items of systems, or the cases of their pairs alone.
+# -----------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    Pair = tuple[str, str]
+
+
+def group_of_cases(
+    name: str,
+    cases: Mapping[Pair, PairedCounts],
+    metrics: Sequence[str],
+    judge: Callable[[PairedCounts, Pair, str], Comparison],
+    *,
+    level: float = 0.95,
+    beta: float = 1.0,
+    all_classes: bool = False,
+) -> Group:
+    """What a group says, from the cases of every pair of systems in it.
+
+    Parameters
+    ----------
+    name
+        The group.
+    cases
+        The cases by pair, the baseline's name first: one row per unit (with multiplicities, where
+        equal units are kept once), or one table of independent items.
+    metrics
+        What is compared.
+    judge
+        Compares a pair by a metric: `probative.jobs.compare.compare_cases` with its choices.
+    level, beta
+        Of the intervals of scores; the weight of recall in F-beta.
+    all_classes
+        Whether these are right and wrong answers over all classes of single-label data: then every
+        score is the share of right ones, and what was given instead is no item of its own.
+    """
+    comparisons = [
+        without_claims(judge(paired, pair, metric))
+        for metric in metrics
+        for pair, paired in cases.items()
+    ]
+    first = next(iter(cases.values()))
+    systems: dict[str, SystemScores] = {}
+    for pair, paired in cases.items():
+        for system, counts in zip(pair, (paired.a, paired.b), strict=True):
+            if system not in systems:
+                scores = _scores(counts, metrics, level, beta, all_classes=all_classes)
+                total = counts.sum() if counts.shape else counts
+                # an answer that is wrong is one too many, and one is missing
+                shown = Counts(total.tp, total.fn, total.fn) if all_classes else total
+                systems[system] = SystemScores(system, shown, scores)
+    rows = int(first.total().cases.sum())
+    units = first.n_units if first.has_units else rows
+    return Group(name, rows, units, tuple(systems.values()), tuple(comparisons))
+
+
+def _scores(
+    counts: Counts, metrics: Sequence[str], level: float, beta: float, *, all_classes: bool
+) -> tuple[Interval, ...]:
+    clustered = bool(np.ndim(counts.tp))
+    return tuple(
+        replace(
+            interval(
+                counts,
+                "recall" if all_classes else metric,
+                level=level,
+                beta=beta,
+                clustered=clustered,
+            ),
+            metric=metric,
+            signature="",
+        )
+        for metric in metrics
+    )

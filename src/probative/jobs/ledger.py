@@ -1,0 +1,539 @@
+"""Record every use that gates make of a test set; survive crashes and two writers at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from probative._validation import shown
+from probative.errors import InputError
+from probative.files import check_target
+from probative.inference.allowance import CANDIDATES, allowance, is_worn_out, looks_left
+from probative.options import sign
+from probative.results.ledger import SKETCH, GateUse, Ledger, TestSet, TestSetUse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from probative.results.ledger import Fingerprints
+
+
+# -----------------------------------------------------------------------------
+# The file of a ledger: one line per use of a test set, and never a torn or lost one.
+#
+# One exclusive lock is held from reading what came before until the new line is on the disk; it
+# ends with the process, however that ends. Every line has the number of its look and a checksum,
+# which takes that of the line before into account. The first line says how many follow and what
+# the last checksum is: it is written after them, so that lines that are missing at the end are
+# noticed.
+# -----------------------------------------------------------------------------
+
+_FORMAT = "probative ledger 1"
+_START = json.dumps({"format": _FORMAT})[:-1].encode()  # of every line
+_DIGITS = 16  # of a checksum
+_LOCKED = 2**40  # of Windows, where a lock keeps others from reading: a byte behind all others
+
+
+class End(NamedTuple):
+    """Where what is whole of a file ends: its bytes, its uses, and the checksum of the last."""
+
+    size: int = 0
+    uses: int = 0
+    check: str = "0" * _DIGITS
+
+
+@contextmanager
+def open_locked(path: Path | str) -> Iterator[IO[bytes]]:
+    """The file, open for this process alone."""
+    target = check_target(path)
+    fresh = not target.exists()
+    try:
+        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        with os.fdopen(descriptor, "r+b", buffering=0) as file:
+            lock(file, path)
+            if fresh:
+                _keep_name(target.parent)
+            yield file
+    except OSError as error:
+        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
+
+
+def lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
+    """Wait until nobody else has the file; the lock ends when it is closed."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+        import time
+
+        while True:
+            file.seek(_LOCKED)
+            try:
+                place = file.fileno()
+                msvcrt.locking(place, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+    except OSError as error:
+        raise InputError(
+            f"cannot be locked ({reason_of(error)}), and two writers could spoil it; expected a "
+            f"file system that has locks",
+            path,
+        ) from None
+
+
+def _keep_name(folder: Path) -> None:
+    """Make sure that the name of a new file outlasts a loss of power, where that can be asked."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows opens no folders
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def append_uses(file: IO[bytes], path: Path | str, end: End, uses: Sequence[TestSetUse]) -> None:
+    """Put uses behind what is whole, on the disk; or leave the file as it was."""
+    lines, check = lines_of(uses, end.check)
+    file.seek(0)
+    head = file.read(min(end.size, len(_head(end))))
+    if not head:
+        lines = _head(End()) + lines
+    else:
+        file.seek(end.size - 1)
+        lines = lines if file.read(1) == b"\n" else b"\n" + lines
+    try:
+        file.truncate(end.size)
+        _write(file, end.size, lines)
+        # what is cut off from now on is missed
+        _write(file, 0, _head(End(uses=end.uses + len(uses), check=check)))
+    except OSError as error:
+        file.truncate(end.size)
+        file.seek(0)
+        file.write(head)
+        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
+
+
+def _write(file: IO[bytes], place: int, content: bytes) -> None:
+    file.seek(place)
+    left = memoryview(content)
+    while left:
+        left = left[file.write(left) :]
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], End, tuple[str, ...]]:
+    """Return the uses in a file, where what is whole ends, and what is to be said of the rest."""
+    file.seek(0)
+    data = file.read()
+    size = data.rfind(b"\n") + 1
+    rest = data[size:]
+    if size and rest.startswith(_START) and rest.endswith(b"}"):  # whole, but for the line's end
+        size, rest = len(data), b""
+    head, *lines = data[:size].splitlines() or [_head(End()).rstrip()]
+    told = _parse_head(head, path)
+    uses, check = [], End().check
+    for number, line in enumerate(lines, 2):
+        use, check = _parse(line, check, path, number)
+        uses.append(use)
+        if len(uses) == told.uses and check != told.check:
+            raise _damaged(path, number)
+    if len(uses) < told.uses:
+        raise InputError(
+            f"has {len(uses)} uses of test sets, and had {told.uses}: lines were cut from its end; "
+            f"expected the file as it was written",
+            path,
+        )
+    end = End(size, len(uses), check)
+    if not rest:
+        return uses, end, ()
+    ours = rest.startswith(_START) or _START.startswith(rest)
+    if not ours and not size and rest.strip(b"\0"):
+        raise _no_ledger(path)
+    note = (
+        f"{path}: its last line is torn ({len(rest)} bytes), since a writer was stopped before it "
+        f"told its verdict; the next use writes over it"
+    )
+    return uses, end, (note,)
+
+
+def _head(end: End) -> bytes:
+    """Return the first line, as long whatever it says."""
+    content = {"format": _FORMAT, "uses": f"{end.uses:012}", "check": end.check}
+    return json.dumps(content).encode() + b"\n"
+
+
+def _parse_head(line: bytes, path: Path | str) -> End:
+    if not line.startswith(_START):
+        raise _no_ledger(path)
+    try:
+        content = json.loads(line)
+        told = End(uses=int(content["uses"]), check=content["check"])
+        known = _head(told).rstrip() == line
+    except (ValueError, KeyError, TypeError, RecursionError):
+        known = False
+    if not known:
+        raise _damaged(path, 1)
+    return told
+
+
+def _parse(line: bytes, before: str, path: Path | str, number: int) -> tuple[TestSetUse, str]:
+    """Return a use from its line, and its checksum; not a byte may have changed."""
+    if not line.startswith(_START):
+        raise InputError(
+            "is damaged: this is no line of a ledger; expected it as it was", path, number
+        )
+    try:
+        content = json.loads(line)
+        check = content.pop("check")
+        known = _check_of(content, before) == check
+        del content["format"]
+        content["sketch"] = tuple(content["sketch"])
+        use = TestSetUse(**content)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        known = False
+    if not known or use.candidates not in CANDIDATES or not 0 < use.threshold < 1:
+        raise _damaged(path, number)
+    return use, check
+
+
+def _damaged(path: Path | str, number: int) -> InputError:
+    return InputError(
+        "is damaged: its checksum does not fit, or a line before it was changed, removed or put "
+        "in; expected the lines as they were written",
+        path,
+        number,
+    )
+
+
+def _no_ledger(path: Path | str) -> InputError:
+    return InputError("is no ledger of gates; expected one, or the name of a new file", path)
+
+
+def lines_of(uses: Sequence[TestSetUse], check: str) -> tuple[bytes, str]:
+    """Return uses as lines behind one with this checksum, and the last checksum."""
+    lines = []
+    for use in uses:
+        content = {"format": _FORMAT} | {f.name: getattr(use, f.name) for f in fields(use)}
+        content["sketch"] = list(use.sketch)
+        check = _check_of(content, check)
+        lines.append(json.dumps(content | {"check": check}).encode() + b"\n")
+    return b"".join(lines), check
+
+
+def _check_of(content: dict[str, Any], before: str) -> str:
+    return hashlib.sha256((before + json.dumps(content)).encode()).hexdigest()[:_DIGITS]
+
+
+def reason_of(error: OSError) -> str:
+    """Why the system refused, in words."""
+    return os.strerror(error.errno) if error.errno is not None else str(error)
+
+
+# -----------------------------------------------------------------------------
+# A file of every use that gates made of test sets; it survives crashes and two writers at once.
+#
+# A use is written down, and is on the disk, before anybody is told the verdict. One exclusive lock
+# is held from reading what came before until the new line is there, so that no two uses get the
+# same allowance; it ends with the process, however that ends.
+# -----------------------------------------------------------------------------
+
+_SURE = 1e-9  # doubt below which probabilities are not known well enough
+_ALIKE = 0.5  # the share of known units from which on a test set is no new one
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a gate asks of a test set.
+
+    Attributes
+    ----------
+    test_set
+        The answer and the outputs.
+    a, b, metric, kind, margin, confidence, choices
+        As `TestSetUse` has them.
+    candidates
+        How candidates come about.
+    doubt
+        1 - P of what the gate asks for; NaN where there is no evidence.
+    scores_shown
+        Whether more than the verdict is shown.
+    """
+
+    test_set: Fingerprints
+    a: str
+    b: str
+    metric: str
+    kind: str
+    margin: float
+    confidence: float
+    choices: str
+    candidates: str
+    doubt: float
+    scores_shown: bool
+
+
+def record(
+    path: str | os.PathLike[str], questions: Sequence[Question]
+) -> tuple[list[bool], list[GateUse]]:
+    """Decide these questions by what is left of their test set, and write them down.
+
+    Parameters
+    ----------
+    path
+        The ledger; it is made where it is missing.
+    questions
+        One per candidate.
+
+    Returns
+    -------
+    tuple
+        Whether each passes, and what each has used.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    path = Path(path)
+    new: list[TestSetUse] = []
+    told = []
+    with open_locked(path) as file:
+        known, end, notes = read_uses(file, path)
+        for question in questions:
+            use, said = _decide(question, known, new, now)
+            new.append(use)
+            told.append(replace(said, note=notes[0] if notes else None))
+        append_uses(file, path, end, new)
+    return [use.passed for use in new], told
+
+
+def read_ledger(path: Path | str) -> Ledger:
+    """Read a ledger of gates: which test sets were used how often, and what is left of them.
+
+    Parameters
+    ----------
+    path
+        The file that was given as `ledger` to a gate.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import probative as pv
+    >>> place = Path(tempfile.mkdtemp()) / "gates.jsonl"
+    >>> gold = [["B-PER", "O"]] * 60
+    >>> old, new = [["O", "O"]] * 30 + gold[:30], [["O", "O"]] * 5 + gold[:55]
+    >>> found = pv.compare(gold, old, new, names=["old", "new"], fingerprints=True)
+    >>> (verdict,) = pv.gate(found, "require-better", ledger=place)
+    >>> ledger = pv.read_ledger(place)
+    >>> ledger.sets[0].looks, ledger.sets[0].passes
+    (1, 1)
+    """
+    try:
+        with Path(path).open("rb") as file:
+            lock(file, path, shared=True)
+            uses, _, notes = read_uses(file, path)
+    except OSError as error:
+        raise InputError(f"cannot be read: {reason_of(error)}", path) from None
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"ledger: {shown(path)}; expected a path") from None
+    sets = dict.fromkeys(use.test_set for use in uses)
+    return Ledger(
+        str(path),
+        tuple(_test_set([use for use in uses if use.test_set == name]) for name in sets),
+        tuple(uses),
+        notes,
+        sign("ledger"),
+    )
+
+
+def check_ledger(path: object) -> Path:
+    """The ledger, if it can be one: asked before anything is computed."""
+    if not isinstance(path, (str, os.PathLike)) or isinstance(path, bytes) or not str(path):
+        raise InputError(f"ledger: {shown(path)}; expected a path")
+    place = Path(path)
+    if check_target(place).exists():
+        read_ledger(place)
+    return place
+
+
+# --- what a use may ask for -----------------------------------------------------------------------
+
+
+def _decide(
+    question: Question, past: Sequence[TestSetUse], at_once: Sequence[TestSetUse], now: str
+) -> tuple[TestSetUse, GateUse]:
+    """The verdict on a question, given the uses so far and those of the same moment."""
+    known = [*past, *at_once]
+    name, overlap = _which(question.test_set, known)
+    own = [use for use in known if use.test_set == name]
+    _refuse_another_way(question, own)
+    before = next((use for use in own if _is_same(use, question)), None)
+    if before is not None:
+        use = replace(
+            before,
+            time=now,
+            answer=question.test_set.name,
+            a=question.a,
+            b=question.b,
+            repeated=True,
+            scores_shown=question.scores_shown,
+        )
+    else:
+        verdicts = _verdicts(own)
+        threshold = allowance(question.candidates, verdicts, 1 - question.confidence)
+        use = TestSetUse(
+            now,
+            name,
+            question.test_set.name,
+            question.test_set.units,
+            question.test_set.unit,
+            question.a,
+            question.b,
+            question.test_set.outputs[question.b],
+            question.metric,
+            question.kind,
+            question.margin,
+            question.confidence,
+            question.choices,
+            question.candidates,
+            len(verdicts) + 1,
+            threshold,
+            _passes(question.doubt, threshold),
+            question.scores_shown,
+            repeated=False,
+            content=question.test_set.answer,
+            unnamed=question.test_set.unnamed,
+            sketched=question.test_set.sketched,
+            sketch=question.test_set.sketch,
+        )
+    # who asks about several candidates at once has seen no score of any
+    seen = [one for one in past if one.test_set == use.test_set]
+    seen = seen if before is None else own[: own.index(before)]
+    told = _told(use, own, _shown(seen), before)
+    return use, replace(told, overlap=overlap)
+
+
+def _passes(doubt: float, threshold: float) -> bool:
+    # without evidence the doubt is not a number, and nothing passes
+    return threshold >= _SURE and doubt <= threshold
+
+
+def _told(
+    use: TestSetUse, own: Sequence[TestSetUse], shown_before: int, before: TestSetUse | None
+) -> GateUse:
+    """What a use has cost, and what is left."""
+    looks = _verdicts(own)
+    until = looks[: use.look - 1]
+    after = looks if before is not None else [*looks, use.passed]
+    doubt = 1 - use.confidence
+    return GateUse(
+        use.test_set,
+        use.look,
+        sum(until),
+        use.candidates,
+        use.threshold,
+        use.candidates == "independent" or shown_before == 0,
+        shown_before,
+        looks_left(use.candidates, after, doubt),
+        is_worn_out(use.candidates, after, doubt),
+        use.units,
+        use.unit,
+        new=not own,
+        repeated=None if before is None else before.time,
+    )
+
+
+def _test_set(uses: Sequence[TestSetUse]) -> TestSet:
+    """What is left of a test set after these uses."""
+    last = uses[-1]
+    verdicts, doubt = _verdicts(uses), 1 - last.confidence
+    times = _shown(uses)
+    return TestSet(
+        last.test_set,
+        last.answer,
+        last.units,
+        last.unit,
+        last.candidates,
+        len(uses),
+        len(verdicts),
+        sum(verdicts),
+        times,
+        uses[0].time,
+        last.time,
+        last.confidence,
+        allowance(last.candidates, verdicts, doubt),
+        last.candidates == "independent" or times == 0,
+        looks_left(last.candidates, verdicts, doubt),
+        is_worn_out(last.candidates, verdicts, doubt),
+    )
+
+
+def _verdicts(uses: Sequence[TestSetUse]) -> list[bool]:
+    return [use.passed for use in uses if not use.repeated]
+
+
+def _shown(uses: Sequence[TestSetUse]) -> int:
+    return sum(use.scores_shown for use in uses)
+
+
+def _is_same(use: TestSetUse, question: Question) -> bool:
+    """Return whether this was asked before: the same outputs, gate and way of computing.
+
+    A verdict that the probability contradicts is of another question, whatever it looks like.
+    """
+    asked = ("metric", "kind", "margin", "confidence", "choices")
+    return (
+        use.content == question.test_set.answer
+        and use.outputs == question.test_set.outputs[question.b]
+        and all(getattr(use, name) == getattr(question, name) for name in asked)
+        and use.passed == _passes(question.doubt, use.threshold)
+    )
+
+
+def _refuse_another_way(question: Question, own: Sequence[TestSetUse]) -> None:
+    if own and own[0].candidates != question.candidates:
+        raise InputError(
+            f"candidates: {question.candidates}, but this test set was used with candidates that "
+            f"are {own[0].candidates}, and shares its allowance out for these; expected "
+            f"candidates={own[0].candidates!r}, or another ledger and a fresh test set"
+        )
+
+
+def _which(found: Fingerprints, known: Sequence[TestSetUse]) -> tuple[str, float | None]:
+    """Return which test set this is, and the share of its units that tells so if it is changed."""
+    shares: dict[str, float] = {}
+    for use in known:
+        shares[use.test_set] = max(shares.get(use.test_set, 0.0), _share(found, use))
+    best = max(shares, key=lambda name: shares[name], default=None)
+    if best is None or shares[best] < _ALIKE:
+        # texts tell two apart that hold the same
+        taken = found.answer in shares
+        return (found.sketch[0] if taken else found.answer), None
+    same = any(use.test_set == best and use.content == found.answer for use in known)
+    return best, None if same and shares[best] == 1 else shares[best]
+
+
+def _share(found: Fingerprints, use: TestSetUse) -> float:
+    """Return about which share of the units of a test set were those of one that was used."""
+    share = 0.0
+    if found.sketched == use.sketched:
+        # each has the smallest numbers of its units: those up to the end of both can be compared
+        ends = [s[-1] for s in (found.sketch, use.sketch) if len(s) == SKETCH]
+        own = [unit for unit in found.sketch if unit <= min(ends, default=unit)]
+        share = len({*own} & {*use.sketch}) / len(own) if own else 0.0
+    if found.sketched == use.sketched == "texts":  # many sets have equally many of each label
+        return share
+    same = found.answer == use.content or found.unnamed == use.unnamed
+    return 1.0 if same else share

@@ -1,0 +1,262 @@
+"""How much data a comparison needs: from the cases of a pilot, or from its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from probative._validation import positive
+from probative.counts import PairedCounts
+from probative.errors import InputError
+from probative.inference.classes import confusion_plan
+from probative.inference.planning import plan as plan_from_cases
+from probative.jobs.runs import plan_counts, plan_groups
+from probative.jobs.score import (
+    by_name,
+    compared_metrics,
+    confused_items,
+    facts_of_reading,
+    is_of_classes,
+    scored_as,
+    unit_of,
+)
+from probative.matching.items import cases_of_pair
+from probative.matching.matched import match_inputs, unpooled
+from probative.options import PlanOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative._validation import Input, Systems
+    from probative.counts import Counts
+    from probative.options import ReadingKeywords
+    from probative.results import Plan, RunsPlan
+
+
+_OF_CASES = frozenset(("metric", "difference", "power", "units", "level", "beta"))
+
+
+@overload
+def plan(
+    pilot: PairedCounts,
+    metric: str = "f1",
+    /,
+    *,
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+) -> Plan: ...
+
+
+@overload
+def plan(  # type: ignore[overload-overlap]  # a mapping may hold one output each
+    pilot: Input,
+    runs: Mapping[str, Sequence[Input]],
+    /,
+    *,
+    metric: str | None = None,
+    by: str | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    paired_runs: bool = False,
+    **reading: Unpack[ReadingKeywords],
+) -> Plan | RunsPlan: ...
+
+
+@overload
+def plan(
+    pilot: Input | PairedCounts,
+    *systems: Systems,
+    names: Sequence[str] | None = None,
+    metric: str | None = None,
+    by: str | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    **reading: Unpack[ReadingKeywords],
+) -> Plan: ...
+
+
+@overload
+def plan(
+    pilot: Mapping[str, Sequence[Counts]],
+    /,
+    *,
+    metric: str = "f1",
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    paired_runs: bool = False,
+) -> RunsPlan: ...
+
+
+def plan(
+    pilot: Input | PairedCounts | Mapping[str, Sequence[Counts]],
+    *systems: Systems | Mapping[str, Sequence[Input]],
+    **how: Any,
+) -> Plan | RunsPlan:
+    """Sample size, power or smallest detectable difference for a comparison of two systems.
+
+    A pilot tells how much the difference varies from unit to unit (sentence to sentence). Given
+    two of difference, power and number of units, the third follows, for the two-sided exchange
+    test at ``1 - level`` and new units like those of the pilot.
+
+    Parameters
+    ----------
+    pilot, systems
+        The answer and the outputs of two systems, as for `compare`; or their `PairedCounts`, with
+        one row per unit where items are not independent. Then the metric may come second. With
+        several runs, ``{name: [run, ...], name: [run, ...]}``, as for `compare`, or the `Counts`
+        of each run by system.
+    names
+        What the systems are called; not for `PairedCounts`.
+    metric
+        The score; by default as for `compare`, and f1 for `PairedCounts`.
+    by
+        What counts as a unit, as for `compare`; not for `PairedCounts`.
+    difference
+        The difference to be shown, a fraction of 1; by default the observed one, unless power
+        and units are given: then the smallest one that would show.
+    power
+        The probability of showing it; 0.8 by default, unless units and difference are given: then
+        it is what is computed.
+    units
+        The number of units; what is computed, by default.
+    level
+        1 minus the level of significance.
+    beta
+        The weight of recall in F-beta.
+    paired_runs
+        Whether run i of either system belongs to run i of the other, as for `compare`.
+    **reading
+        How to read and match, as for `score`; not for `PairedCounts`.
+
+    Returns
+    -------
+    Plan
+        With `difference`, `power`, `units`, and `observed_units` of the pilot. What no number
+        would do for is None: `units` for a difference of 0, `difference` where even one of 1
+        would not show. A `note` says why.
+    RunsPlan
+        With several runs: the length of the interval for procedures and the power for other
+        numbers of runs and units, and what another run would do compared with more units.
+
+    Notes
+    -----
+    By the normal approximation, with the variances of the pilot: a pilot of few units makes it
+    rough, and one in which the systems hardly differ makes it blind. The observed difference is
+    an estimate too; if it happens to be too large, so is the power, and the number of units too
+    small. Plan with the smallest difference that would matter to you.
+
+    Units in which nothing counts (sentences without any entity) tell nothing, but they have to be
+    collected: new units are taken to have as many of them as the pilot, and `units` includes them.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> gold = [["B-PER", "O", "B-LOC"]] * 50
+    >>> old = [["B-PER", "O", "O"]] * 20 + [["O", "O", "B-LOC"]] * 8 + gold[28:]
+    >>> new = [["B-PER", "O", "O"]] * 9 + gold[9:]
+    >>> pv.plan(gold, old, new, difference=0.05).units
+    68
+    >>> pilot = pv.PairedCounts([30, 20, 45, 18, 400, 60, 70])
+    >>> print(pv.plan(pilot, "f1", difference=0.02))
+    f1: a difference of 0.02 needs 1,442 units to show with power 0.8 at level 0.95 (643 observed)
+    >>> round(pv.plan(pilot, "f1", difference=0.02, units=1000).power, 2)
+    0.64
+    """
+    if isinstance(pilot, Mapping):
+        if systems:
+            raise InputError("systems: the counts hold them already; expected none beside them")
+        return plan_counts(pilot, PlanOptions.of(how))
+    if not isinstance(pilot, PairedCounts):
+        return plan_from_files(pilot, *systems, **how)
+    options = PlanOptions.of(how)  # complains about names that nobody knows
+    for name in how.keys() - _OF_CASES:
+        raise InputError(f"{name}: says how to read inputs, and PairedCounts are none")
+    if systems:
+        if len(systems) > 1 or not isinstance(systems[0], str) or "metric" in how:
+            raise InputError(
+                "systems: PairedCounts hold two already; expected at most a metric beside them"
+            )
+        how["metric"] = systems[0]
+    positive("beta", options.beta)
+    result = plan_from_cases(pilot, **how)
+    by = "by-unit" if pilot.has_units else "by-item"
+    return replace(result, signature=options.signature("plan", result.metric, by))
+
+
+def plan_from_files(
+    gold: Input,
+    *systems: Systems,
+    names: Sequence[str] | None = None,
+    metric: str | None = None,
+    by: str | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    units: int | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    paired_runs: bool = False,
+    **reading: Unpack[ReadingKeywords],
+) -> Plan | RunsPlan:
+    """A `plan` from the inputs of a comparison, which are the pilot.
+
+    Parameters
+    ----------
+    gold, systems
+        The answer and two systems, as for `compare`.
+    names
+        What the systems are called.
+    metric, by, **reading
+        As for `compare`.
+    difference, power, units, level, beta, paired_runs
+        As for `plan`.
+    """
+    options = PlanOptions.of(
+        {
+            "metric": metric,
+            "by": by,
+            "difference": difference,
+            "power": power,
+            "units": units,
+            "level": level,
+            "beta": beta,
+            "paired_runs": paired_runs,
+            **reading,
+        },
+        beside=("names",),
+    )
+    if options.group is not None:
+        raise InputError("group: a plan has no groups; expected the rows of one group alone")
+    given, names = by_name(list(systems), names)
+    matched = match_inputs(gold, given, names=names, reading=options)
+    if any(len(group.places) > 1 for group in matched.runs):
+        return plan_groups(matched, options)
+    if paired_runs:
+        raise InputError("paired_runs: means nothing without runs; expected several of each system")
+    matched = unpooled(matched) if matched.runs else matched
+    if len(matched.names) != 2:
+        raise InputError(f"systems: {len(matched.names)} of them; expected two")
+    unit = unit_of(matched, by)
+    (name,) = compared_metrics(matched, metric, "micro", tables=True)
+    wanted: dict[str, Any] = {"difference": difference, "power": power, "units": units}
+    if is_of_classes(matched, name):
+        one, other = (confused_items(matched, i, unit) for i in range(2))
+        result = confusion_plan(one, other, name, level=level, **wanted)
+    else:
+        cases, scored = cases_of_pair(matched, 0, 1, unit), scored_as(matched, name)
+        result = plan_from_cases(cases, scored, level=level, beta=beta, **wanted)
+    signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
+    a, b = matched.names
+    return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature, a=a, b=b)

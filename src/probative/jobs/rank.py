@@ -1,0 +1,652 @@
+"""Rank systems: read, match, count, test every pair, put in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from itertools import combinations
+from math import isnan
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from probative._validation import (
+    one_of,
+    open_probability,
+    positive,
+    random_generator,
+    shown,
+    whole_number,
+)
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.inference.classes import evidence_of_tables, pool_items
+from probative.inference.macro_comparison import evidence_of_labels
+from probative.inference.pairs import UnitTable
+from probative.inference.rank import ADJUSTMENTS, N_BOOTSTRAP, evidence_of_units, leaderboard
+from probative.inference.sampled import most_exchanges
+from probative.jobs.compare import compare_matched
+from probative.jobs.runs import (
+    compare_counts,
+    counts_by_system,
+    hints_of_runs,
+    pooled_counts,
+    refuse_all_but,
+    scores_of_counts,
+)
+from probative.jobs.score import (
+    AVERAGES,
+    by_name,
+    cells_of,
+    compared_metrics,
+    confused_items,
+    confused_runs,
+    facts_of_reading,
+    is_of_classes,
+    over_answered,
+    scored_as,
+    scores_of,
+    signed_runs,
+    unit_of,
+    unit_of_runs,
+)
+from probative.matching.matched import counts_of_runs, match_inputs
+from probative.metrics import METRICS
+from probative.options import CompareOptions, RankOptions, ScoreOptions
+from probative.reading.runs import are_files
+from probative.results import RankedPair, RankedSystem, Ranking, Scores
+from probative.wording.ranking import ranking_summary
+from probative.wording.verdict import verdict
+from probative.workers import check_jobs, in_processes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._validation import RNG, Input, Systems
+    from probative.inference.pairs import KnownTests
+    from probative.inference.rank import Evidence, Leaderboard
+    from probative.inference.sampled import KnownLimits
+    from probative.matching.matched import Matched
+    from probative.options import ReadingKeywords
+    from probative.results import Comparison, Comparisons, SystemScores
+
+
+# -----------------------------------------------------------------------------
+# What is known of the scores of all systems, before they are put in order.
+# -----------------------------------------------------------------------------
+
+_WRITTEN_OUT = 10_000_000  # units that are drawn one by one at most
+WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
+
+
+def evidence_of_means(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
+    """What is known of means over labels."""
+    by = cells_of(matched, unit)
+    cells = [matched.items.by_unit_and_label(i, by=by) for i in range(len(matched.names))]
+    if cells[0].repeats.sum() > _WRITTEN_OUT:
+        raise InputError(
+            f"average: the macro ranks of {int(cells[0].repeats.sum()):,} units would not fit into "
+            f"memory; expected 'micro', or larger units"
+        )
+    return evidence_of_labels(
+        [own.written_out() for own in cells],  # each unit is drawn for itself
+        metric,
+        labels=matched.averaged,
+        answered=matched.items.uses() if matched.own_labels else matched.averaged[0],
+        own_labels=matched.own_labels,
+        **how,
+    )
+
+
+def evidence_of_classes(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
+    """What is known of scores of the whole table of all classes."""
+    if metric == "balanced_accuracy":  # the mean recall of the classes
+        if matched.runs:
+            raise InputError(
+                "metric: several runs have no ranks by 'balanced_accuracy' of several classes yet; "
+                "expected 'mcc', 'kappa' or 'accuracy'"
+            )
+        return evidence_of_means(over_answered(matched), unit, "recall", how)
+    if matched.runs:
+        times = math.lcm(*(len(group.places) for group in matched.runs))
+        systems = [pool_items(confused_runs(matched, group, unit), times) for group in matched.runs]
+    else:
+        systems = [confused_items(matched, i, unit) for i in range(len(matched.names))]
+    return evidence_of_tables(systems, metric, **{k: v for k, v in how.items() if k != "beta"})
+
+
+def unit_table(matched: Matched, unit: str) -> UnitTable:
+    """The counts of every system on each unit, as the tests of pairs exchange them."""
+    items = matched.items
+    if matched.runs:
+        return UnitTable.of_counts(
+            [
+                pooled / items.weight
+                for pooled in pooled_counts(
+                    [counts_of_runs(matched, group, unit) for group in matched.runs]
+                )
+            ]
+        )
+    datum = matched.unit == "item" and len(items.labels) > 1 and not matched.all_classes
+    if unit == "item" and not datum:
+        return _item_table(matched)
+    by = "document" if unit == "document" else "sentence"
+    # halves of items are exchanged on a lattice of whole ones: no score changes if all are doubled
+    counts = [items.counts(i, by=by) / items.weight for i in range(len(matched.names))]
+    if matched.all_classes:  # what was given instead of the right label is no item of its own
+        counts = [Counts(c.tp, np.zeros_like(c.fp), c.fn) for c in counts]
+    table = UnitTable.of_counts(counts)
+    return table if items.number is None else replace(table, number=items.number)
+
+
+def _item_table(matched: Matched) -> UnitTable:
+    """The same with every item for a unit."""
+    items = matched.items
+    kept = items.answer if matched.all_classes else np.ones(len(items.answer), dtype=bool)
+    says, answer = items.says[:, kept], items.answer[kept]
+    negatives = None
+    number = np.ones(len(answer), dtype=np.int64)
+    weights = items.weights(None)
+    if weights is not None:
+        number = weights[kept].astype(np.int64)
+    if items.universe is not None and len(items.labels) == 1:
+        # what nobody proposes, and the answer does not have
+        says = np.concatenate([says, np.zeros((len(says), 1), dtype=bool)], axis=1)
+        answer = np.append(answer, False)
+        number = np.append(number, items.decisions - number.sum())
+        negatives = (~answer).astype(np.int32)
+    return UnitTable(
+        (says & answer).astype(np.int32),
+        (says & ~answer).astype(np.int32),
+        answer.astype(np.int32),
+        negatives,
+        number,
+        by_item=True,
+    )
+
+
+# -----------------------------------------------------------------------------
+# From a leaderboard to what a ranking says of every system and pair.
+# -----------------------------------------------------------------------------
+
+
+def make_ranking(
+    scores: Scores,
+    metric: str,
+    board: Leaderboard,
+    evidence: Evidence,
+    options: RankOptions,
+    facts: tuple[str, ...],
+    alone: Comparison | None = None,
+) -> Ranking:
+    """Build the result, without and then with its sentence.
+
+    Parameters
+    ----------
+    scores, metric
+        What the systems score, and what they are ranked by.
+    board, evidence
+        Their order, and what it rests on.
+    options, facts
+        The choices, and what the signature says of the inputs.
+    alone
+        Of two systems: what `compare` says of them.
+    """
+    if alone is not None:
+        board = _result_as_compared(board, alone)
+    by_place = [scores.systems[i] for i in board.order]
+    rows = []
+    for place, system in enumerate(by_place):
+        own = system[metric]
+        rows.append(
+            RankedSystem(
+                name=system.name,
+                metric=metric,
+                estimate=float(own.estimate),
+                low=float(own.low),
+                high=float(own.high),
+                rank_low=int(board.rank_low[place]),
+                rank_high=int(board.rank_high[place]),
+                tier=int(board.tier[place]),
+                letters=board.letters[place],
+                p_best=float(board.p_best[place]),
+                expected_rank=float(board.expected_rank[place]),
+                note=None if own.note is None else str(own.note),
+            )
+        )
+    test = "sampled" if evidence.sampled else "exact"
+    notes = (*scores.notes, *_remarks(board, evidence, options))
+    ranking = Ranking(
+        **{field.name: getattr(scores, field.name) for field in fields(scores)},
+        metric=metric,
+        ranking=tuple(rows),
+        pairs=_pairs([row.name for row in rows], metric, board),
+        test=test,
+        adjustment=options.adjust,
+        quantile=board.quantile,
+        n_draws=0 if alone or all(isnan(row.p_best) for row in rows) else N_BOOTSTRAP,
+    )
+    chances = "bayesian-bootstrap" if alone is None else f"{alone.posterior.kind}-posterior"
+    signature = options.signature(
+        "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, chances
+    )
+    return replace(
+        ranking, notes=tuple(notes), summary=ranking_summary(ranking), signature=signature
+    )
+
+
+def _result_as_compared(board: Leaderboard, c: Comparison) -> Leaderboard:
+    """Return the leaderboard of two systems with the interval, p-value and P of `compare`."""
+    low, high, best = c.low, c.high, np.array([c.p_b_better, c.p_a_better])
+    if board.order[0] == 0:  # A leads: its score minus that of B
+        low, high, best = -c.high, -c.low, best[::-1]
+    lows, highs = board.low.copy(), board.high.copy()
+    lows[0, 1], highs[0, 1], lows[1, 0], highs[1, 0] = low, high, -high, -low
+    pvalue = np.where(np.isnan(board.pvalue) | np.eye(2, dtype=bool), board.pvalue, c.pvalue)
+    board = replace(board, low=lows, high=highs, pvalue=pvalue)
+    if np.isnan(best).any():
+        return board
+    ahead = np.array([[0.5, best[0]], [best[1], 0.5]])
+    return replace(board, p_ahead=ahead, p_best=best, expected_rank=2 - best)
+
+
+def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> list[str]:
+    """What must be said about how the pairs were judged."""
+    said = []
+    n_pairs = len(evidence.estimates) * (len(evidence.estimates) - 1) // 2
+    if evidence.approximate and n_pairs:
+        fewest, most = (f"{number:,}" for number in evidence.draws)
+        drawn = fewest if fewest == most else f"{fewest} to {most}"
+        said.append(
+            f"{evidence.approximate}: the tests are sampled ({drawn} exchanges each), intervals "
+            f"are approximations"
+        )
+        if n_pairs / (most_exchanges(n_pairs) + 1) > 1 - options.level:
+            said.append(
+                f"{n_pairs:,} pairs are too many for sampled tests: none can be decided at this "
+                f"level; expected fewer systems"
+            )
+    elif evidence.sampled:
+        said.append(
+            f"{evidence.sampled:,} of {n_pairs:,} tests are sampled, because the exact ones would "
+            f"not fit into memory"
+        )
+    if evidence.unclear:
+        said.append(
+            f"of {evidence.unclear:,} of {n_pairs:,} pairs it is not clear what all exchanges "
+            f"would decide: the leaderboard goes by those drawn"
+        )
+    if evidence.overstated:
+        amounts = f" (up to {evidence.returned:.2f} times)" if evidence.returned >= 1.05 else ""
+        said.append(
+            f"the systems return different amounts{amounts}: of {evidence.overstated:,} of "
+            f"{n_pairs:,} pairs the exchange test alone would overstate the evidence, so they are "
+            f"decided by Student's p by unit"
+        )
+    upper = np.triu_indices(len(board.order), 1)
+    apart = ((board.low > 0) | (board.high < 0))[upper]
+    decided = board.decided[upper]
+    for number, what in (
+        (np.count_nonzero(apart & ~decided), "not decided, but the limits leave out 0"),
+        (np.count_nonzero(decided & ~apart), "decided, but the limits include 0"),
+    ):
+        if number:
+            said.append(
+                f"interval and test disagree on {number:,} of {n_pairs:,} pairs: {what}; the "
+                f"leaderboard goes by the test"
+            )
+    return said
+
+
+def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPair, ...]:
+    """Every pair, in the order of the leaderboard; b stands above a."""
+    columns: list[NDArray[Any]] = [
+        board.difference,
+        board.low,
+        board.high,
+        board.pvalue,
+        board.p_adjusted,
+        board.decided,
+        board.identical,
+        board.p_ahead,
+        board.p_unit,
+    ]
+    upper = np.triu_indices(len(names), 1)
+    values = zip(*(column[upper].tolist() for column in columns), strict=True)
+    places = zip(*(side.tolist() for side in upper), strict=True)
+    return tuple(
+        RankedPair(names[below], names[above], metric, *row)
+        for (above, below), row in zip(places, values, strict=True)
+    )
+
+
+# -----------------------------------------------------------------------------
+# From inputs to a leaderboard: read, match, count, test every pair, put in order.
+# -----------------------------------------------------------------------------
+
+_USUAL = ("precision", "recall", "f1")
+_ENOUGH = 6  # pairs from which on other processes are worth their start
+
+
+def rank(
+    gold: Input | Mapping[str, Counts | Sequence[Counts] | Input],
+    systems: Systems | None = None,
+    *more: Input,
+    names: Sequence[str] | None = None,
+    metric: str | None = None,
+    average: str = "micro",
+    by: str | None = None,
+    level: float = 0.95,
+    beta: float = 1.0,
+    adjust: str = "holm",
+    rng: RNG | None = 0,
+    n_jobs: int | None = -1,
+    report: Callable[[int, int], None] | None = None,
+    comparisons: int = 0,
+    **reading: Unpack[ReadingKeywords],
+) -> Ranking:
+    """Rank many systems on one test set: rank sets, tiers, ties and the probability of being best.
+
+    Every pair is tested by the exact randomisation test, and the p-values are adjusted for the
+    number of pairs. Whatever the leaderboard says is decided is right, for all pairs at once, with
+    the confidence `level`; the rest is a tie.
+
+    Parameters
+    ----------
+    gold
+        The right answer, in any form that `score` takes. Without systems: a file or a data frame
+        that holds answer and systems in its columns; or a dictionary of `Counts` by the names of
+        the systems, one row per unit, the same units in each; or of lists of these, one per run;
+        or of logs of evaluations, or lists of them.
+    systems, more
+        A dictionary of outputs by the names of their systems; or the outputs, one after the other.
+        A system may be a list of outputs, one per run: then the counts of its runs are added up,
+        and the ranks are those of these trained models, not of the procedures that made them.
+    names
+        What the systems are called; by default after their files.
+    metric
+        What to rank by, as for `compare`: one of precision, recall, f1, fbeta, jaccard, accuracy,
+        specificity, npv, balanced_accuracy, mcc, kappa, informedness, markedness and
+        fowlkes_mallows.
+    average
+        "micro" pools all labels. "macro" takes the mean over the labels of the answer, or over
+        `labels`; its tests are sampled and its intervals approximate.
+    by
+        What is exchanged and resampled: sentence, document, unit or item, as for `compare`.
+    level
+        The level of the intervals, and the confidence of the whole leaderboard.
+    beta
+        The weight of recall in F-beta.
+    adjust
+        How p-values are adjusted for the number of pairs: "holm", whatever the hypotheses;
+        "shaffer", never weaker, because equal systems form groups.
+    rng
+        A seed or generator for what is drawn: the limits of the differences, the probabilities of
+        being best, the tests of macro averages.
+    n_jobs
+        How many processes test pairs at once, where there are many; -1 for all cores.
+    report
+        Is told how many pairs are done, and how many there are.
+    comparisons
+        How many pairs to compare in full, as `compare` does, for the page to show: all, or those
+        of the leader and of neighbours first, from the top. None where systems have several runs:
+        `compare` has two answers then, for these models and for new runs.
+    **reading
+        How to read and match, as for `score`.
+
+    Returns
+    -------
+    Ranking
+        The leaderboard in `ranking`, best first, every pair in `pairs`, and a `summary`.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> gold = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]] * 40
+    >>> old = [["B-PER", "O", "O"], ["O", "B-LOC", "O"]] * 25 + gold[:30]
+    >>> new = [["B-PER", "I-PER", "O"], ["O", "B-ORG", "O"]] * 5 + gold[:70]
+    >>> board = pv.rank(gold, {"old": old, "new": new, "newer": gold[:78] + old[:2]})
+    >>> [(system.name, system.rank_low, system.rank_high) for system in board.ranking]
+    [('newer', 1, 2), ('new', 1, 2), ('old', 3, 3)]
+    >>> [system.letters for system in board.ranking]
+    ['a', 'a', 'b']
+    """
+    options = RankOptions.of(
+        {
+            "metric": metric,
+            "average": one_of("average", average, AVERAGES),
+            "by": by,
+            "level": open_probability("level", level),
+            "beta": positive("beta", beta),
+            "adjust": one_of("adjust", adjust, ADJUSTMENTS),
+            "rng": rng,
+            **reading,
+        },
+        beside=("names", "n_jobs", "report", "comparisons"),
+    )
+    if metric is not None:
+        one_of("metric", metric, METRICS)
+    check_jobs(n_jobs)
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
+    whole_number("comparisons", comparisons, least=0)
+    how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
+    if systems is None and isinstance(gold, Mapping) and not are_files(gold):
+        return _rank_counts(gold, options, how)
+    if options.group is not None:
+        raise InputError("group: a ranking has no groups; expected a comparison")
+    given, names = by_name([s for s in (systems, *more) if s is not None], names)
+    looking = average != "macro"
+    matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
+    ranking = rank_matched(matched, options, how)
+    if matched.runs:
+        return ranking  # two systems with several runs have two answers: `compare` tells both
+    chosen = _pairs_in_full(len(matched.names), comparisons)
+    return replace(ranking, comparisons=_compare_pairs(matched, ranking, chosen, options, **how))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What need not be computed, because it was before, by the same choices.
+
+    Attributes
+    ----------
+    scores
+        What systems score, by their numbers.
+    tests
+        As for `pair_tests`; what is new is added.
+    limits
+        As for `limits_of_pairs`, of scores of which nothing is exact; what is new is added.
+    """
+
+    scores: Mapping[int, SystemScores] = field(default_factory=dict)
+    tests: KnownTests = field(default_factory=dict)
+    limits: KnownLimits = field(default_factory=dict)
+
+
+def rank_matched(
+    matched: Matched, options: RankOptions, how: dict[str, Any], known: Known | None = None
+) -> Ranking:
+    """Rank the systems of what has been read and matched.
+
+    Parameters
+    ----------
+    matched
+        The systems.
+    options
+        The choices.
+    how
+        How the pairs are tested: `n_jobs` and `report`, as for `rank`.
+    known
+        What need not be computed.
+    """
+    known = Known() if known is None else known
+    unit = unit_of_runs(matched, options.by) if matched.runs else unit_of(matched, options.by)
+    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
+    scores = ranked_scores(matched, options, known.scores)
+    alone = _compare_two(matched, scores, options)
+    if alone is not None:
+        known.tests.setdefault((0, 1), (alone.pvalue, alone.draws or 0))
+    generator = random_generator(options.rng)
+    how = {**how, "beta": options.beta, "seed": _seed(generator), "tested": known.tests}
+    how |= {"level": options.level, "adjust": options.adjust}
+    if options.average == "macro":
+        if matched.runs:
+            raise InputError("average: several runs have no macro ranks yet; expected 'micro'")
+        how["limited"] = known.limits
+        evidence = evidence_of_means(matched, unit, metric, how)
+        metric = f"macro_{metric}"
+    elif is_of_classes(matched, metric):
+        how["limited"] = known.limits
+        evidence = evidence_of_classes(matched, unit, metric, how)
+    else:
+        findable = bool(matched.items.answer.any()) or metric in WITHOUT_POSITIVES
+        evidence = evidence_of_units(
+            unit_table(matched, unit),
+            scored_as(matched, metric),
+            anything_to_find=findable,
+            **how,
+        )
+    board = leaderboard(evidence, level=options.level, adjust=options.adjust, rng=generator)
+    facts = facts_of_reading(matched, options)
+    if matched.runs:
+        facts = (*facts, signed_runs(matched))
+        scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
+    return make_ranking(scores, metric, board, evidence, options, facts, alone)
+
+
+def _compare_two(matched: Matched, scores: Scores, options: RankOptions) -> Comparison | None:
+    """Return what `compare` says of two systems: alone, they are asked the same question."""
+    if len(matched.runs or matched.names) != 2:
+        return None
+    known = {} if matched.runs else dict(enumerate(scores.systems))
+    found = compare_matched(matched, _ranking_as_compared(options), examples=False, known=known)
+    return found.comparisons[0]  # with several runs, that of these models
+
+
+def _ranking_as_compared(options: RankOptions) -> CompareOptions:
+    """Return the choices of a ranking as those of a comparison."""
+    shared = {entry.name for entry in fields(RankOptions)} - {"adjust"}
+    return CompareOptions(**{name: getattr(options, name) for name in shared})
+
+
+def _pairs_in_full(n_systems: int, most: int) -> list[tuple[int, int]]:
+    """The places of the pairs to be compared in full: the leader's and neighbours' come first."""
+    places = combinations(range(n_systems), 2)
+    by_interest = sorted(places, key=lambda pair: (pair[0] > 0 and pair[1] - pair[0] > 1, pair[1]))
+    return sorted(by_interest[:most])
+
+
+def _compare_pairs(
+    matched: Matched,
+    ranking: Ranking,
+    places: Sequence[tuple[int, int]],
+    options: RankOptions,
+    *,
+    n_jobs: int | None,
+    report: Callable[[int, int], None] | None,
+) -> tuple[Comparisons, ...]:
+    """What `compare` tells of the pairs in these places, the lower system for the baseline."""
+    number = {name: i for i, name in enumerate(matched.names)}
+    names = [(ranking.ranking[j].name, ranking.ranking[i].name) for i, j in places]
+    parts = [
+        (matched.only(number[a], number[b]), {0: ranking[a], 1: ranking[b]}, ranking.pair(a, b))
+        for a, b in names
+    ]
+    jobs = n_jobs if len(parts) >= _ENOUGH else 1
+    compared = []
+    for done, (_, comparisons) in enumerate(
+        in_processes(partial(_compare_pair, options, len(ranking.pairs)), parts, jobs), 1
+    ):
+        compared.append(comparisons)
+        if report is not None:
+            report(done, len(parts))
+    return tuple(compared)
+
+
+def _compare_pair(
+    options: RankOptions, n_pairs: int, part: tuple[Matched, dict[int, SystemScores], RankedPair]
+) -> Comparisons:
+    """The comparison of two systems in full, with the p-values that the leaderboard goes by."""
+    matched, known, pair = part
+    alone = replace(matched, notes=())
+    result = compare_matched(
+        alone, _ranking_as_compared(options), figures=True, buckets=True, known=known
+    )
+    (comparison,) = result.comparisons
+    comparison = _as_ranked(comparison, pair, alone=n_pairs == 1)
+    return replace(
+        result,
+        comparisons=(comparison,),
+        verdicts=(verdict(comparison),),
+        adjustment=options.adjust,
+    )
+
+
+def _as_ranked(comparison: Comparison, pair: RankedPair, *, alone: bool) -> Comparison:
+    """The same comparison with the p-values of a leaderboard; a pair alone needs no adjustment."""
+    if isnan(pair.p_adjusted):
+        return comparison
+    adjusted = None if alone else pair.p_adjusted
+    return replace(comparison, pvalue=pair.pvalue, p_adjusted=adjusted)
+
+
+def ranked_scores(
+    matched: Matched, options: RankOptions, known: Mapping[int, SystemScores] | None = None
+) -> Scores:
+    """All scores of the systems, with that by which they are ranked.
+
+    Parameters
+    ----------
+    matched
+        The systems.
+    options
+        The choices.
+    known
+        What systems score, by their numbers, where that is known already.
+    """
+    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
+    also = f"macro_{metric}" if options.average == "macro" else metric
+    by = options.by if matched.runs else unit_of(matched, options.by)
+    usual = ScoreOptions(level=options.level, by=by, beta=options.beta)
+    return scores_of(matched, usual, also=[also], known=known)
+
+
+def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str, Any]) -> Ranking:
+    """Rank systems of which only the counts by unit are known, those of several runs together."""
+    refuse_all_but(options, "metric", "level", "beta", "adjust", "rng")
+    by_system = counts_by_system(systems)
+    metric = options.metric or "f1"
+    level, beta = options.level, options.beta
+    generator = random_generator(options.rng)
+    table = UnitTable.of_counts(pooled_counts(list(by_system.values())))
+    evidence = evidence_of_units(
+        table,
+        metric,
+        beta=beta,
+        anything_to_find=bool(table.positives.any()) or metric in WITHOUT_POSITIVES,
+        level=level,
+        adjust=options.adjust,
+        seed=_seed(generator),
+        **how,
+    )
+    board = leaderboard(evidence, level=level, adjust=options.adjust, rng=generator)
+    scores = scores_of_counts(by_system, level, beta, (metric,))
+    several = any(not isinstance(own, Counts) for own in systems.values())
+    alone = None
+    if len(by_system) == 2:
+        alone = compare_counts(systems, _ranking_as_compared(options), figures=False).comparisons[0]
+    facts: tuple[str, ...] = ("counts",)
+    if several:
+        facts = (*facts, f"runs:{','.join(str(len(own)) for own in by_system.values())}")
+    else:
+        scores = replace(scores, run_scores=None)
+    return make_ranking(scores, metric, board, evidence, options, facts, alone)
+
+
+def _seed(generator: np.random.Generator) -> int:
+    return int(generator.integers(2**63))

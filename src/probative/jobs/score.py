@@ -1,0 +1,980 @@
+"""Score systems: read, match, count, give intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from probative._validation import flag, names_of, one_of, open_probability, positive
+from probative.counts import Counts
+from probative.errors import InputError
+from probative.inference.classes import (
+    ConfusedItems,
+    confusion_difference,
+    confusion_interval,
+    confusion_test,
+)
+from probative.inference.differences import difference
+from probative.inference.exchange import randomization_test
+from probative.inference.intervals import METHODS, interval
+from probative.inference.macro import is_at_once, label_intervals, macro_interval
+from probative.inference.macro_comparison import macro_difference, macro_test
+from probative.inference.runs import score_repeats
+from probative.inference.sampled import levels_at
+from probative.inference.units import design_notes
+from probative.matching.groups import bucketings_of, part_by_group
+from probative.matching.items import cases_of_pair, union
+from probative.matching.labels import averaged_labels
+from probative.matching.matched import (
+    Matched,
+    counts_of_runs,
+    match_inputs,
+    match_training,
+    pool_runs,
+    unpooled,
+)
+from probative.matching.rules import STRICT, UNTYPED
+from probative.matching.segmentation import boundary_counts, known_words, true_negatives
+from probative.matching.spans import overlaps
+from probative.metrics import (
+    COMPOSITES,
+    METRICS,
+    NEEDS_TN,
+    OF_TABLES,
+    PRF,
+    TABLE,
+    label_metric,
+    score_of_table,
+)
+from probative.metrics import score as score_of
+from probative.options import ScoreOptions
+from probative.reading.annotations import LabelSets
+from probative.reading.inputs import is_path
+from probative.results import (
+    Bucket,
+    BucketDifference,
+    Ceiling,
+    Group,
+    Interval,
+    LabelScores,
+    RunScores,
+    Scores,
+    SystemScore,
+    SystemScores,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from probative._validation import Input, Systems
+    from probative.counts import LabelCounts
+    from probative.matching.outputs import RunGroup
+    from probative.options import CompareOptions, ReadingKeywords, ReadingOptions
+    from probative.results import Difference, RandomizationTest
+
+
+# -----------------------------------------------------------------------------
+# What a job scores, and what it takes to be independent.
+# -----------------------------------------------------------------------------
+
+UNITS = ("sentence", "document", "unit", "item")
+AVERAGES = ("micro", "macro")
+# what accuracy is also called where every class of single-label data counts
+ALL_CLASSES = (
+    "accuracy",
+    *(name for name, m in TABLE.items() if m.is_share_of_right and not m.depends_on_beta),
+)
+# what the whole table of all classes tells besides
+OF_ALL_CLASSES = (*OF_TABLES, "balanced_accuracy")
+MACRO = "macro_"
+OF_WORDS = ("recall", "precision", "f1")  # recall first: the others reward splitting too little
+
+
+def by_name(
+    systems: list[Any], names: Sequence[str] | None
+) -> tuple[list[Any], Sequence[str] | None]:
+    """The systems and their names, which a dictionary holds together."""
+    if len(systems) != 1 or not isinstance(systems[0], Mapping):
+        return systems, names
+    if names is not None:
+        raise InputError("names: the systems have names already; expected none")
+    return list(systems[0].values()), [str(name) for name in systems[0]]
+
+
+def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
+    """What a signature says first: the task, and how tags were read."""
+    if isinstance(matched.gold, LabelSets):
+        return matched.task, "sets"
+    if matched.scheme is None:
+        return (matched.task,)
+    return matched.task, matched.scheme, options.repair
+
+
+def signed_runs(matched: Matched) -> str:
+    """How many runs there are, as a signature tells it."""
+    return f"runs:{','.join(str(len(group.places)) for group in matched.runs)}"
+
+
+def match_of(matched: Matched) -> str | None:
+    """When a span counts as right, where it need not be equal."""
+    return None if matched.match == STRICT else matched.match
+
+
+def unit_of(matched: Matched, by: str | None) -> str:
+    """What is taken to be independent, by the name that its users give it."""
+    if by is None:
+        return matched.unit
+    one_of("by", by, UNITS)
+    if by == "item" and matched.match != STRICT:
+        raise InputError(
+            f"by: under match={matched.match!r} items of one {matched.unit} are not independent; "
+            f"expected {matched.unit!r}"
+        )
+    known = " or ".join(repr(name) for name in dict.fromkeys((matched.unit, "item")))
+    if by == "document" and matched.items.document is None:
+        raise InputError(f"by: no documents are marked in the answer; expected {known}")
+    if by not in ("item", "document", matched.unit):
+        raise InputError(f"by: there are no {by}s here; expected {known}")
+    return by
+
+
+def unit_of_runs(matched: Matched, by: str | None) -> str:
+    """What is taken to be independent, where what runs say of one item is not."""
+    unit = unit_of(matched, by)
+    if unit == "item" and matched.unit != "item":
+        raise InputError(
+            f"by: what several runs say of an item is not independent; expected {matched.unit!r}"
+        )
+    return unit
+
+
+def metrics_of(
+    matched: Matched,
+    metric: str | Sequence[str],
+    *,
+    average: str = "micro",
+    tables: bool = False,
+) -> tuple[str, ...]:
+    """The metrics that were asked for, each once, if they are defined for this task.
+
+    With `tables`, those of the whole table of all classes are among them.
+    """
+    names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
+    for name in names:
+        one_of("metric", name, METRICS)
+        if is_right_or_wrong(matched) and name != "accuracy":
+            raise InputError(
+                f"metric: {name!r} is not defined for answers that are right or wrong; expected "
+                f"'accuracy'"
+            )
+        if average == "macro" and name in COMPOSITES:
+            raise InputError(
+                f"metric: {name!r} has no mean over labels; expected average='micro', or one of "
+                f"{', '.join(m for m in METRICS if m not in COMPOSITES)}"
+            )
+        if tables and is_of_classes(matched, name):
+            continue
+        if matched.all_classes and average == "micro" and name not in ALL_CLASSES:
+            other = "a positive class" if name in COMPOSITES else "average='macro'"
+            known = (*ALL_CLASSES, *(OF_ALL_CLASSES if tables else ()))
+            raise InputError(
+                f"metric: {name!r} is not defined over all classes at once; expected {other}, or "
+                f"one of {', '.join(known)}"
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def is_of_classes(matched: Matched, metric: str) -> bool:
+    """Whether a metric is that of the whole table of all classes here."""
+    return matched.all_classes and metric in OF_ALL_CLASSES and not is_right_or_wrong(matched)
+
+
+def is_right_or_wrong(matched: Matched) -> bool:
+    """Whether there is nothing to be found, only answers that are right or wrong."""
+    return matched.task == "samples" and matched.all_classes
+
+
+def compared_metrics(
+    matched: Matched,
+    metric: str | Sequence[str] | None,
+    average: str,
+    *,
+    tables: bool = False,
+) -> tuple[str, ...]:
+    """The metrics that systems are compared by: those asked for, or the usual one of the task."""
+    if matched.task == "samples" and average != "micro":
+        raise InputError(f"average: {average!r} means nothing for logs; expected 'micro'")
+    asked = () if metric is None else metrics_of(matched, metric, average=average, tables=tables)
+    if asked:
+        return asked
+    if matched.task == "segmentation":
+        return ("recall",)
+    return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
+
+
+def scored_as(matched: Matched, metric: str) -> str:
+    """Over all classes of single-label data a score is the share of the answers found."""
+    return "recall" if matched.all_classes else metric
+
+
+# -----------------------------------------------------------------------------
+# The interval of a score that is pooled over labels, from the counts of the units.
+# -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What all scores of a call have in common.
+
+    `asked` are the metrics that were asked for; none for the usual ones. `also` come on top.
+    """
+
+    unit: str
+    level: float
+    asked: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    beta: float = 1.0
+    method: str | None = None
+    overlap: bool = False
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How every interval is made."""
+        return {"level": self.level, "beta": self.beta, "method": self.method}
+
+    def among(self, usual: Sequence[str]) -> tuple[str, ...]:
+        """The metrics to compute, where these are the usual ones."""
+        single = [metric for metric in self.also if not metric.startswith(MACRO)]
+        return tuple(dict.fromkeys((*(self.asked or usual), *single)))
+
+
+def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
+    """The interval of one metric of every system, pooled over labels.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    options
+        The choices, with a single metric.
+    """
+    metrics = metrics_of(matched, options.metric or ())
+    unit = unit_of(matched, options.by)
+    choices = Choices(unit, options.level, metrics, (), options.beta, options.method)
+    scored = "recall" if matched.all_classes else metrics[0]
+    intervals = []
+    for i in range(len(matched.names)):
+        units = matched.items.counts(i, by="sentence")
+        if matched.all_classes:  # what was given instead of the right label is no item of its own
+            units = Counts(units.tp, np.zeros_like(units.fp), units.fn)
+        intervals.append(pooled_interval(matched, units, scored, choices))
+    return intervals
+
+
+def pooled_interval(matched: Matched, units: Counts, metric: str, choices: Choices) -> Interval:
+    """The interval of a metric from the counts of every sentence (unit, datum)."""
+    number = matched.items.number
+    if choices.unit == "document":
+        units = _by_document(units, matched.items.document)
+    elif choices.unit == "item" and (matched.unit != "item" or np.max(units.nu, initial=0) <= 1):
+        table = units.sum() if number is None else (units * number).sum()
+        return interval(table, metric, **choices.how)
+    # the label that was missed and the one that was given instead belong to one datum
+    return interval(units, metric, clustered=True, multiplicity=number, **choices.how)
+
+
+def _by_document(units: Counts, document: Any) -> Counts:
+    """The counts of every sentence, added up for each document."""
+    tp, fp, fn = (np.bincount(document, weights=n) for n in (units.tp, units.fp, units.fn))
+    tn = None if units.tn is None else np.bincount(document, weights=units.tn)
+    return Counts(tp, fp, fn, tn)
+
+
+def cells_of(matched: Matched, unit: str) -> str:
+    """The units by the name that items have for them; a datum's labels belong together."""
+    return "sentence" if unit == matched.unit else unit
+
+
+# -----------------------------------------------------------------------------
+# Scores of the whole table of all classes: what is called what.
+# -----------------------------------------------------------------------------
+
+
+def table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
+    """The interval of the one metric that was asked for, of all classes.
+
+    Parameters
+    ----------
+    matched, i
+        What has been gathered, and the number of the system.
+    options
+        The choices.
+    """
+    unit = unit_of(matched, options.by)
+    choices = Choices(unit, options.level, method=options.method)
+    by = cells_of(matched, unit)
+    cells = partial(matched.items.by_unit_and_label, i, by=by)
+    return interval_of_classes(matched, i, str(options.metric), choices, cells)
+
+
+def interval_of_classes(
+    matched: Matched, i: int, metric: str, choices: Choices, cells: Callable[[], LabelCounts]
+) -> Interval:
+    """The interval of a score of the whole table of all classes."""
+    if choices.method is not None:
+        raise InputError(f"method: {choices.method!r} means nothing for {metric} of all classes")
+    if metric == "balanced_accuracy":  # the mean recall of the classes that the answer has
+        recall = macro_interval(cells().only(matched.items.uses()), "recall", level=choices.level)
+        return replace(recall, metric=metric, signature="")
+    items = confused_items(matched, i, choices.unit)
+    return confusion_interval(items, metric, level=choices.level)
+
+
+def gap_of_classes(
+    matched: Matched, i: int, j: int, options: ScoreOptions
+) -> tuple[Difference, RandomizationTest]:
+    """The difference of two systems, the second minus the first, and its test.
+
+    Parameters
+    ----------
+    matched, i, j
+        What has been gathered, and the numbers of the systems.
+    options
+        The choices, with one metric of all classes.
+    """
+    metric, level, unit = str(options.metric), options.level, unit_of(matched, options.by)
+    if metric != "balanced_accuracy":
+        a, b = (confused_items(matched, k, unit) for k in (i, j))
+        gap = confusion_difference(a, b, metric, level=level)
+        return gap, confusion_test(a, b, metric, level=level, rng=0)
+    by, labels = cells_of(matched, unit), matched.items.uses()
+    one, other = (matched.items.by_unit_and_label(k, by=by).only(labels) for k in (i, j))
+    gap, _ = macro_difference(one, other, "recall", level=level)
+    return gap, macro_test(one, other, "recall", by=unit, levels=levels_at(level), rng=0)
+
+
+def over_answered(matched: Matched) -> Matched:
+    """The same, with means over the classes of the answer alone, whatever labels were asked for.
+
+    The mean of their recalls is balanced accuracy.
+    """
+    averaged = averaged_labels(matched.items, None)
+    return replace(matched, averaged=averaged, own_labels=False)
+
+
+def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
+    """The class of every item, and what a system calls it."""
+    gold, system = matched.gold, matched.systems[i]
+    if isinstance(gold, LabelSets) or not hasattr(gold, "codes"):
+        raise InputError("metric: of sets of labels there is no table of classes")
+    # one numbering for all systems: what they say of an item is exchanged
+    names, codes = union([gold.names, *(side.names for side in matched.systems)])
+    of_gold, of_system = codes[0], codes[1 + i]
+    units = None if unit == "item" or gold.units is None else gold.units
+    rows = slice(None)
+    if gold.repeats is not None:
+        rows, units = gold.repeats.one_by_one(gold.units, by_unit=units is not None)
+    answer, said = of_gold[gold.codes][rows], of_system[system.codes][rows]
+    return ConfusedItems(answer, said, len(names), units)
+
+
+def confused_runs(matched: Matched, group: RunGroup, unit: str) -> list[ConfusedItems]:
+    """The same of every run of a system."""
+    return [confused_items(matched, place, unit) for place in group.places]
+
+
+# -----------------------------------------------------------------------------
+# A second annotation beside the systems: the ceiling that it puts on their scores.
+# -----------------------------------------------------------------------------
+
+SECOND = "second annotation"
+
+
+def match_beside(
+    gold: Any, systems: list[Any], names: Sequence[str] | None, options: Any, **how: Any
+) -> tuple[Matched, Matched | None]:
+    """What was gathered of the systems; and with the second annotation as one more, if there is.
+
+    Parameters
+    ----------
+    gold, systems, names
+        The inputs.
+    options
+        The choices, with `second_gold`.
+    how
+        As for `match_inputs`.
+    """
+    second = options.second_gold
+    if second is None:
+        return match_inputs(gold, systems, names=names, reading=options, **how), None
+    if not systems:
+        raise InputError("second_gold: the systems stand in one file; expected files of their own")
+    named = None if names is None else [*names, SECOND]
+    everyone = match_inputs(gold, [*systems, second], names=named, reading=options, **how)
+    if names is None and not is_path(second):  # a file gives its name
+        everyone = replace(everyone, names=(*everyone.names[:-1], SECOND))
+    if everyone.runs:
+        raise InputError(
+            "second_gold: means nothing for several runs; expected one run of a system"
+        )
+    return everyone.only(*range(len(everyone.names) - 1)), everyone
+
+
+def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | None:
+    """Every system beside the second annotation, which is the last.
+
+    Parameters
+    ----------
+    matched
+        The systems and the second annotation.
+    options
+        The choices: what is compared, by what, at which level.
+    """
+    if matched is None:
+        return None
+    unit = unit_of(matched, options.by)
+    metric = compared_metrics(matched, options.metric, "micro", tables=True)[0]
+    usual = ScoreOptions(metric=metric, by=unit, level=options.level, beta=options.beta)
+    last = len(matched.names) - 1
+    of_classes = is_of_classes(matched, metric)
+    score = table_interval(matched, last, usual) if of_classes else intervals_of(matched, usual)[-1]
+    find = gap_of_classes if of_classes else _gap_of_items
+    found = []
+    for i in range(last):
+        gap, test = find(matched, last, i, usual)
+        found.append(
+            Ceiling(
+                matched.names[i],
+                matched.names[last],
+                metric,
+                gap.b,
+                gap.a,
+                float(score.low),
+                float(score.high),
+                gap.estimate,
+                gap.low,
+                gap.high,
+                test.pvalue,
+                test.method,
+                unit,
+                options.level,
+                match_of(matched),
+                "; ".join(note for note in (gap.note, test.note) if note) or None,
+            )
+        )
+    return tuple(found)
+
+
+def _gap_of_items(
+    matched: Matched, i: int, j: int, options: ScoreOptions
+) -> tuple[Difference, RandomizationTest]:
+    """The difference of two systems in a score of the pooled items, and its test."""
+    scored, beta = scored_as(matched, str(options.metric)), options.beta
+    paired = cases_of_pair(matched, i, j, str(options.by)).grouped()
+    by = "unit" if paired.has_units else "item"
+    test = randomization_test(paired, scored, by=by, beta=beta, rng=0)
+    return difference(paired, scored, level=options.level, beta=beta), test
+
+
+# -----------------------------------------------------------------------------
+# Everything that one system scores: pooled, by label, as a mean over labels.
+# -----------------------------------------------------------------------------
+
+
+def system_scores(matched: Matched, i: int, choices: Choices) -> SystemScores:
+    """The counts and scores of a system, and those of its labels.
+
+    Parameters
+    ----------
+    matched, i
+        What has been gathered, and the number of the system.
+    choices
+        What to score, and how.
+    """
+    items = matched.items
+    counts = items.counts(i)
+    # a single type of tags is worth naming, a single kind of words is not; what only another
+    # system uses is none of this one's labels
+    own = np.count_nonzero(items.uses(i))
+    named = own > 1 or (own == 1 and matched.scheme and items.labels != (UNTYPED,))
+    biased = matched.task == "segmentation" and counts.positives > 0
+    cells = cache(lambda: items.by_unit_and_label(i, by=cells_of(matched, choices.unit)))
+    return SystemScores(
+        name=matched.names[i],
+        counts=counts,
+        scores=_scores(matched, i, choices, cells),
+        by_label=_by_label(matched, i, choices, cells) if named else (),
+        splitting_bias=float(counts.predicted / counts.positives) if biased else None,
+        overlap=_overlap(matched, i) if choices.overlap else None,
+    )
+
+
+def scores_in(
+    matched: Matched, metrics: Sequence[str], options: ScoreOptions
+) -> tuple[SystemScores, ...]:
+    """The counts of every system and its scores in these metrics alone, without its labels.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered, of a group, say.
+    metrics
+        What to score; means over labels are called macro_f1 and so on.
+    options
+        The choices.
+    """
+    metrics = tuple(dict.fromkeys(metrics))
+    columns = []
+    for metric in metrics:
+        single = metric.removeprefix(MACRO)
+        chosen = replace(options, metric=single)
+        systems = range(len(matched.names))
+        if single != metric:
+            own = [_macro_interval(matched, i, chosen) for i in systems]
+        elif is_of_classes(matched, metric):
+            own = [table_interval(matched, i, chosen) for i in systems]
+        else:
+            own = intervals_of(matched, chosen)
+        columns.append([replace(one, metric=metric, signature="") for one in own])
+    return tuple(
+        SystemScores(name, matched.items.counts(i), tuple(column[i] for column in columns))
+        for i, name in enumerate(matched.names)
+    )
+
+
+def _macro_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
+    by = cells_of(matched, unit_of(matched, options.by))
+    cells = matched.items.by_unit_and_label(i, by=by).only(matched.averaged[i])
+    return macro_interval(cells, str(options.metric), level=options.level, beta=options.beta)
+
+
+def _scores(
+    matched: Matched, i: int, choices: Choices, cells: Callable[[], LabelCounts]
+) -> tuple[Interval, ...]:
+    units = matched.items.counts(i, by="sentence")
+    if matched.task == "segmentation":
+        scores = _segmentation_scores(matched, i, units, choices)
+    elif matched.all_classes:
+        # Over all classes every error is a false positive and a false negative at once: micro
+        # precision, recall and F1 are the accuracy, a share of the items.
+        right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
+        accuracy = pooled_interval(matched, right, "recall", choices)
+        nameless = replace(accuracy, signature="")
+        usual = ("accuracy",) if is_right_or_wrong(matched) else ALL_CLASSES
+        scores = tuple(
+            interval_of_classes(matched, i, name, choices, cells)
+            if name in OF_ALL_CLASSES
+            else replace(nameless, metric=name)
+            for name in choices.among(usual)
+        )
+    else:
+        metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
+        scores = tuple(pooled_interval(matched, units, metric, choices) for metric in metrics)
+    return (*scores, *_macro_scores(matched, i, choices, cells))
+
+
+def _by_label(
+    matched: Matched, i: int, choices: Choices, cells: Callable[[], LabelCounts]
+) -> tuple[LabelScores, ...]:
+    """The scores of every label that the answer or the system has."""
+    metrics = tuple(m for m in choices.asked if label_metric(m) == m) or PRF
+    items = matched.items
+    counts = items.counts(i, by="label")
+    of_units = cells() if choices.unit != "item" else None
+    columns = [_of_labels(matched, i, counts, of_units, metric, choices) for metric in metrics]
+    used = items.uses(i).tolist()
+    rows = zip(items.labels, counts, *columns, used, strict=True)
+    return tuple(LabelScores(label, own, tuple(scores)) for label, own, *scores, use in rows if use)
+
+
+def _of_labels(
+    matched: Matched,
+    i: int,
+    counts: Counts,
+    cells: LabelCounts | None,
+    metric: str,
+    choices: Choices,
+) -> Interval | list[Interval]:
+    """The intervals of a metric of all labels; a hundred thousand of them should not take long."""
+    if cells is None:  # one decision per label and item
+        return interval(counts, metric, **choices.how)
+    if is_at_once(metric) and choices.method is None:
+        return label_intervals(cells, metric, level=choices.level)
+    return [
+        pooled_interval(matched, items.counts(i, by="sentence"), metric, choices)
+        for items in matched.items.by_label
+    ]
+
+
+def _macro_scores(
+    matched: Matched, i: int, choices: Choices, cells: Callable[[], LabelCounts]
+) -> tuple[Interval, ...]:
+    """Means over the labels of the answer, or over those that were chosen."""
+    also = [m.removeprefix(MACRO) for m in choices.also if m.startswith(MACRO)]
+    labels = matched.averaged[i]
+    if not also and np.count_nonzero(labels) < 2:
+        return ()
+    averaged = cells().only(labels)
+    metrics = dict.fromkeys((*(choices.asked or PRF), *also))
+    return tuple(
+        macro_interval(averaged, metric, level=choices.level, beta=choices.beta)
+        for metric in metrics
+        if metric not in NEEDS_TN and metric not in COMPOSITES
+    )
+
+
+def _overlap(matched: Matched, i: int) -> dict[str, dict[str, float]]:
+    by_rule = overlaps(matched.gold, matched.systems[i])
+    return {
+        name: {**asdict(o), "precision": o.precision, "recall": o.recall, "f1": o.f1}
+        for name, o in by_rule.items()
+    }
+
+
+def _segmentation_scores(
+    matched: Matched, i: int, units: Counts, choices: Choices
+) -> tuple[Interval, ...]:
+    scores = [pooled_interval(matched, units, m, choices) for m in choices.among(OF_WORDS)]
+    if choices.asked:
+        return tuple(scores)
+    gold, system = matched.gold, matched.systems[i]
+    boundaries = boundary_counts(gold, system)
+    further = [("tnr", "specificity", true_negatives(gold, units))]
+    further += [(f"boundary_{metric}", metric, boundaries) for metric in PRF]
+    if matched.lexicon is not None:
+        known = known_words(gold, matched.lexicon)
+        is_right = matched.items.says[i][matched.items.answer]
+        for name, which in (("oov_recall", ~known), ("iv_recall", known)):
+            further.append((name, "recall", _recall_counts(gold, is_right, which)))
+    scores += [
+        replace(pooled_interval(matched, counts, metric, choices), metric=name)
+        for name, metric, counts in further
+    ]
+    return tuple(scores)
+
+
+def _recall_counts(gold: Any, is_right: Any, which: Any) -> Counts:
+    def number(words: Any) -> Any:
+        return np.bincount(gold.sentence[words], minlength=gold.n_sentences)
+
+    tp = number(is_right & which)
+    return Counts(tp, np.zeros_like(tp), number(~is_right & which))
+
+
+# -----------------------------------------------------------------------------
+# From inputs to scores: read, match, count, judge.
+# -----------------------------------------------------------------------------
+
+ONE_RUN = "one run of a system tells nothing about other runs of it"
+
+
+def score(
+    gold: Input,
+    pred: Systems | None = None,
+    *more: Input,
+    names: Sequence[str] | None = None,
+    metric: str | Sequence[str] | None = None,
+    beta: float = 1.0,
+    method: str | None = None,
+    by: str | None = None,
+    level: float = 0.95,
+    overlap: bool = False,
+    second_gold: Input | None = None,
+    **reading: Unpack[ReadingKeywords],
+) -> Scores:
+    """Score the outputs of one or more systems against an answer.
+
+    Parameters
+    ----------
+    gold
+        The right answer: the path of a file; a list of tags (or of words) per sentence; a set of
+        ``(start, end, label)`` per sentence; a label per item, as a list or an array; or a set of
+        labels per item.
+    pred, more
+        The outputs, in the same form or another one of the same task; or one dictionary of them
+        by name. A system may be a list of outputs, one per run or repeated answer: what they say
+        of a unit then counts as one unit. Without any, `gold` is a file or a data frame that holds
+        the answer and the outputs in its columns.
+    names
+        What the systems are called; by default after their files.
+    metric
+        One or several of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
+        balanced_accuracy, mcc, kappa, informedness, markedness and fowlkes_mallows. By default
+        those that the task is usually scored by. Of several classes mcc (Gorodkin's R_K), kappa and
+        balanced_accuracy are those of the whole confusion table.
+    beta
+        The weight of recall in F-beta.
+    method
+        How the intervals are made, as for `probative.interval`; by default Wilson's way.
+    by
+        What counts as independent: sentence, document, unit or item. By default sentences for
+        sequences, the units of a table that has them, else single items.
+    level
+        The level of the intervals.
+    overlap
+        Whether to count partial overlaps of spans, too.
+    second_gold
+        A second annotation of the same texts, by another person: it is scored against the answer
+        as well, and every system is compared with it.
+    **reading
+        How to read and match, where it should not be recognised: `task` (entities,
+        segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
+        `columns`, `unit_column`, `group`, `comments`, `header`, `multilabel`,
+        `probability_columns`, `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`,
+        `repair`, `ignore_type`, `only`, `positive`, `labels`, `label_names`, `score_name`,
+        `train_words`, `key`, `on_missing`, `memory_limit`, `table`; see
+        `probative.options.ReadingOptions`.
+
+    Returns
+    -------
+    Scores
+        A `SystemScores` for each system, with counts, and scores with their intervals: widened by
+        the design effect of the units, since the items of a unit are not independent.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> gold = [["B-PER", "I-PER", "O", "B-LOC"], ["O", "B-ORG"]]
+    >>> pred = [["B-PER", "I-PER", "O", "B-ORG"], ["O", "B-ORG"]]
+    >>> result = pv.score(gold, pred)
+    >>> result[0].counts
+    Counts(tp=2, fp=1, fn=1)
+    >>> round(result[0]["f1"].estimate, 4)
+    0.6667
+    """
+    options = ScoreOptions.of(
+        {
+            "metric": metric,
+            "beta": positive("beta", beta),
+            "method": None if method is None else one_of("method", method, METHODS),
+            "by": by,
+            "level": open_probability("level", level),
+            "overlap": flag("overlap", overlap),
+            "second_gold": second_gold,
+            **reading,
+        },
+        beside=("names",),
+    )
+    systems, names = by_name([] if pred is None else [pred, *more], names)
+    matched, second = match_beside(gold, systems, names, options)
+    scores = replace(scores_of(matched, options), ceilings=ceilings_of(second, options))
+    if options.group is not None:
+        return _with_groups(matched, scores, options)
+    return _with_repeats(matched, scores, options) if matched.runs else scores
+
+
+def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
+    """The same, with what the systems score in each group."""
+    if matched.runs:
+        raise InputError("group: means nothing for several runs; expected one output per system")
+    metrics = [score.metric for score in scores.systems[0].scores]
+    chosen = replace(options, by=scores.by)
+    return replace(
+        scores,
+        groups=tuple(
+            Group(
+                part.name,
+                part.rows,
+                part.units(scores.by),
+                scores_in(part.matched, metrics, chosen),
+            )
+            for part in part_by_group(matched, options)
+        ),
+    )
+
+
+def scores_of(
+    matched: Matched,
+    options: ScoreOptions,
+    also: Sequence[str] = (),
+    known: Mapping[int, SystemScores] | None = None,
+) -> Scores:
+    """Score what has been gathered, by the usual metrics or by those that were asked for.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    options
+        The choices.
+    also
+        Metrics on top of those.
+    known
+        What systems score by the same choices, by their numbers, where that is known already.
+    """
+    if matched.runs:
+        return _scores_of_runs(matched, options, also)
+    unit = unit_of(matched, options.by)
+    if options.overlap and matched.task != "entities":
+        raise InputError(f"overlap: means nothing for {matched.task}; expected entities")
+    choices = Choices(
+        unit,
+        options.level,
+        () if options.metric is None else metrics_of(matched, options.metric, tables=True),
+        tuple(also),
+        options.beta,
+        options.method,
+        options.overlap,
+    )
+    document = matched.items.document if unit == "document" else None
+    done = known or {}
+    systems = tuple(
+        replace(done[i], name=name) if i in done else system_scores(matched, i, choices)
+        for i, name in enumerate(matched.names)
+    )
+    methods = dict.fromkeys(score.method for system in systems for score in system.scores)
+    return Scores(
+        task=matched.task,
+        systems=systems,
+        level=options.level,
+        units=(
+            matched.items.units_in_all if document is None else int(document.max(initial=-1)) + 1
+        ),
+        unit=matched.unit if document is None else unit,
+        by=unit,
+        scheme=matched.scheme,
+        match=match_of(matched),
+        notes=(*matched.notes, *_design_notes(matched, unit)),
+        token_accuracy=matched.token_accuracy,
+        signature=options.signature(
+            *facts_of_reading(matched, options), ",".join(methods), f"by-{unit}"
+        ),
+    )
+
+
+def _design_notes(matched: Matched, unit: str) -> list[str]:
+    """Say what the number and the sizes of the units leave open; nothing of single items."""
+    if unit == "item":
+        return []
+    items = matched.items
+    by = "document" if unit == "document" else "sentence"
+    systems = [items.counts(i, by=by) for i in range(len(matched.names))]
+    return design_notes(systems, matched.names, unit, items.number)
+
+
+def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]) -> Scores:
+    """Score systems with several runs: the runs of a unit belong to that unit."""
+    if all(len(group.places) == 1 for group in matched.runs):
+        alone = scores_of(unpooled(matched), options, also)
+        return replace(
+            alone, notes=(*alone.notes, ONE_RUN), run_scores=_run_scores(matched, alone, options)
+        )
+    unit = unit_of_runs(matched, options.by)
+    if options.overlap:
+        raise InputError("overlap: means nothing for several runs; expected one run of a system")
+    asked = options.metric
+    if asked is None and matched.task == "segmentation":
+        asked = OF_WORDS
+    chosen = replace(options, metric=asked, by="unit" if unit == "item" else unit)
+    parts = [scores_of(pool_runs(matched, group), chosen, also) for group in matched.runs]
+    pooled = replace(
+        parts[0], systems=tuple(part.systems[0] for part in parts), unit=matched.unit, by=unit
+    )
+    methods = dict.fromkeys(s.method for system in pooled.systems for s in system.scores)
+    return replace(
+        pooled,
+        run_scores=_run_scores(matched, pooled, options),
+        signature=options.signature(
+            *facts_of_reading(matched, options),
+            ",".join(methods),
+            f"by-{unit}",
+            signed_runs(matched),
+        ),
+    )
+
+
+def _run_scores(matched: Matched, scores: Scores, options: ScoreOptions) -> tuple[RunScores, ...]:
+    """What every run scores, by system and metric; means over labels are left out."""
+    metrics = [s.metric for s in scores.systems[0].scores if s.metric in TABLE]
+    own = []
+    for group in matched.runs:
+        counts = [units.sum() for units in counts_of_runs(matched, group, scores.by)]
+        for metric in metrics:
+            if is_of_classes(matched, metric):
+                runs = confused_runs(matched, group, scores.by)
+                values = [float(score_of_table(run.table, metric)) for run in runs]
+            else:
+                scored = scored_as(matched, metric)
+                values = [score_of(table, scored, beta=options.beta) for table in counts]
+            own.append(RunScores.of(group.name, metric, group.runs, values))
+    return tuple(own)
+
+
+def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
+    """The same, with what more units and what more runs would tell."""
+    groups = {group.name: group for group in matched.runs}
+
+    def told(own: RunScores) -> RunScores:
+        if len(own) < 2 or is_of_classes(matched, own.metric):
+            return own
+        runs = counts_of_runs(matched, groups[own.system], scores.by)
+        names = ("tp", "fp", "fn") if runs[0].tn is None else ("tp", "fp", "fn", "tn")
+        cells = {name: np.stack([getattr(run, name) for run in runs], axis=1) for name in names}
+        scored = scored_as(matched, own.metric)
+        found = score_repeats(Counts(**cells), scored, level=options.level, beta=options.beta)
+        return replace(own, repeated=replace(found, metric=own.metric))
+
+    return replace(scores, run_scores=tuple(map(told, scores.run_scores or ())))
+
+
+# -----------------------------------------------------------------------------
+# Items of different kinds, scored apart.
+# -----------------------------------------------------------------------------
+
+
+def find_buckets(
+    matched: Matched,
+    metric: str,
+    options: CompareOptions,
+    make: Callable[[Matched, str, str, str], Bucket],
+) -> tuple[Bucket, ...]:
+    """The scores and differences on items of each kind, pooled over labels.
+
+    Parameters
+    ----------
+    matched
+        What has been gathered.
+    metric
+        What is compared.
+    options
+        The choices, among them the training data.
+    make
+        Makes a bucket from its items, the metric, its kind and its name.
+    """
+    if matched.all_classes:
+        metric = "accuracy"
+    elif metric in NEEDS_TN:
+        return ()  # what is no item has no length and no label
+    train = None if options.train is None else match_training(options.train, matched, options)
+    return tuple(
+        make(replace(matched, items=items), metric, bucketing.kind, name)
+        for bucketing in bucketings_of(matched, train)
+        for name, items in bucketing.parts(matched.items)
+    )
+
+
+def make_bucket(
+    part: Matched,
+    kind: str,
+    name: str,
+    unit: str,
+    scores: Iterable[tuple[str, Interval]],
+    differences: Iterable[tuple[str, str, Difference]],
+    metric: str,
+) -> Bucket:
+    """A bucket from the scores of its systems and the differences of its pairs."""
+    own = part.items.unit[part.items.answer]
+    if unit == "document" and part.items.document is not None:
+        own = part.items.document[own]
+    return Bucket(
+        kind,
+        name,
+        part.items.positives,
+        len(np.unique(own)),
+        tuple(SystemScore(who, metric, s.estimate, s.low, s.high) for who, s in scores),
+        tuple(BucketDifference(a, b, metric, d.estimate, d.low, d.high) for a, b, d in differences),
+    )

@@ -1,0 +1,181 @@
+"""The threshold sweep of a word segmenter: read, rank once, count every cut, give intervals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import open_probability, whole_number
+from probative.errors import InputError
+from probative.inference.intervals import default_method, interval
+from probative.matching.segmentation import Cuts, all_cuts, flat_probabilities
+from probative.metrics import score
+from probative.options import SweepOptions
+from probative.reading.annotations import Segmented
+from probative.reading.formats import Options
+from probative.reading.inputs import annotations_of
+from probative.reading.segmented import Probabilities, probabilities_of
+from probative.reading.source import refuse_repeats
+from probative.results import BestCut, Interval, SegmentationSweep
+
+if TYPE_CHECKING:
+    from probative._validation import Input, Rows
+
+
+# The true negative rate is the specificity of all substrings.
+METRICS = {"precision": "precision", "recall": "recall", "f1": "f1", "tnr": "specificity"}
+
+
+def segmentation_sweep(
+    gold: Input | Segmented,
+    probabilities: Rows,
+    steps: int = 20,
+    *,
+    level: float = 0.95,
+    input_format: str | None = None,
+    encoding: str | None = None,
+) -> SegmentationSweep:
+    """Score a word segmenter at every share λ of accepted boundaries.
+
+    All positions between two characters of a sentence are ranked by the probability of a boundary
+    there; the λ·100 % most probable ones are accepted. λ = 0 splits nothing, λ = 1 everything.
+    The ranking is done once, whatever the number of steps.
+
+    Parameters
+    ----------
+    gold
+        The answer: a path, or a list of words (or a string with spaces) per sentence.
+    probabilities
+        For each sentence a probability of a boundary between its first and second character, its
+        second and third, and so on; or the path of a file with such a list per line, as JSON.
+        Spaces do not count as characters. Any scores that rank the positions will do; of equal
+        ones the first in the text is accepted first.
+    steps
+        How many steps lead from 0 to 1.
+    level
+        The level of the intervals. They are widened by the design effect of sentences.
+    input_format, encoding
+        How to read the answer, where it should not be recognised.
+
+    Returns
+    -------
+    SegmentationSweep
+        Counts and scores at each λ, and where each score is highest: of the steps, and of all
+        possible λ.
+
+    References
+    ----------
+    Shao, Hardmeier and Nivre, "Recall is the Proper Evaluation Metric for Word Segmentation"
+    (IJCNLP 2017).
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> gold = [["to", "be"], ["not", "to", "be"]]
+    >>> probabilities = [[0.1, 0.9, 0.3], [0.2, 0.1, 0.8, 0.1, 0.7, 0.6]]
+    >>> sweep = pv.segmentation_sweep(gold, probabilities, steps=3)
+    >>> sweep.counts.tp
+    array([0., 5., 2., 0.])
+    >>> print(sweep.best_of("recall"))
+    recall is highest at λ = 0.333333 (1.0000); of all λ at 0.3333 (1.0000)
+    """
+    steps = whole_number("steps", steps, most=100_000)
+    level = open_probability("level", level)
+    if _has_numbers(gold):
+        raise InputError("gold: lists of numbers; expected a path, or lists of words")
+    refuse_repeats((gold, probabilities))
+    answer = segmented(gold, "gold", input_format=input_format, encoding=encoding)
+    row = flat_probabilities(answer, probabilities_of(probabilities))
+    positions = len(row)
+    if not positions:
+        raise InputError("gold: no sentence has two characters, so there is nothing to split")
+
+    step = np.arange(steps + 1)
+    accepted = (2 * step * positions + steps) // (2 * steps)  # rounded to the nearest
+    cuts = all_cuts(answer, row, accepted)
+    shares = step / steps
+    return SegmentationSweep(
+        shares=shares,
+        accepted=accepted,
+        thresholds=np.concatenate([[np.nan], cuts.ranked])[accepted],
+        counts=cuts.there,
+        scores=_intervals(cuts, level),
+        best=tuple(_best(cuts, name, shares) for name in METRICS),
+        positions=positions,
+        sentences=answer.n_sentences,
+        level=level,
+        signature=_signature(steps, level, input_format, encoding),
+    )
+
+
+def _signature(steps: int, level: float, input_format: str | None, encoding: str | None) -> str:
+    options = SweepOptions(steps=steps, level=level, input_format=input_format, encoding=encoding)
+    methods = dict.fromkeys(default_method(metric) for metric in METRICS.values())
+    return options.signature("sweep", ",".join(methods), "by-sentence")
+
+
+def _has_numbers(data: Any) -> bool:
+    """Whether these are rows of numbers, which no answer is."""
+    if isinstance(data, Probabilities):
+        return True
+    sequence = isinstance(data, (list, tuple)) or (isinstance(data, np.ndarray) and data.ndim > 0)
+    first = next((row for row in data if _is_row(row)), ()) if sequence else ()
+    return isinstance(next(iter(first), None), (int, float, np.number))
+
+
+def _is_row(row: Any) -> bool:
+    if isinstance(row, np.ndarray):
+        return row.ndim == 1 and row.size > 0
+    return isinstance(row, (list, tuple)) and len(row) > 0
+
+
+def segmented(
+    data: Any, name: str, *, input_format: str | None = None, encoding: str | None = None
+) -> Segmented:
+    """Read words from a path or from Python sequences."""
+    words = annotations_of(data, name, Options("segmentation", input_format, encoding))
+    if not isinstance(words, Segmented):
+        raise InputError(f"{name}: holds no words; expected segmented text or a column of words")
+    return words
+
+
+def _intervals(cuts: Cuts, level: float) -> tuple[Interval, ...]:
+    """Intervals of each score at the chosen cuts; words of one sentence are not independent."""
+    by_cut = [
+        [interval(units, metric, level=level, clustered=True) for metric in METRICS.values()]
+        for units in cuts.by_sentence()
+    ]
+    return tuple(
+        _stacked(name, list(cut))
+        for name, cut in zip(METRICS, zip(*by_cut, strict=True), strict=True)
+    )
+
+
+def _stacked(name: str, intervals: list[Interval]) -> Interval:
+    """One interval of arrays instead of many."""
+    note = np.array([one.note for one in intervals], dtype=object)
+    return replace(
+        intervals[0],
+        metric=name,
+        estimate=np.array([one.estimate for one in intervals]),
+        low=np.array([one.low for one in intervals]),
+        high=np.array([one.high for one in intervals]),
+        note=note if any(note) else None,
+        design_effect=np.array([one.design_effect for one in intervals]),
+        signature="",
+    )
+
+
+def _best(cuts: Cuts, name: str, shares: Any) -> BestCut:
+    everywhere = np.asarray(score(cuts.everywhere, METRICS[name]))
+    there = everywhere[cuts.at]
+    step, finest = int(np.nanargmax(there)), int(np.nanargmax(everywhere))
+    return BestCut(
+        name,
+        float(shares[step]),
+        float(there[step]),
+        finest / cuts.positions,
+        float(everywhere[finest]),
+    )

@@ -1,0 +1,243 @@
+"""Declare the rules of tag schemes and of matching spans, as data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probative._validation import one_of, shown
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+
+# -----------------------------------------------------------------------------
+# The rules of the tag schemes, as data, and writing spans by them.
+# -----------------------------------------------------------------------------
+
+UNTYPED = "_"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How a scheme writes spans.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    begin, inside, end, single
+        The prefixes of a span's tokens, `begin` for its first ones one by one.
+    follow
+        Which prefixes may stand after one: of any type, and of the same type only. O stands for
+        the sentence's edges too.
+    split_only
+        ``begin`` or ``end`` where that prefix is written only between neighbours of one type.
+    """
+
+    name: str
+    begin: tuple[str, ...]
+    inside: str
+    end: str
+    single: str
+    follow: dict[str, tuple[str, str]]
+    split_only: str = ""
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """All its prefixes."""
+        return tuple(self.follow)
+
+    def write(self, length: int) -> list[str]:
+        """The prefixes of a span of this length, neighbours left aside."""
+        if length == 1:
+            return [self.single]
+        head = list(self.begin[: length - 1])
+        return [*head, *[self.inside] * (length - 1 - len(head)), self.end]
+
+
+def _four(name: str, inside: str, end: str, single: str) -> Scheme:
+    """A scheme with a prefix for each of the begin, the inside, the end and a single token."""
+    free = ("O B " + single, "")
+    bound = ("", f"{inside} {end}")
+    follow = {"O": free, "B": bound, inside: bound, end: free, single: free}
+    return Scheme(name, ("B",), inside, end, single, follow)
+
+
+_ANY_I = ("O I", "")
+SCHEMES = {
+    scheme.name: scheme
+    for scheme in (
+        Scheme("iob2", ("B",), "I", "I", "B",
+               {"O": ("O B", ""), "B": ("O B", "I"), "I": ("O B", "I")}),
+        Scheme("iob1", ("I",), "I", "I", "I",
+               {"O": _ANY_I, "B": ("O I", "B"), "I": ("O I", "B")}, split_only="begin"),
+        Scheme("ioe2", ("I",), "I", "E", "E",
+               {"O": ("O I E", ""), "I": ("", "I E"), "E": ("O I E", "")}),
+        Scheme("ioe1", ("I",), "I", "I", "I",
+               {"O": ("O I E", ""), "I": ("O I E", ""), "E": ("", "I E")}, split_only="end"),
+        _four("iobes", "I", "E", "S"),
+        _four("bilou", "I", "L", "U"),
+        _four("bmes", "M", "E", "S"),
+        Scheme("bb2b3mes", ("B", "B2", "B3"), "M", "E", "S", {
+            "O": ("O B S", ""), "B": ("", "B2 E"), "B2": ("", "B3 E"), "B3": ("", "M E"),
+            "M": ("", "M E"), "E": ("O B S", ""), "S": ("O B S", "")}),
+        Scheme("io", ("I",), "I", "I", "I", {"O": _ANY_I, "I": _ANY_I}),
+    )
+}  # fmt: skip
+
+# Every prefix as one of the five that conlleval knows.
+FIVE = {"O": 0, "B": 1, "I": 2, "E": 3, "S": 4, "M": 2, "B2": 2, "B3": 2, "L": 3, "U": 4}
+_O, _B, _I, _E, _S = range(5)
+
+
+def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Where a chunk starts and where one ends, by conlleval's rules.
+
+    Both are indexed by the previous prefix, this prefix and whether the types differ.
+    """
+    start = np.zeros((5, 5, 2), dtype=bool)
+    end = np.zeros((5, 5, 2), dtype=bool)
+    start[:, [_B, _S]] = True
+    for before in (_E, _S, _O):
+        start[before, [_E, _I]] = True
+    start[:, 1:, 1] = True
+    end[[_E, _S]] = True
+    for before in (_B, _I):
+        end[before, [_B, _S, _O]] = True
+    end[1:, :, 1] = True
+    return start, end
+
+
+LENIENT_START, LENIENT_END = _lenient_tables()
+
+# seqeval's strict mode, a scheme at a time: where a span may start, go on and end, each as
+# "previous this" with the condition on the types: = the same, ! different, nothing for any.
+_STRICT = {
+    "iob1": ("OI II! BI IB= BB=", "BI= II=", "II! IO IB BO BI! BB="),
+    "ioe1": ("OI II! EI EE=", "II= IE=", "II! IO IE! EI= EE="),
+    "iob2": ("OB BB IB", "BI= II=", "IO II! IB BO BI! BB"),
+    "ioe2": ("OI OE EI EE II! IE!", "IE= II=", "EO EI EE"),
+    "iobes": ("OB BB IB EB SB OS BS IS ES SS", "BI= BE= II= IE=", "SO SB SI SE SS EO EB EI EE ES"),
+    "io": ("OI II!", "II=", "IO II!"),
+}
+_STRICT |= dict.fromkeys(("bilou", "bmes", "bb2b3mes"), _STRICT["iobes"])
+
+
+def strict_tables(scheme: Scheme) -> tuple[NDArray[np.bool_], ...]:
+    """Where a span may start, go on and end, by seqeval's strict mode.
+
+    Indexed by the previous prefix, this prefix (both as in `FIVE`) and whether the types differ.
+    """
+    return tuple(_strict_table(patterns) for patterns in _STRICT[scheme.name])
+
+
+def _strict_table(patterns: str) -> NDArray[np.bool_]:
+    table = np.zeros((5, 5, 2), dtype=bool)
+    for pattern in patterns.split():
+        types = {"=": [0], "!": [1]}.get(pattern[2:], [0, 1])
+        table[FIVE[pattern[0]], FIVE[pattern[1]], types] = True
+    return table
+
+
+def encode(spans: Iterable[tuple[int, int, str | None]], length: int, *, scheme: str) -> list[str]:
+    """Write the spans of a sentence as tags.
+
+    Parameters
+    ----------
+    spans
+        Each (start, end, label) with ``0 <= start < end <= length``; they must not overlap. The
+        label None, ``""`` or ``"_"`` gives bare prefixes.
+    length
+        How many tokens the sentence has.
+    scheme
+        One of `SCHEMES`. Reading the tags back gives the same spans, with one exception: ``io``
+        merges neighbours of one label.
+
+    Examples
+    --------
+    >>> encode([(0, 3, "PER"), (3, 4, "PER")], 5, scheme="iobes")
+    ['B-PER', 'I-PER', 'E-PER', 'S-PER', 'O']
+    >>> encode([(0, 3, "PER"), (3, 4, "PER")], 5, scheme="iob1")
+    ['I-PER', 'I-PER', 'I-PER', 'B-PER', 'O']
+    """
+    rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
+    tags = ["O"] * length
+    last_end, last_label = 0, ""
+    for start, end, name in sorted(spans, key=lambda span: span[:2]):
+        if not last_end <= start < end <= length:
+            raise InputError(
+                f"spans: ({start}, {end}) overlaps another one or leaves the sentence; expected "
+                f"spans apart from each other in {length} tokens"
+            )
+        label = name or UNTYPED
+        prefixes = rules.write(end - start)
+        touches = start == last_end and label == last_label
+        if touches and rules.split_only == "begin":
+            prefixes[0] = "B"
+        elif touches and rules.split_only == "end":
+            tags[start - 1] = "E" + tags[start - 1][1:]
+        suffix = "" if label == UNTYPED else f"-{label}"
+        tags[start:end] = [prefix + suffix for prefix in prefixes]
+        last_end, last_label = end, label
+    return tags
+
+
+# -----------------------------------------------------------------------------
+# When a span of a system counts as right: the rules that can be chosen, by their names.
+# -----------------------------------------------------------------------------
+
+STRICT = "strict"
+MATCHES = (STRICT, "exact", "partial", "type", "tokens", "characters", "boundary")
+
+
+@dataclass(frozen=True)
+class MatchRule:
+    """When a span of a system counts as right.
+
+    Attributes
+    ----------
+    name
+        One of `MATCHES`.
+    tolerance
+        How far both ends may lie from those of the answer, for ``boundary``.
+    """
+
+    name: str
+    tolerance: int = 0
+
+    @property
+    def is_by_place(self) -> bool:
+        """Whether single tokens or characters are counted, rather than spans."""
+        return self.name in ("tokens", "characters")
+
+    @property
+    def parts(self) -> int:
+        """In how many parts the credit for a span can be given."""
+        return 2 if self.name == "partial" else 1
+
+
+EQUAL = MatchRule(STRICT)
+
+
+def match_rule(match: object) -> MatchRule:
+    """Read a rule: its name, with how far ends may lie apart after ``boundary:``.
+
+    Examples
+    --------
+    >>> match_rule("boundary:2")
+    MatchRule(name='boundary', tolerance=2)
+    """
+    known = "strict, exact, partial, type, tokens, characters or boundary:K, such as boundary:1"
+    parts = re.fullmatch(r"(?P<name>[a-z]+)(:(?P<k>\d{1,9}))?", str(match), re.ASCII)
+    if not isinstance(match, str) or parts is None or parts["name"] not in MATCHES:
+        raise InputError(f"match: {shown(match)}; expected {known}")
+    if (parts["name"] == "boundary") != (parts["k"] is not None):
+        raise InputError(f"match: {shown(match)}; expected {known}")
+    return MatchRule(parts["name"], int(parts["k"] or 0))

@@ -1,0 +1,189 @@
+"""Read Parquet files: the columns they have, their rows, the lists that columns hold."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.reading.database import connected, literal_path, lock
+from probative.reading.tables import Cells, choose_columns, refuse_records, refuse_twins
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import duckdb
+    from numpy.typing import NDArray
+
+    from probative.reading.source import Source
+    from probative.reading.table_files import TableFiles
+    from probative.reading.tables import Wanted
+
+
+# -----------------------------------------------------------------------------
+# What the columns of Parquet files are called, and whether all files agree.
+# -----------------------------------------------------------------------------
+
+
+def columns_of_file(
+    database: duckdb.DuckDBPyConnection, path: Path
+) -> list[tuple[str, tuple[str, ...]]]:
+    """The columns of a file as it names them, each with what it is made of.
+
+    DuckDB would give a second column of a name another one.
+    """
+    query = (
+        f"SELECT name, coalesce(num_children, 0), type, converted_type, logical_type::VARCHAR "
+        f"FROM parquet_schema({literal_path(path)})"
+    )
+    (_, number, *_), *fields = database.execute(query).fetchall()
+    columns = []
+    for _ in range(number):
+        (name, children, *kind), *fields = fields
+        made_of = [tuple(map(str, kind))]
+        while children:  # what a nested column is made of
+            (_, more, *inner), *fields = fields
+            made_of.append(tuple(map(str, inner)))
+            children += more - 1
+        columns.append((name, tuple(part for parts in made_of for part in parts)))
+    return columns
+
+
+def check_types(
+    database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
+) -> TableFiles:
+    """Return the table with the columns of each file; refuse one of another kind in one file.
+
+    The engine would make the numbers of one file those of another: 0.5 would become 0.
+    """
+    of_files = [columns_of_file(database, path) for path in files.paths]
+    headers = tuple(tuple(name for name, _ in own) for own in of_files)
+    files = replace(files, headers=headers, columns=(*headers[0], *files.partitions))
+    for column in dict.fromkeys(columns):
+        kinds = [next((kind for name, kind in own if name == column), None) for own in of_files]
+        for path, own in zip(files.paths, kinds, strict=True):
+            if own is not None and kinds[0] is not None and own != kinds[0]:
+                raise files.error(
+                    f"column {column!r} is {_shown(own)}, but {_shown(kinds[0])} in "
+                    f"{files.paths[0]}; expected the same type in every file",
+                    path,
+                )
+    return files
+
+
+def _shown(kind: tuple[str, ...]) -> str:
+    physical, converted, *_ = kind
+    return physical if converted == "None" else converted
+
+
+# -----------------------------------------------------------------------------
+# A Parquet file row by row: the cells of columns, and the lists that columns hold.
+# -----------------------------------------------------------------------------
+
+_CELL = 8  # bytes that a cell takes at least once it is read
+_METADATA = "huggingface"  # the key under which datasets of Hugging Face describe themselves
+
+
+def list_columns(source: Source) -> dict[str, str]:
+    """The columns of a Parquet file that hold lists, and of what."""
+    with _opened(source) as (database, _, names):
+        described = database.execute("DESCRIBE source").fetchall()
+    kinds = zip(names, (row[1] for row in described), strict=False)  # without that of the places
+    return {name: kind[:-2] for name, kind in kinds if kind.endswith("[]")}
+
+
+def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
+    """Every row with its columns of lists, and what Hugging Face's library says of the columns."""
+    lists = list(list_columns(source))
+    with _opened(source) as (database, place, names):
+        columns = [f"c{names.index(name)}" for name in lists]
+        if source.limit is not None and columns:
+            sizes = " + ".join(f"coalesce(strlen({column}::VARCHAR), 0)" for column in columns)
+            ((size,),) = database.execute(f"SELECT sum({sizes}) FROM source").fetchall()
+            source.refuse_unpacking(int(size or 0))
+        asked = ", ".join(columns) or "NULL"
+        rows = database.execute(f"SELECT {asked} FROM source ORDER BY place").fetchall()
+        metadata = database.execute(
+            f"SELECT decode(value) FROM parquet_kv_metadata({literal_path(place)}) "
+            f"WHERE decode(key) = ?",
+            [_METADATA],
+        ).fetchall()
+    records = [dict(zip(lists, row, strict=False)) for row in rows]
+    return records, metadata[0][0] if metadata else None
+
+
+def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
+    """Read columns of a table; DuckDB numbers their distinct values, and sees nothing else."""
+    with _opened(source) as (database, _, there):
+        refuse_twins(source, there)
+        described = database.execute("DESCRIBE source").fetchall()[:-1]  # the last one is `place`
+        kinds = {name: row[1] for name, row in zip(there, described, strict=True)}
+        names, unit, asked = choose_columns(wanted, there, source.error)
+        lists = {name for name, kind in kinds.items() if kind.endswith("[]")}
+        objects = {name for name, kind in kinds.items() if kind.startswith(("STRUCT", "MAP"))}
+        refuse_records(wanted, names, there, objects, lists, source.error)
+        read = {name: _numbered(database, f"c{there.index(name)}") for name in asked}
+        return Cells("parquet", names, unit, read, group=wanted.group)
+
+
+def _numbered(
+    database: duckdb.DuckDBPyConnection, column: str
+) -> tuple[NDArray[np.int32], list[Any]]:
+    database.execute(
+        f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "
+        f"FROM (SELECT DISTINCT {column} AS v FROM source)"
+    )
+    values = [row[0] for row in database.execute("SELECT v FROM names ORDER BY code").fetchall()]
+    codes = database.execute(
+        f"SELECT code FROM source JOIN names ON {column} IS NOT DISTINCT FROM v ORDER BY place"
+    ).fetchnumpy()["code"]
+    return np.asarray(codes, dtype=np.int32), values
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, list[str]]]:
+    """A database that sees the file as `source`, where it sees it, and the names of the columns.
+
+    There the columns are c0, c1, …, and the place of a row is `place`: a file may have any names.
+
+    What came through a pipe has no place: it is put somewhere for as long.
+    """
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder, connected() as database:
+        place = source.path
+        if place is None:
+            place = Path(folder) / "table.parquet"
+            place.write_bytes(source.data)
+        try:
+            database.execute("SET preserve_insertion_order = true")
+            lock(database, [place])
+            names = [name for name, _ in columns_of_file(database, place)]
+            columns = ", ".join(f"c{number}" for number in range(len(names)))
+            database.execute(
+                f"CREATE VIEW source AS SELECT {columns}, row_number() OVER () AS place FROM "
+                f"read_parquet({literal_path(place)}, hive_partitioning = false) AS t({columns})"
+            )
+            _refuse_bomb(source, database, place)
+            yield database, place, names
+        except (duckdb.Error, UnicodeError) as error:
+            reason = str(error).strip().splitlines()[0].replace(literal_path(place), "it")
+            raise source.error(f"is no table that can be read: {reason}") from None
+
+
+def _refuse_bomb(source: Source, database: duckdb.DuckDBPyConnection, place: Path) -> None:
+    """Refuse a file of more than its limit by what it declares: bytes, and values of rows.
+
+    A value that a million rows share takes a few bytes there, and as many here as rows.
+    """
+    if source.limit is None:
+        return
+    ((size,),) = database.execute(
+        f"SELECT sum(greatest(total_uncompressed_size, {_CELL} * "
+        f"greatest(num_values, row_group_num_rows))) FROM parquet_metadata({literal_path(place)})"
+    ).fetchall()
+    source.refuse_unpacking(int(size or 0))

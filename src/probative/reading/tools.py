@@ -1,0 +1,871 @@
+"""Read what other tools write: Label Studio, Prodigy, brat, HIPE, spaCy, logs."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from probative._validation import shown
+from probative.errors import InputError
+from probative.reading.annotations import Labels, Spans, Tagged, Text
+from probative.reading.logs import Samples, read_logs, tool_of, whole_document
+from probative.reading.rows import choose_column, is_row, read_rows, tagged_rows
+from probative.reading.sequences import spans_from_sets
+from probative.reading.source import is_brat_folder, load, snippet
+from probative.reading.table_sides import label_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from probative.reading.annotations import LabelSets
+    from probative.reading.formats import Input
+    from probative.reading.source import Source
+
+
+# -----------------------------------------------------------------------------
+# Exports of annotation tools that are more than spans in lines: Label Studio, Prodigy.
+# -----------------------------------------------------------------------------
+
+_EXAMPLES = 3
+_WORK = frozenset({"annotator", "annotation_id"})  # what JSON-MIN has of every text
+ACCEPTED = "accept"  # what Prodigy calls an answer that holds
+
+
+# --- choices in lines: Prodigy's `accept` -----------------------------------------------------
+
+
+def is_choices(record: Mapping[str, Any]) -> str | None:
+    """What shows that an object holds labels of a text that somebody chose, or None."""
+    if isinstance(record.get("accept"), list) and "options" in record:
+        return "its first object has options and what was accepted of them"
+    return None
+
+
+def read_choices(source: Source) -> list[tuple[str, list[str]]]:
+    """The text of every line and what was chosen for it.
+
+    A line that was not accepted (rejected, ignored) has no label, so that it is an error.
+    """
+    chosen, refused = [], []
+    for number, record in source.json_lines():
+        labels = record.get("accept")
+        if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
+            raise source.error(f"'accept' is {shown(labels)}; expected a list of labels", number)
+        text = record.get("text")
+        if record.get("answer", ACCEPTED) != ACCEPTED:
+            refused.append((number, record["answer"]))
+        chosen.append((text if isinstance(text, str) else "", labels))
+    if refused:
+        raise source.error(
+            f"{len(refused)} of {len(chosen)} answers are not 'accept' ({shown(refused[0][1])}); "
+            f"expected accepted ones: leave the others out of all files",
+            refused[0][0],
+        )
+    if not chosen:
+        raise source.error("holds no JSON object; expected one per line")
+    return chosen
+
+
+def chosen_labels(
+    source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
+) -> Labels | None:
+    """One label per text, where each has one; None where some have several or none."""
+    if any(len(labels) != 1 for _, labels in chosen):
+        return None
+    names = tuple(sorted({labels[0] for _, labels in chosen}))
+    code = {name: i for i, name in enumerate(names)}
+    codes = np.array([code[labels[0]] for _, labels in chosen], dtype=np.int32)
+    texts = [text for text, _ in chosen]
+    note = f"{source.name}: {what}, one label per text"
+    return Labels(source.name, codes, names, None, (note,), lambda: texts)
+
+
+# --- Label Studio -----------------------------------------------------------------------------
+
+
+class Task(NamedTuple):
+    """A task of Label Studio: a text, and the results of somebody's work on it."""
+
+    name: str
+    text: str
+    results: list[Any]
+
+
+def is_label_studio(document: Any) -> str | None:
+    """What shows that a JSON document is an export of Label Studio, or None."""
+    if not isinstance(document, list) or not document or not isinstance(document[0], dict):
+        return None
+    task = document[0]
+    if isinstance(task.get("data"), dict) and ("annotations" in task or "predictions" in task):
+        return "it is a list of tasks with 'data' and 'annotations'"
+    short = any(_is_short(value) for value in task.values()) or _WORK.issubset(task)
+    return "it is a list of texts with their labels, as JSON-MIN has them" if short else None
+
+
+def _is_short(value: Any) -> bool:
+    """Whether these are spans as JSON-MIN has them."""
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, dict) and "labels" in first and "start" in first
+
+
+def read_label_studio(
+    source: Source, task: str | None = None, *, predicted: bool = False
+) -> Spans | list[tuple[str, list[str]]]:
+    """The spans of every text, or the choices made for it, that were annotated.
+
+    Parameters
+    ----------
+    source
+        The export: a list of tasks.
+    task
+        ``entities`` or ``labels``, where a project has both.
+    predicted
+        Whether this is a system, which may have found nothing of what is asked for.
+    """
+    documents = _tasks(source)
+    if "annotation_id" in documents[0]:
+        _refuse_doubles(source, documents)
+    tasks = [_annotated(source, n, t) for n, t in enumerate(documents, start=1)]
+    return _side(source, source.name, tasks, task, predicted=predicted)
+
+
+def predictions_of_label_studio(
+    source: Source, task: str | None = None
+) -> dict[str, Spans | list[tuple[str, list[str]]]]:
+    """What models predicted for the same texts, by the names of their versions."""
+    versions: dict[str, dict[int, list[Any]]] = {}
+    documents = _tasks(source)
+    numbers = []
+    for number, document in enumerate(documents):
+        given = document.get("predictions") or []
+        if not isinstance(given, list):
+            raise source.error(
+                f"task {number + 1}: predictions are {shown(given)}; expected a list"
+            )
+        for prediction in given:
+            if not isinstance(prediction, dict):  # a number stands for one that was not exported
+                numbers.append((number + 1, prediction))
+                continue
+            version = str(prediction.get("model_version") or "predictions")
+            own = versions.setdefault(version, {})
+            if number in own:
+                raise source.error(
+                    f"task {number + 1} has two predictions of {version!r}; expected one"
+                )
+            own[number] = _results(source, number + 1, prediction)
+    if numbers and not versions:
+        raise source.error(
+            f"task {numbers[0][0]} has the number of a prediction, {shown(numbers[0][1])}; "
+            f"expected it whole: by a snapshot of the project with full predictions"
+        )
+    sides = {}
+    for version, own in versions.items():
+        missing = [str(n + 1) for n in range(len(documents)) if n not in own]
+        if missing:
+            raise source.error(
+                f"{len(missing)} of {len(documents)} tasks have no prediction of {version!r} "
+                f"({', '.join(missing[:_EXAMPLES])}); expected one for each"
+            )
+        tasks = [
+            Task(str(n + 1), _text_of(source, n + 1, document), own[n])
+            for n, document in enumerate(documents)
+        ]
+        name = f"{source.name}, {version}"
+        sides[version] = _side(source, name, tasks, task, predicted=True)
+    return sides
+
+
+def _tasks(source: Source) -> list[dict[str, Any]]:
+    document = source.document
+    if is_label_studio(document) is None:
+        raise source.error("is no export of Label Studio; expected a list of tasks")
+    for number, task in enumerate(document, start=1):
+        if not isinstance(task, dict):
+            raise source.error(f"task {number} is {shown(task)}; expected an object")
+    return list(document)
+
+
+def _annotated(source: Source, number: int, task: dict[str, Any]) -> Task:
+    """The annotation of a task that holds: the only one, or the one that is the ground truth."""
+    name = str(task.get("id", number))
+    if not isinstance(task.get("data"), dict):
+        return _short_task(name, task)
+    text = _text_of(source, number, task)
+    given = task.get("annotations")
+    if not isinstance(given, list):
+        raise source.error(f"task {name} has {shown(given)} for annotations; expected a list")
+    done = [a for a in given if isinstance(a, dict) and not a.get("was_cancelled")]
+    truth = [a for a in done if a.get("ground_truth")]
+    chosen = truth if len(truth) == 1 else done
+    if len(chosen) != 1:
+        raise source.error(
+            f"task {name} has {len(chosen)} annotations; expected one, or one that is marked as "
+            f"the ground truth"
+        )
+    return Task(name, text, _results(source, number, chosen[0]))
+
+
+def _short_task(name: str, task: dict[str, Any]) -> Task:
+    """A task of JSON-MIN: its data, its id, the results of every control, then whose work it is.
+
+    A single choice stands there as a text, as the data do: only its place tells them apart.
+    """
+    keys = list(task)
+    begin = keys.index("id") + 1 if "id" in keys else len(keys)
+    end = keys.index("annotator") if "annotator" in keys else begin
+    controls = set(keys[begin:end])
+    texts = [
+        value
+        for key, value in task.items()
+        if isinstance(value, str) and key not in controls and key in ("text", "sentence")
+    ]
+    results = [
+        result
+        for key, value in task.items()
+        for one in (value if isinstance(value, list) else [value])
+        if isinstance(one, dict) or key in controls
+        if (result := _long_result(key, one)) is not None
+    ]
+    return Task(name, texts[0] if texts else "", results)
+
+
+def _long_result(control: str, value: Any) -> dict[str, Any] | None:
+    """The result that JSON-MIN shortens: a choice to its text; None for other kinds of results."""
+    if isinstance(value, str):
+        value = {"choices": [value]}
+    if not isinstance(value, dict):
+        return None
+    kind = "choices" if "choices" in value else "labels"
+    return {"type": kind, "from_name": control, "value": value}
+
+
+def _refuse_doubles(source: Source, documents: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse two annotations of a task: JSON-MIN writes a text of its own for each."""
+    times = Counter(str(document["id"]) for document in documents if "id" in document)
+    for name, number in times.items():
+        if number > 1:
+            raise source.error(f"task {name} has {number} annotations; expected one")
+
+
+def _results(source: Source, number: int, annotation: dict[str, Any]) -> list[Any]:
+    results = annotation.get("result")
+    if not isinstance(results, list):
+        raise source.error(f"task {number}: result is {shown(results)}; expected a list")
+    return results
+
+
+def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
+    data = task.get("data")
+    texts = [v for v in data.values() if isinstance(v, str)] if isinstance(data, dict) else []
+    named = data.get("text") if isinstance(data, dict) else None
+    if isinstance(named, str):
+        return named
+    if len(texts) == 1:
+        return texts[0]
+    raise source.error(f"task {number}: data hold {len(texts)} texts; expected one, or 'text'")
+
+
+def _side(
+    source: Source, name: str, tasks: Sequence[Task], wanted: str | None, *, predicted: bool
+) -> Spans | list[tuple[str, list[str]]]:
+    kinds: dict[tuple[str, str], None] = {}
+    for task in tasks:
+        for result in task.results:
+            if isinstance(result, dict) and result.get("type") in ("labels", "choices"):
+                kinds.setdefault((str(result["type"]), str(result.get("from_name"))))
+    usable = {"entities": "labels", "labels": "choices"}
+    if wanted in usable:
+        if kinds and not predicted and all(kind != usable[wanted] for kind, _ in kinds):
+            there, missing = ("choices", "spans") if wanted == "entities" else ("spans", "choices")
+            raise source.error(f"has {there} and no {missing}; expected some for {wanted}")
+        kinds = {key: None for key in kinds if key[0] == usable[wanted]}
+    if len({kind for kind, _ in kinds}) > 1:
+        raise source.error("has both spans and choices; expected task='entities' or task='labels'")
+    if len(kinds) > 1:
+        listed = ", ".join(sorted(control for _, control in kinds))
+        raise source.error(f"has several sets of labels: {listed}; expected an export of one")
+    kind = next(iter(kinds), ("labels" if wanted != "labels" else "choices", ""))[0]
+    if kind == "choices":
+        return [(task.text, _choices(source, task)) for task in tasks]
+    spans = [_spans(source, task) for task in tasks]
+    annotations = spans_from_sets(name, spans, [task.text for task in tasks])
+    note = f"{name}: export of Label Studio, spans of characters"
+    return replace(annotations, notes=(note, *annotations.notes))
+
+
+def _spans(source: Source, task: Task) -> list[tuple[int, int, str]]:
+    spans = []
+    for result in task.results:
+        if not isinstance(result, dict) or result.get("type") != "labels":
+            continue
+        value: Any = result.get("value")
+        value = value if isinstance(value, dict) else {}
+        start, end, labels = value.get("start"), value.get("end"), value.get("labels")
+        whole = all(isinstance(x, int) and not isinstance(x, bool) for x in (start, end))
+        names = isinstance(labels, list) and labels and all(isinstance(x, str) for x in labels)
+        if not whole or not names:
+            raise source.error(
+                f"task {task.name} has {shown(value)}; expected whole numbers start and end, and "
+                f"a list of labels"
+            )
+        if not 0 <= start < end <= len(task.text):
+            raise source.error(
+                f"task {task.name}: span {start} to {end}; expected 0 <= start < end <= "
+                f"{len(task.text)}"
+            )
+        said = value.get("text")
+        if isinstance(said, str) and said.split() != task.text[start:end].split():
+            mine, there = (
+                snippet(text.encode("utf-8", "replace")) for text in (said, task.text[start:end])
+            )
+            raise source.error(
+                f"task {task.name}: the span {start} to {end} is {mine}, but the text has {there} "
+                f"there; expected the same"
+            )
+        spans += [(start, end, label) for label in labels]
+    return spans
+
+
+def _choices(source: Source, task: Task) -> list[str]:
+    labels: list[str] = []
+    for result in task.results:
+        if not isinstance(result, dict) or result.get("type") != "choices":
+            continue
+        value = result.get("value")
+        chosen = value.get("choices") if isinstance(value, dict) else None
+        if not isinstance(chosen, list) or not all(isinstance(x, str) for x in chosen):
+            raise source.error(f"task {task.name} has {shown(value)}; expected a list of choices")
+        labels += chosen
+    return labels
+
+
+# -----------------------------------------------------------------------------
+# Folders of brat: a ``.txt`` and an ``.ann`` for every document, entities by their characters.
+# -----------------------------------------------------------------------------
+
+_ENTITY = re.compile(r"(?P<id>T\S*)\t(?P<label>\S+) (?P<places>[0-9 ;]+)\t(?P<text>.*)", re.DOTALL)
+_PLACE = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})")
+_OTHERS = "EARMN#*"  # events, attributes, relations, notes: no entities
+
+
+def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
+    """Read the entities of every document of a folder; relations, events and notes are passed over.
+
+    Entities may nest, overlap and consist of several pieces: they are compared as sets, each by its
+    label and all its characters. Every document is a unit.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    encoding
+        The encoding of its files.
+    """
+    place = Path(path)
+    if not is_brat_folder(place):
+        raise InputError("holds no .ann files; expected a folder of brat", path)
+    texts: dict[str, Path] = {file.stem: file for file in sorted(place.glob("*.txt"))}
+    annotations = {file.stem: file for file in sorted(place.glob("*.ann"))}
+    if texts:  # a system may hand in its annotations alone
+        _refuse_missing(place, texts, annotations)
+    code: dict[str, int] = {}
+    shapes: dict[str, int] = {"": 0}
+    rows: list[tuple[int, int, int, int, int]] = []
+    contents: list[str | None] = []
+    pieces = doubled = others = 0
+    for number, name in enumerate(annotations):
+        content = _content(texts[name], encoding) if texts else None
+        contents.append(content)
+        own: set[tuple[int, int, int, int, int]] = set()
+        found, passed = _entities(annotations[name], content, encoding)
+        others += passed
+        for label, places in found:
+            shape = ";".join(f"{i}-{j}" for i, j in places) if len(places) > 1 else ""
+            pieces += len(places) > 1
+            row = (
+                number,
+                places[0][0],
+                max(end for _, end in places),
+                code.setdefault(label, len(code)),
+                shapes.setdefault(shape, len(shapes)),
+            )
+            doubled += row in own
+            own.add(row)
+        rows += sorted(own)
+    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+    count = len(annotations)
+    first = np.concatenate([[0], np.cumsum([len(content or "") for content in contents])])
+    text = Text(
+        str(path),
+        first,
+        document=np.arange(count, dtype=np.int32),
+        sentences=[content or "" for content in contents] if texts else None,
+        names=tuple(annotations),
+    )
+    notes = [f"{path}: folder of brat, {count} documents, entities by their characters"]
+    if pieces:
+        notes.append(f"{path}: {pieces} entities of several pieces, compared piece by piece")
+    if doubled:
+        notes.append(f"{path}: {doubled} entities given twice, counted once")
+    if others:
+        notes.append(f"{path}: {others} relations, events, attributes and notes passed over")
+    return Spans(
+        table[:, 0].astype(np.int32),
+        table[:, 1],
+        table[:, 2],
+        table[:, 3].astype(np.int32),
+        tuple(code),
+        text,
+        tuple(notes),
+        shape=table[:, 4].astype(np.int32) if pieces else None,
+        shapes=tuple(shapes) if pieces else (),
+    )
+
+
+def _refuse_missing(place: Path, texts: dict[str, Path], annotations: dict[str, Path]) -> None:
+    for there, needed, kind in ((texts, annotations, ".ann"), (annotations, texts, ".txt")):
+        missing = [name for name in there if name not in needed]
+        if missing:
+            raise InputError(
+                f"{len(missing)} of {len(there)} documents have no {kind} "
+                f"({_listed(missing)}); expected a .txt and an .ann for each",
+                place,
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = ", …" if len(names) > _EXAMPLES else ""
+    return ", ".join(map(repr, names[:_EXAMPLES])) + more
+
+
+def _content(path: Path, encoding: str | None) -> str:
+    """The text of a document; every character counts, line ends too."""
+    if path.stat().st_size == 0:
+        return ""
+    try:
+        return load(path, encoding=encoding).data.decode()
+    except InputError as error:
+        if "is empty" in str(error):  # spaces only: a text in which there is nothing
+            return path.read_text(encoding or "utf-8")
+        raise
+
+
+def _entities(
+    path: Path, content: str | None, encoding: str | None
+) -> tuple[list[tuple[str, list[tuple[int, int]]]], int]:
+    """Label and pieces of every entity of a document, and how many lines tell something else."""
+    entities = []
+    others = 0
+    if path.stat().st_size == 0:
+        return [], 0
+    try:
+        source = load(path, encoding=encoding)
+    except InputError as error:
+        if "is empty" in str(error):
+            return [], 0
+        raise
+    for number, raw in enumerate(source.data.decode().split("\n"), start=1):
+        line = raw.rstrip("\r")
+        if not line.strip():
+            continue
+        if line[0] in _OTHERS:
+            others += 1
+            continue
+        match = _ENTITY.fullmatch(line)
+        places = [] if match is None else _places(match["places"])
+        if match is None or not places:
+            raise source.error(
+                f"{snippet(line.encode())}; expected an entity such as 'T1<TAB>Loc 0 5<TAB>text', "
+                f"or '0 5;8 12' of several pieces",
+                number,
+            )
+        if content is not None:
+            _check_text(source, number, match, places, content)
+        entities.append((match["label"], places))
+    return entities, others
+
+
+def _check_text(
+    source: Source,
+    number: int,
+    match: re.Match[str],
+    places: list[tuple[int, int]],
+    content: str,
+) -> None:
+    """Refuse an entity that does not say what the text says there."""
+    if places[-1][1] > len(content):
+        raise source.error(
+            f"entity {match['id']} ends at {places[-1][1]}, but the text has {len(content)} "
+            f"characters; expected it inside",
+            number,
+        )
+    said = " ".join(content[i:j] for i, j in places)
+    if _squeezed(said) != _squeezed(match["text"]):
+        raise source.error(
+            f"entity {match['id']} is {snippet(match['text'].encode())}, but the text has "
+            f"{snippet(said.encode())} there; expected the same text",
+            number,
+        )
+
+
+def _squeezed(text: str) -> str:
+    """A text without white space: brat writes a space for a line end, and between pieces."""
+    return "".join(text.split())
+
+
+def _places(text: str) -> list[tuple[int, int]]:
+    """The pieces of an entity from left to right; none if they are not some."""
+    places = []
+    for part in text.split(";"):
+        match = _PLACE.fullmatch(part)
+        if match is None or int(match[1]) >= int(match[2]):
+            return []
+        places.append((int(match[1]), int(match[2])))
+    places.sort()
+    overlapping = any(a[1] > b[0] for a, b in pairwise(places))
+    return [] if overlapping else places
+
+
+# -----------------------------------------------------------------------------
+# Files of the HIPE shared tasks: a token per line with nine columns, named in the first line.
+# -----------------------------------------------------------------------------
+
+_FIRST = b"TOKEN\tNE-COARSE-LIT"
+_DOCUMENT = "# document_id"
+_HYPHEN_IN = "NE-"
+_END = "EndOfSentence"
+_USUAL = "NE-COARSE-LIT"
+
+
+def is_hipe(source: Source) -> str | None:
+    """What shows that a file is one of HIPE, or None."""
+    if source.data.lstrip().startswith(_FIRST):
+        return "its first line names the columns TOKEN, NE-COARSE-LIT and others"
+    return None
+
+
+def read_hipe(source: Source, column: str | int | None = None) -> Tagged:
+    """Read the tags of one column; documents begin at ``# document_id``.
+
+    A line that begins with ``# `` is a comment, also where TABs fill it up. Cells that a short row
+    lacks are underscores, and such rows are counted in a note. Sentences end where the last column
+    says so (EndOfSentence), or at an empty line; in files that mark neither, a document is one. An
+    underscore is a missing tag: the token is outside.
+
+    Parameters
+    ----------
+    source
+        The file.
+    column
+        The column of the tags by name or by its number from 1; NE-COARSE-LIT by default.
+    """
+    lines = source.data.decode().split("\n")
+    header = next((i for i, line in enumerate(lines) if line.strip()), None)
+    if header is None:
+        raise source.error("holds nothing but blank lines; expected the names of columns")
+    names = lines[header].rstrip("\r").split("\t")
+    place = _place(source, names, column)
+    misc = names.index("MISC") if "MISC" in names else None
+    tokens: list[str] = []
+    tags: list[str] = []
+    rows: list[int] = []
+    begins: list[int] = []  # of sentences
+    documents: list[int] = []  # of every sentence
+    short: list[int] = []  # lines that lack cells
+    fresh, document, unmarked = True, -1, 0
+    for number, raw in enumerate(lines[header + 1 :], start=header + 1):
+        line = raw.rstrip("\r")
+        if line.startswith("# "):
+            if line.startswith(_DOCUMENT):
+                document += 1
+                fresh = True
+            continue
+        if not line.strip():
+            fresh = True
+            continue
+        cells = line.split("\t")
+        if len(cells) < len(names):
+            short.append(number + 1)
+            cells += ["_"] * (len(names) - len(cells))
+        if any(cells[len(names) :]):
+            raise source.error(
+                f"{snippet(line.encode())} has {len(cells)} columns between TABs; expected "
+                f"{len(names)}, as in the first line",
+                number + 1,
+            )
+        if fresh:
+            begins.append(len(tokens))
+            documents.append(max(document, 0))
+            fresh = False
+        unmarked += cells[place] == "_"
+        tokens.append(cells[0])
+        tags.append("O" if cells[place] == "_" else cells[place])
+        rows.append(number)
+        fresh = misc is not None and _END in cells[misc].split("|")
+    if not tokens:
+        raise source.error("holds no tokens; expected at least one below the names of the columns")
+    if unmarked == len(tokens):
+        raise source.error(f"column {names[place]!r} is empty (_ everywhere); expected tags")
+    code: dict[str, int] = {}
+    codes = np.array([code.setdefault(tag, len(code)) for tag in tags], dtype=np.int32)
+    first = np.array([*begins, len(tokens)], dtype=np.int64)
+    ends = first.tolist()
+    text = Text(
+        source.name,
+        first,
+        row=np.array(rows, dtype=np.int32),
+        document=np.array(documents, dtype=np.int32) if document >= 0 else None,
+        sentences=[tokens[i:j] for i, j in pairwise(ends)],
+    )
+    note = f"{source.name}: HIPE, tags in column {names[place]!r}"
+    if unmarked:
+        note += f", {unmarked} tokens without one (_), taken to be outside"
+    notes = [note]
+    if short:
+        notes.append(
+            f"{source.name}: {len(short)} rows lack cells, which are taken as _; the first is line "
+            f"{short[0]}"
+        )
+    return Tagged(text, codes, tuple(code), tuple(notes))
+
+
+def _place(source: Source, names: list[str], column: str | int | None) -> int:
+    """The column of the tags, from 0."""
+    wanted: Any = _USUAL if column is None else column
+    if isinstance(wanted, str) and wanted in names:
+        return names.index(wanted)
+    number = int(wanted) if str(wanted).lstrip("-").isdigit() else 0
+    if 1 <= abs(number) <= len(names):
+        return number - 1 if number > 0 else len(names) + number
+    listed = ", ".join(name for name in names if name.startswith(_HYPHEN_IN))
+    raise InputError(f"there is no column {wanted!r}; expected one of {listed}", source.name)
+
+
+# -----------------------------------------------------------------------------
+# Documents of spaCy, without spaCy: whatever has tokens and entities by their tokens.
+# -----------------------------------------------------------------------------
+
+_PIECE = 1 << 20
+_TOKEN = 128  # bytes that a token takes, packed with few attributes or with many
+
+
+def are_docs(data: Sequence[Any]) -> bool:
+    """Whether these are documents with entities."""
+    return bool(data) and all(hasattr(doc, "ents") and hasattr(doc, "__iter__") for doc in data)
+
+
+def are_examples(data: Sequence[Any]) -> bool:
+    """Whether these are examples of spaCy, each a reference and a prediction."""
+    return bool(data) and all(
+        hasattr(each, "reference") and hasattr(each, "predicted") for each in data
+    )
+
+
+def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
+    """Return the entities of every document, over its tokens; span groups are not read."""
+    texts, sentences = [], []
+    for number, doc in enumerate(docs, start=1):
+        try:
+            texts.append([str(token.text) for token in doc])
+            sentences.append([(ent.start, ent.end, ent.label_) for ent in doc.ents])
+        except (AttributeError, TypeError) as error:
+            raise InputError(
+                f"{name}: document {number} is none of spaCy ({error}); expected tokens with text, "
+                f"and ents with start, end and label_"
+            ) from None
+    groups = _span_groups(docs)
+    if groups and not any(sentences):
+        raise InputError(
+            f"{name}: no document has entities (doc.ents), but there are span groups ({groups}); "
+            f"expected entities, or the spans of a group as lists of (start, end, label)"
+        )
+    spans = spans_from_sets(name, sentences, texts)
+    if groups:
+        note = f"{name}: entities of doc.ents; span groups ({groups}) are not read"
+        return replace(spans, notes=(*spans.notes, note))
+    return spans
+
+
+def _span_groups(docs: Sequence[Any]) -> str:
+    """Return the names of the span groups that hold something."""
+    groups = (getattr(doc, "spans", None) or {} for doc in docs)
+    names = dict.fromkeys(str(key) for own in groups for key in own if len(own[key]))
+    return ", ".join(map(repr, list(names)[:4])) + (", …" if len(names) > 4 else "")
+
+
+def sides_of_examples(name: str, examples: Sequence[Any]) -> tuple[Spans, Spans]:
+    """The references and the predictions of examples."""
+    return (
+        spans_from_docs(name, [example.reference for example in examples]),
+        spans_from_docs(name, [example.predicted for example in examples]),
+    )
+
+
+def read_docbin(source: Source) -> Spans:
+    """Read a ``.spacy`` file; only spaCy itself can."""
+    unpacking, rest, size = zlib.decompressobj(), source.data, 0
+    while rest:
+        try:
+            size += len(unpacking.decompress(rest, _PIECE))
+        except zlib.error:
+            break  # spaCy says what is wrong with it
+        source.refuse_unpacking(size)
+        rest = unpacking.unconsumed_tail
+    try:
+        import spacy
+        from spacy.tokens import DocBin
+    except ImportError:
+        raise source.error(
+            "is a file of spaCy, which is not installed; expected `pip install spacy`, or the "
+            "documents as JSON lines"
+        ) from None
+    try:
+        packed = DocBin().from_bytes(source.data)
+        source.refuse_unpacking(_TOKEN * sum(map(len, packed.tokens)))
+        docs = list(packed.get_docs(spacy.blank("xx").vocab))
+    except InputError:
+        raise
+    except Exception as error:  # whatever it does not like
+        reason = " ".join(str(error).split())[:100]
+        raise source.error(f"spaCy cannot read it: {reason}; expected a DocBin") from None
+    if not docs:
+        raise source.error("holds no documents; expected at least one")
+    return spans_from_docs(source.name, docs)
+
+
+# -----------------------------------------------------------------------------
+# What other tools write: by what each is recognised, and which reader takes it.
+# -----------------------------------------------------------------------------
+
+
+def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, str] | None:
+    """The format of a tool that a file has, and why; None if it is none of these.
+
+    Parameters
+    ----------
+    source
+        The file.
+    record
+        The JSON object of its first line, if there is one.
+    """
+    if source.is_folder:
+        return "brat", "it is a folder of .ann files"
+    if source.is_docbin:
+        return "docbin", "its name ends in .spacy, and it is packed as spaCy does"
+    log = tool_of(source)
+    if log is not None:
+        return "log", log[1]
+    if source.is_parquet:
+        return _rows_of_parquet(source)
+    reasons = {"rows": is_row, "choices": is_choices} if record is not None else {}
+    for name, reason_of in reasons.items():
+        reason = reason_of(record or {})
+        if reason is not None:
+            return name, reason
+    reason = is_hipe(source)
+    if reason is not None:
+        return "hipe", reason
+    if source.data.lstrip()[:1] == b"[":
+        return _of_a_list(source)
+    return None
+
+
+def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
+    """Whether a Parquet file has a column of lists for tokens, and one for tags."""
+    from probative.reading.parquet import list_columns
+    from probative.reading.rows import TOKENS, is_tag_column
+
+    try:
+        columns = list_columns(source)
+    except InputError:  # which the reader of tables will say
+        return None
+    tokens = next((name for name in TOKENS if name in columns), None)
+    tags = next((name for name in columns if is_tag_column(name)), None)
+    if tags is None or tokens is None:
+        return None
+    return "rows", f"it has columns of lists, {tokens!r} and {tags!r}"
+
+
+def _of_a_list(source: Source) -> tuple[str, str] | None:
+    """What a JSON document is that is a list: most text that begins with a bracket is none."""
+    keys = (b'"annotations"', b'"annotation_id"', b'"labels"', b'"tokens"', b'"words"')
+    if not any(key in source.data for key in keys):
+        return None
+    document = whole_document(source)
+    reason = is_label_studio(document)
+    if reason is not None:
+        return "labelstudio", reason
+    if not isinstance(document, list) or not document or not isinstance(document[0], dict):
+        return None
+    reason = is_row(document[0])
+    return None if reason is None else ("rows", f"in its first object, {reason}")
+
+
+# --- readers ----------------------------------------------------------------------------------
+
+
+def read_samples(opened: Input) -> Samples:
+    """Read a log."""
+    how = opened.options
+    logs = read_logs(opened.source, score_name=how.score_name, threshold=how.threshold)
+    notes = dict.fromkeys(note for log in logs for note in log.notes)
+    return Samples(opened.source.name, tuple(logs), tuple(notes))
+
+
+def read_tagged_rows(opened: Input) -> Tagged | Labels:
+    """Read rows of tokens and tags."""
+    options = opened.options
+    rows = read_rows(opened.source, options.label_names)
+    column = choose_column(
+        rows.name, list(rows.columns), options.named_column, predicted=options.predicted
+    )
+    tags = tagged_rows(rows, column)
+    return tags.as_labels() if opened.task == "labels" else tags
+
+
+def read_folder(opened: Input) -> Spans:
+    """Read a folder of brat."""
+    return read_brat(opened.source.name, opened.options.encoding)
+
+
+def read_docs(opened: Input) -> Spans:
+    """Read a file of spaCy."""
+    return read_docbin(opened.source)
+
+
+def read_hipe_column(opened: Input) -> Tagged | Labels:
+    """Read the tags of a file of HIPE."""
+    options = opened.options
+    tags = read_hipe(opened.source, options.tag_column or options.column)
+    return tags.as_labels() if opened.task == "labels" else tags
+
+
+def read_chosen(opened: Input) -> Labels | LabelSets:
+    """Read labels that were chosen for texts."""
+    return side_of_choices(opened.source, read_choices(opened.source), "labels chosen for texts")
+
+
+def read_label_studio_side(opened: Input) -> Spans | Labels | LabelSets:
+    """Read an export of Label Studio."""
+    how = opened.options
+    side = read_label_studio(opened.source, how.task, predicted=how.predicted)
+    if isinstance(side, list):
+        return side_of_choices(opened.source, side, "export of Label Studio, choices")
+    return side
+
+
+def side_of_choices(
+    source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
+) -> Labels | LabelSets:
+    """One label per text, or sets of them where some texts have several or none."""
+    single = chosen_labels(source, chosen, what)
+    if single is not None:
+        return single
+    return label_sets(source.name, [list(labels) for _, labels in chosen])

@@ -1,1 +1,0 @@
-"""Systems with several runs: from what was matched, or from counts, to two answers."""

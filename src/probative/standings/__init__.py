@@ -1,1 +1,0 @@
-"""How systems stand: the steps between what was matched and what `rank` says."""

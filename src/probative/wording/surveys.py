@@ -1,0 +1,161 @@
+"""Say what a sample is good for and what its labels show."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING
+
+from probative.wording.numbers import counted, metric_name, points, signed_points
+from probative.wording.verdict import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.results import Estimate, EstimatedDifference, EstimatedScore, Sampled
+
+
+# -----------------------------------------------------------------------------
+# What few labels tell of a pool, in words.
+# -----------------------------------------------------------------------------
+
+
+def estimate_summary(estimate: Estimate) -> str:
+    """From what the figures come, and what that is worth."""
+    e = estimate
+    all_ = counted(e.pool, e.unit)
+    where = f"{e.unit}s like the {all_} of the pool" if e.population else f"all {all_} of the pool"
+    if e.labelled == e.pool:
+        return f"All {all_} of the pool are labelled" + (
+            f": the figures speak of {e.unit}s like them"
+            if e.population
+            else f": of this pool everything is known, and nothing is said of {e.unit}s beyond it"
+        )
+    first = f"Estimated for {where} from {e.labelled:,} labelled ones"
+    if e.worth is None or isnan(e.worth):
+        return first
+    return f"{first}, which tell {_estimated_goal(e)} about as well as {worth_words(e.worth)} would"
+
+
+def certain_verdict(gap: EstimatedDifference) -> str:
+    """What a pool that is labelled whole says of itself: nothing of it is left to chance."""
+    if gap.identical or isnan(gap.difference):
+        return verdict(gap)
+    scores = f"{metric_name(gap.metric)} {points(gap.score_b)} against {points(gap.score_a)}"
+    if gap.difference == 0:
+        return f"{gap.b} and {gap.a} score the same on this pool ({scores})."
+    better, worse = (gap.b, gap.a) if gap.difference > 0 else (gap.a, gap.b)
+    size = points(abs(gap.difference))
+    return f"{better} is better than {worse} on this pool, by {size} points ({scores})."
+
+
+def worth_words(worth: float) -> str:
+    """How many random labels that is."""
+    return f"{round(worth):,} random ones"
+
+
+def _estimated_goal(e: Estimate) -> str:
+    if e.comparisons and e.goal == "difference":
+        gap = e.comparisons[0]
+        return f"the difference of {gap.a} and {gap.b} ({metric_name(gap.metric)})"
+    return f"the {metric_name(e.metric)} of {e.scores[0].system}"
+
+
+def judge_sentence(result: EstimatedScore | EstimatedDifference, what: str) -> str:
+    """What a judge has changed."""
+    moved, width = result.judge_moved, result.judge_width
+    if moved is None or width is None:
+        return ""
+    if isnan(width):
+        return f"The judge changed nothing in {what}."
+    by = f"The judge moved {what} by {signed_points(moved, 2)} points"
+    change = round(100 * (1 - width))
+    if change == 0:
+        return f"{by} and left its interval as wide as it was."
+    return f"{by} and made its interval {points(abs(change) / 100, 0)} % {_than(change)}."
+
+
+def merged_notes(found: Sequence[EstimatedScore | EstimatedDifference]) -> list[str]:
+    """Each remark once, before it for what it holds.
+
+    Examples
+    --------
+    >>> from probative.results import EstimatedScore
+    >>> few = "few labelled units"
+    >>> old = EstimatedScore("old", "recall", 0.5, 0.4, 0.6, note=f"{few}; nothing found")
+    >>> new = EstimatedScore("new", "recall", 0.5, 0.4, 0.6, note=few)
+    >>> merged_notes([old, new])
+    ['all scores: few labelled units.', 'old, recall: nothing found.']
+    """
+    holds: dict[str, list[EstimatedScore | EstimatedDifference]] = {}
+    for one in found:
+        for note in one.note.split("; ") if one.note else ():
+            holds.setdefault(note, []).append(one)
+    return [
+        f"{_all(found) if 1 < len(ones) == len(found) else _list(ones)}: {note}."
+        for note, ones in holds.items()
+    ]
+
+
+def _all(found: Sequence[EstimatedScore | EstimatedDifference]) -> str:
+    return "all scores" if hasattr(found[0], "system") else "all differences"
+
+
+def _list(ones: Sequence[EstimatedScore | EstimatedDifference]) -> str:
+    """Systems (or pairs of them) with their scores: 'a and b, recall; c, recall and F1'."""
+    scores: dict[str, list[str]] = {}
+    for one in ones:
+        scores.setdefault(_whose(one), []).append(metric_name(one.metric))
+    alike: dict[str, list[str]] = {}
+    for whose, names in scores.items():
+        alike.setdefault(_and(names), []).append(whose)
+    return "; ".join(f"{_and(whose)}, {names}" for names, whose in alike.items())
+
+
+def _and(names: Sequence[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _whose(found: EstimatedScore | EstimatedDifference) -> str:
+    system: str | None = getattr(found, "system", None)
+    return system or f"{found.b} − {found.a}"  # type: ignore[union-attr]
+
+
+def _than(change: int) -> str:
+    return "narrower" if change > 0 else "wider"
+
+
+# -----------------------------------------------------------------------------
+# What a sample is good for, in words.
+# -----------------------------------------------------------------------------
+
+WHY = {
+    "all": "all of them: nothing is left to chance",
+    "least": "as few as a stratum may have",
+    "guess": "by their spread, guessed",
+    "scores": "by their spread, from confidences",
+    "pilot": "by their spread in what is annotated",
+    "judge": "by their spread as the judge sees it",
+}
+
+
+def sample_summary(sampled: Sampled) -> str:
+    """What was drawn, and what is to be expected of it."""
+    chosen = counted(sampled.labelled, sampled.unit)
+    if sampled.new != sampled.labelled:
+        chosen = f"{counted(sampled.new, f'more {sampled.unit}')}, {sampled.labelled:,} in all,"
+    first = f"{chosen} of {sampled.pool:,} chosen for {_sampled_goal(sampled)}"
+    if sampled.labelled == sampled.pool:
+        return f"{first}: all of them, so that nothing is left to chance"
+    if isnan(sampled.worth):
+        return f"{first}: the outputs do not differ, so no unit is better than another"
+    gain = f"about as good as {round(sampled.worth):,} random ones"
+    width = f"{points(sampled.width, 1)} instead of {points(sampled.random_width, 1)} points"
+    return f"{first}: {gain} (an interval about {width} wide)"
+
+
+def _sampled_goal(sampled: Sampled) -> str:
+    if sampled.goal == "difference":
+        a, *others = sampled.systems
+        return f"the difference of {a} and {others[0]}" if len(others) == 1 else "all differences"
+    return f"the score of {sampled.systems[0]}" if len(sampled.systems) == 1 else "all scores"
