@@ -427,8 +427,9 @@ WORDS = ["study " + name for name in STUDIES]
 
 def function_of(words):
     *_, name = words.split()
-    package = "probative_studies" if words.startswith("study ") else "probative.cli"
-    return name, getattr(import_module(f"{package}.{name}"), name)
+    if words.startswith("study "):
+        return name, STUDIES[name]
+    return name, getattr(import_module(f"probative.cli.{name}"), name)
 
 
 def options_of(words):
@@ -566,7 +567,7 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study training", "training.training_study"),
         ("study gates", "gates.gate_study"),
         ("study datasets", "datasets.dataset_study"),
-        ("study curves", "curve_questions.curve_study"),
+        ("study curves", "curves.curve_study"),
         ("study agreement", "agreement.agreement_study"),
         ("study overlap", "overlap.overlap_study"),
         ("study ranks", "ranks.rank_study"),
