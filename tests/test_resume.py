@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import json
 import multiprocessing
 import os
@@ -328,10 +326,3 @@ def test_two_kills_and_damage(capsys):
     words = ["--n", "2", "--seed", "4", "--only", "crossval, two jobs"]
     assert kill_runs.main(words) == 0, capsys.readouterr().out
     assert capsys.readouterr().out.endswith("2 kills, 0 wrong\n")
-
-
-@pytest.mark.parametrize("name", ["identity", "resume"])
-def test_docstring_examples(name):
-    done = doctest.testmod(importlib.import_module(f"probative.{name}"))
-    assert done.failed == 0
-    assert done.attempted

@@ -23,6 +23,39 @@ if TYPE_CHECKING:
     from probative._validation import Array, Number
     from probative.counts import Counts
 
+__all__ = [
+    "CELLS",
+    "COMPOSITES",
+    "METRICS",
+    "NEEDS_TN",
+    "PRF",
+    "RATIOS",
+    "TABLE",
+    "Composite",
+    "Metric",
+    "Share",
+    "accuracy",
+    "balanced_accuracy",
+    "bounds",
+    "contributions",
+    "f1",
+    "f1_from_jaccard",
+    "fbeta",
+    "fowlkes_mallows",
+    "informedness",
+    "jaccard",
+    "kappa",
+    "label_metric",
+    "markedness",
+    "mcc",
+    "npv",
+    "precision",
+    "ratio",
+    "recall",
+    "score",
+    "span",
+    "specificity",
+]
 
 # -----------------------------------------------------------------------------
 # Scores that are no ratio of linear forms, as functions of tp, fp, fn and tn.

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import copy
-import doctest
-import importlib
 import pickle
 from itertools import pairwise
 from pathlib import Path
@@ -193,9 +191,3 @@ def test_models_by_name(monkeypatch, tmp_path):
     }.items():
         with pytest.raises(pv.InputError, match=message):
             model_of(spec, "--a")
-
-
-@pytest.mark.parametrize("name", ["crf", "features", "specs"])
-def test_docstring_examples(name):
-    module = importlib.import_module(f"probative.learners.{name}")
-    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
