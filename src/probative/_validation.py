@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The most that can be counted: up to here every whole number has its own float.
 MOST = 2**53
 # The least that a number may be which is not 0.
-LEAST = 1e-150
+_LEAST = 1e-150
 
 
 def shown(value: object) -> str:
@@ -98,10 +98,10 @@ def positive(parameter: str, value: Any, *, zero: bool = False) -> float:
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         sign = ">=" if zero else ">"
         raise InputError(f"{parameter}: {shown(value)} is not a finite number {sign} 0")
-    if number > MOST or 0 < number < LEAST:
+    if number > MOST or 0 < number < _LEAST:
         raise InputError(
             f"{parameter}: {shown(value)} is too {'large' if number > MOST else 'small'}; expected "
-            f"a number from {LEAST:g} to 2**53"
+            f"a number from {_LEAST:g} to 2**53"
         )
     return number
 
@@ -142,7 +142,7 @@ def amounts(parameter: str, value: Any) -> NDArray[np.float64]:
 def factors(parameter: str, value: Any, *, zero: bool = True) -> NDArray[np.float64]:
     """Return `value` as what counts can be multiplied with, or (without `zero`) divided by."""
     array = numbers(parameter, value)
-    if not (np.isfinite(array) & (array >= 0)).all() or not (zero or (array >= LEAST).all()):
+    if not (np.isfinite(array) & (array >= 0)).all() or not (zero or (array >= _LEAST).all()):
         sign = ">=" if zero else ">"
         raise InputError(f"{parameter}: {shown(value)}; expected finite numbers {sign} 0")
     return array
@@ -206,14 +206,14 @@ RNG: TypeAlias = (
 )
 
 
-class Column(Protocol):
+class _Column(Protocol):
     """A column of a data frame, of pandas, Polars or PyArrow."""
 
     def to_numpy(self) -> NDArray[Any]:
         """Return it as an array."""
 
 
-class Frame(Protocol):
+class _Frame(Protocol):
     """A data frame, of pandas, Polars or PyArrow."""
 
     @property
@@ -240,9 +240,9 @@ class Model(Protocol):
 
 
 # one label per item: text, whole numbers, truth values
-Labels: TypeAlias = Sequence[Any] | NDArray[Any] | Column
+Labels: TypeAlias = Sequence[Any] | NDArray[Any] | _Column
 # a path; labels; tags, words or spans of each sentence; a data frame
-Input: TypeAlias = str | Path | Labels | Frame
+Input: TypeAlias = str | Path | Labels | _Frame
 # an output, or outputs by the names of their systems
 Systems: TypeAlias = Input | Mapping[str, Input]
 # a path, or numbers for each sentence
@@ -250,4 +250,4 @@ Rows: TypeAlias = str | Path | Sequence[Sequence[float]] | Sequence[Array] | Arr
 # anything that has a number of instances
 Instances: TypeAlias = Sized | _Matrix
 # classes, a matrix of counts, counts by name; False for none
-Strata: TypeAlias = Labels | _Matrix | Frame | Mapping[str, Labels] | bool
+Strata: TypeAlias = Labels | _Matrix | _Frame | Mapping[str, Labels] | bool

@@ -46,7 +46,7 @@ def whole(value: Any) -> Any:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def show(value: Any) -> str:
+def _show(value: Any) -> str:
     """Return counts as text, whole numbers without a decimal point."""
     if isinstance(value, np.ndarray):
         return np.array2string(
@@ -55,7 +55,7 @@ def show(value: Any) -> str:
     return str(whole(value))
 
 
-def is_positive(name: str, labels: Any, positive: object) -> NDArray[np.bool_]:
+def _is_positive(name: str, labels: Any, positive: object) -> NDArray[np.bool_]:
     """Which items have the label `positive`: by its text, numbers by value, none missing."""
     whole_numbers = type(labels) is np.ndarray and labels.dtype.kind in "bui" and labels.ndim == 1
     if whole_numbers and isinstance(positive, int) and abs(positive) < 2**63:
@@ -65,7 +65,7 @@ def is_positive(name: str, labels: Any, positive: object) -> NDArray[np.bool_]:
     return np.asarray(codes == (names.index(wanted) if wanted in names else -1))
 
 
-def same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
+def _same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
     """Refuse arrays of different lengths."""
     if array.shape != other.shape:
         raise InputError(
@@ -73,7 +73,7 @@ def same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[
         )
 
 
-def case_of(
+def _case_of(
     a: NDArray[np.bool_], b: NDArray[np.bool_], answer: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Number the cases as the class's table does."""
@@ -81,7 +81,7 @@ def case_of(
     return np.asarray(group + ~answer, dtype=np.int64)
 
 
-def span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
+def _span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
     """The spans of every sentence as a set."""
     wrong = InputError(
         f"{name}: {shown(sentences)}; expected a list with a set of spans per sentence"
@@ -94,7 +94,7 @@ def span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
         raise wrong from None
 
 
-def span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:
+def _span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:
     """Count the eight cases of the spans of one sentence."""
     only_a, only_b, both = a - b, b - a, a & b
     return [
@@ -117,7 +117,7 @@ def by_first_appearance(name: str, units: Any) -> tuple[NDArray[np.int64], int]:
     return rank[group], len(distinct)
 
 
-def distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where each distinct row stands first, and which of them every row equals."""
     size = rows.max(axis=0, initial=0) + 1
     if np.prod(size) < 2**53 and np.array_equal(rows, np.round(rows)):
@@ -209,9 +209,9 @@ class Counts:
         >>> pv.Counts.from_labels(["spam", "ham", "spam"], ["spam", "spam", "ham"], positive="spam")
         Counts(tp=1, fp=1, fn=1, tn=0)
         """
-        answer = is_positive("gold", gold, positive)
-        says = is_positive("pred", pred, positive)
-        same_length("pred", says, "gold", answer)
+        answer = _is_positive("gold", gold, positive)
+        says = _is_positive("pred", pred, positive)
+        _same_length("pred", says, "gold", answer)
         return cls(
             tp=np.count_nonzero(answer & says),
             fp=np.count_nonzero(~answer & says),
@@ -306,7 +306,7 @@ class Counts:
     __hash__ = None  # type: ignore[assignment]  # arrays inside: equal, but not hashable
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{name}={show(getattr(self, name))}" for name in self._names())
+        inner = ", ".join(f"{name}={_show(getattr(self, name))}" for name in self._names())
         return f"Counts({inner})"
 
     def _names(self) -> tuple[str, ...]:
@@ -433,16 +433,16 @@ class PairedCounts:
         >>> pv.PairedCounts.from_labels([1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0])
         PairedCounts([0, 1, 1, 0, 1, 0, 0, 1])
         """
-        answer = is_positive("gold", gold, positive)
-        says_a = is_positive("a", a, positive)
-        says_b = is_positive("b", b, positive)
-        same_length("a", says_a, "gold", answer)
-        same_length("b", says_b, "gold", answer)
-        case = case_of(says_a, says_b, answer)
+        answer = _is_positive("gold", gold, positive)
+        says_a = _is_positive("a", a, positive)
+        says_b = _is_positive("b", b, positive)
+        _same_length("a", says_a, "gold", answer)
+        _same_length("b", says_b, "gold", answer)
+        case = _case_of(says_a, says_b, answer)
         if units is None:
             return cls(np.bincount(case, minlength=8))
         unit, n_units = by_first_appearance("units", units)
-        same_length("units", unit, "gold", answer)
+        _same_length("units", unit, "gold", answer)
         return cls(np.bincount(unit * 8 + case, minlength=n_units * 8).reshape(n_units, 8))
 
     @classmethod
@@ -471,11 +471,11 @@ class PairedCounts:
         >>> pv.PairedCounts.from_spans(gold, a, b).total()
         PairedCounts([0, 1, 1, 0, 1, 0, 1])
         """
-        sides = [span_sets(name, side) for name, side in (("gold", gold), ("a", a), ("b", b))]
+        sides = [_span_sets(name, side) for name, side in (("gold", gold), ("a", a), ("b", b))]
         for name, side in zip("ab", sides[1:], strict=True):
             if len(side) != len(sides[0]):
                 raise InputError(f"{name}: {len(side)} sentences, but gold has {len(sides[0])}")
-        rows = [span_cases(*sets) for sets in zip(*sides, strict=True)]
+        rows = [_span_cases(*sets) for sets in zip(*sides, strict=True)]
         return cls(np.array(rows, dtype=np.float64).reshape(-1, 7))
 
     @property
@@ -513,7 +513,7 @@ class PairedCounts:
         if not self.has_units:
             return self
         weight = self.multiplicity
-        first, group = distinct_rows(self.cases)
+        first, group = _distinct_rows(self.cases)
         number = np.bincount(group, weights=weight, minlength=len(first))
         return self._with(self.cases[first], number)
 

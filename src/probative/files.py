@@ -354,7 +354,7 @@ def _version(package: str) -> str | None:
 # -----------------------------------------------------------------------------
 
 FORMAT = "probative results 2"
-RUN = "run.json"
+_RUN = "run.json"
 _PART = {"run", "part", "result"}
 _AGAIN = "delete it to do its part again"
 _ELSEWHERE = "expected another folder"
@@ -395,7 +395,7 @@ class ResumableFolder:
 
     def __init__(self, path: Path | str, run: dict[str, Any], *, adopt: Collection[str] = ()):
         self.path = Path(path)
-        record = self.path / RUN
+        record = self.path / _RUN
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if not record.exists():
@@ -476,7 +476,7 @@ class ResumableFolder:
         strangers = [name for name in names if not name.startswith(".")]
         if strangers and not record.exists():  # it may have come while we looked
             raise InputError(
-                f"holds {strangers[0]!r} and no {RUN}; expected a new or empty folder, or that of "
+                f"holds {strangers[0]!r} and no {_RUN}; expected a new or empty folder, or that of "
                 f"this run",
                 self.path,
             )

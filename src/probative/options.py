@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 ALWAYS = {"always": True}  # said even where it is the default
-INPUT = {"input": True}  # a further input: that there is one is said, not where it lies
+_INPUT = {"input": True}  # a further input: that there is one is said, not where it lies
 _LONGEST = 120  # characters of a choice; what is longer is told by its digest
 
 
@@ -288,7 +288,7 @@ class ScoreOptions(ReadingOptions):
     level: float = field(default=0.95, metadata=ALWAYS)
     beta: float = 1.0
     overlap: bool = False
-    second_gold: Any = field(default=None, metadata=INPUT)
+    second_gold: Any = field(default=None, metadata=_INPUT)
 
     told = ReadingOptions.told | {"method", "by"}
 
@@ -313,7 +313,7 @@ class CompareOptions(ReadingOptions):
     all_pairs: bool = False
     paired_runs: bool = False
     train: Any = None
-    second_gold: Any = field(default=None, metadata=INPUT)
+    second_gold: Any = field(default=None, metadata=_INPUT)
     rng: RNG | None = field(default=0, metadata={"as": "seed"})
 
     told = ReadingOptions.told | {"metric", "by"}
@@ -506,7 +506,7 @@ class BayesOptions(FoldsOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorpusOptions(Options):
+class _CorpusOptions(Options):
     """How to read a corpus; what is None is recognised."""
 
     task: str | None = None
@@ -520,7 +520,7 @@ class CorpusOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossvalOptions(CorpusOptions, FoldsOptions):
+class CrossvalOptions(_CorpusOptions, FoldsOptions):
     """The choices of a cross-validated comparison of two models.
 
     Attributes
@@ -552,7 +552,7 @@ class CrossvalOptions(CorpusOptions, FoldsOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SplitOptions(CorpusOptions):
+class SplitOptions(_CorpusOptions):
     """The choices of a split into folds."""
 
     m: int = field(default=3, metadata=ALWAYS)
@@ -565,7 +565,7 @@ class SplitOptions(CorpusOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions(CorpusOptions):
+class CheckOptions(_CorpusOptions):
     """The choices of a check of a file."""
 
     column: str | None = None

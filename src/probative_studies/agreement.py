@@ -56,7 +56,7 @@ class Condition:
         return Ratings(codes, self.labels, units if self.per_unit > 1 else None)
 
 
-CONDITIONS = (
+_CONDITIONS = (
     Condition(30, 2, 2, 0.2),
     Condition(100, 2, 2, 0.01),
     Condition(100, 2, 3, 0.1),
@@ -105,7 +105,7 @@ class AgreementCoverage(Result):
 
 
 def agreement_study(
-    conditions: Sequence[Condition] = CONDITIONS,
+    conditions: Sequence[Condition] = _CONDITIONS,
     *,
     level: float = 0.95,
     replicates: int = 1000,

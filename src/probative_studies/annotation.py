@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # know the names of other annotated files.
 # -----------------------------------------------------------------------------
 
-GOOD = 0.8  # of the units, in which a good judge is right
+_GOOD = 0.8  # of the units, in which a good judge is right
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def read_units(
     own, opinion = (_counts(truth, rivals) for truth in (answer, third))
     pool = read_pool(rivals, reading=ReadingOptions(), names=("A", "B"))
     generator = np.random.default_rng(rng)
-    right = generator.random(pool.n_units) < GOOD
+    right = generator.random(pool.n_units) < _GOOD
     shuffled = generator.permutation(len(right))
     judges = {
         "good": tuple(_where(right, a, b) for a, b in zip(own, opinion, strict=True)),
@@ -128,10 +128,10 @@ def _where(first: NDArray[np.bool_], a: Counts, b: Counts) -> Counts:
     )
 
 
-Sentence = tuple[tuple[str, ...], list[str]]
+_Sentence = tuple[tuple[str, ...], list[str]]
 
 
-def _read(path: Path | str) -> list[Sentence]:
+def _read(path: Path | str) -> list[_Sentence]:
     """The words of every sentence, and their tags."""
     side = read_side(path, ReadingOptions(task="entities"))
     if not isinstance(side, (Tagged, Spans)):
@@ -150,7 +150,7 @@ def _iob2(label: str, length: int) -> list[str]:
     return [f"B-{label}", *[f"I-{label}"] * (length - 1)]
 
 
-def _names(sentences: Sequence[Sentence]) -> Counter[tuple[tuple[str, ...], str]]:
+def _names(sentences: Sequence[_Sentence]) -> Counter[tuple[tuple[str, ...], str]]:
     """How often every name has every label."""
     found: Counter[tuple[tuple[str, ...], str]] = Counter()
     for words, tags in sentences:
@@ -193,7 +193,7 @@ def _tag(words: tuple[str, ...], labels: dict[tuple[str, ...], str]) -> list[str
 _DRAWS = 2000
 _VALUES = 320  # confidences that stand for those of a stratum
 # what confidences make of the true log odds: the factor and the shift
-CONFIDENCES = {
+_CONFIDENCES = {
     "calibrated": (1.0, 0.0),
     "timid": (0.5, 0.0),
     "bold": (2.0, 0.0),
@@ -222,7 +222,7 @@ class Sample:
     normal: bool
 
 
-def sample_of(found: PoolScores, truth: float, *, paired: bool) -> Sample:
+def _sample_of(found: PoolScores, truth: float, *, paired: bool) -> Sample:
     """What a stratified sample says of a score, or of a difference, beside the truth.
 
     Parameters
@@ -297,7 +297,7 @@ def make_items(
     returned = np.stack(
         [odds + blur * rng.standard_normal(size) > special.logit(_THRESHOLD) for blur in _BLUR]
     )
-    factor, shift = CONFIDENCES.get(confidences, (1.0, 0.0))
+    factor, shift = _CONFIDENCES.get(confidences, (1.0, 0.0))
     said = factor * odds + shift
     if confidences == "nonsense":
         said = rng.permutation(said)
@@ -369,7 +369,7 @@ class ItemQuestion:
         found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
         draw = Draw.of(np.zeros(self.n, np.intp), [int(self.sizes.sum())])
         told = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
-        return sample_of(told, self.truth, paired=self.paired)
+        return _sample_of(told, self.truth, paired=self.paired)
 
     def _normal(self, drawn: Ints, found: Ints, level: float) -> bool:
         """Whether the normal interval of the same labels holds."""
@@ -430,9 +430,9 @@ def _rows(returned: NDArray[np.bool_], drawn: Ints, found: Ints) -> list[Counts]
 # pool, how wide it is, how often a note warns, and how many random labels it is worth.
 # -----------------------------------------------------------------------------
 
-QUESTIONS = ("score", "difference")
+_QUESTIONS = ("score", "difference")
 KINDS = ("calibrated", "timid", "bold", "shifted", "none", "nonsense", "blind")
-SPREADS = (2.5, 6.0)  # of the log odds of items: a low F1 and a high one
+_SPREADS = (2.5, 6.0)  # of the log odds of items: a low F1 and a high one
 _POOLS = 10  # that are made per condition of single items
 
 
@@ -540,7 +540,7 @@ def annotation_study(
     if gold is not None:
         pool = read_units(gold, systems, names, rng=rng)
         _refuse_whole(sizes, pool.pool.n_units)
-        cases: list[Any] = [(pool, question, n) for question in QUESTIONS for n in sizes]
+        cases: list[Any] = [(pool, question, n) for question in _QUESTIONS for n in sizes]
         simulate: Callable[..., Iterator[AnnotationCoverage]] = _units
     else:
         _refuse_whole(sizes, items)
@@ -549,8 +549,8 @@ def annotation_study(
             for n in sizes
             for kind in kinds
             for prevalence in prevalences
-            for spread in SPREADS
-            for question in QUESTIONS
+            for spread in _SPREADS
+            for question in _QUESTIONS
         ]
         simulate = _items
     results: list[AnnotationCoverage] = []
@@ -629,7 +629,7 @@ def _annotate(
         judge=helper,
         disputed=pool.pool.disputed[units],
     )
-    return sample_of(found, truth, paired=question == "difference")
+    return _sample_of(found, truth, paired=question == "difference")
 
 
 def _items(
@@ -656,7 +656,7 @@ def _items(
             case = ItemQuestion(pool, question, n, by_confidence=by_confidence, random=random)
             truths.append(case.truth)
             found += [case.annotate(level, rng) for _ in range(own)]
-    name = f"items, F1 {'low' if spread == min(SPREADS) else 'high'}, prevalence {prevalence:g}"
+    name = f"items, F1 {'low' if spread == min(_SPREADS) else 'high'}, prevalence {prevalence:g}"
     usual = float(np.mean([one.width for one in samples["random"]]))
     for placement, found in samples.items():
         width = float(np.mean([one.width for one in found]))

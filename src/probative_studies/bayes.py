@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 TASKS = tuple(load("bayes_test")["tasks"])
 METRICS = tuple(load("bayes_test")["metrics"])
-WEIGHTS = ("effective", "averaged")
+_WEIGHTS = ("effective", "averaged")
 
 # Blocks 1 to 4 of the data; the halves {1,2}, {1,3} and {2,3} train, their complements validate.
 _HALVES = ((0, 1), (0, 2), (1, 2))
@@ -204,7 +204,7 @@ def simulate_credibility(
             weights.append(some_weights)
         target = _f1_of_expectations(np.concatenate(weights, axis=1))
         folds = [Counts(*np.concatenate(parts, axis=-1)) for parts in zip(*counts, strict=True)]
-        for method in WEIGHTS:
+        for method in _WEIGHTS:
             density = posterior(effective_counts(folds, weight=method), "f1")
             low, high = map(np.asarray, density.interval(level))
             covered = (low <= target) & (target <= high)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 # of `interval` and `difference`.
 # -----------------------------------------------------------------------------
 
-SIZES = ("equal", "lognormal", "zipf")
+_SIZES = ("equal", "lognormal", "zipf")
 _ZIPF = -1.5
 
 _INDEPENDENT = 1e-9  # correlations below this are none
@@ -143,7 +143,7 @@ def conditions(
     grid = [
         Condition("score", f1=f1, units=n, sizes=sizes, correlation=r)
         for r in correlations
-        for sizes in SIZES
+        for sizes in _SIZES
         for f1 in scores
         for n in units
     ]
@@ -157,7 +157,7 @@ def conditions(
     by_document = [
         Condition("difference", f1=f1, units=n, sizes=sizes, correlation=r, disputed=0.01, gap=0.02)
         for r in correlations
-        for sizes in SIZES
+        for sizes in _SIZES
         for f1 in (0.5, 0.75, 0.95)
         for n in (10, 20, 40)
     ]

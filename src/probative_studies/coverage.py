@@ -226,7 +226,7 @@ def _limits_of(
     return float(found.low), float(found.high)
 
 
-def published_conditions() -> tuple[dict[str, dict[str, float]], list[int]]:
+def _published_conditions() -> tuple[dict[str, dict[str, float]], list[int]]:
     """The scenarios and sample sizes of Lam's simulation study."""
     data = load("f1_intervals")
     return data["scenarios"], data["n"]
@@ -254,7 +254,7 @@ def coverage_study(
     report
         Called with the number of conditions done and of all.
     """
-    published_scenarios, published_sizes = published_conditions()
+    published_scenarios, published_sizes = _published_conditions()
     conditions = [
         (name, cells, n)
         for name, cells in (scenarios or published_scenarios).items()
@@ -303,10 +303,10 @@ def length_curves(
 ) -> dict[int, dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
     """Lengths of the two Wilson intervals against the sample F1, for several nu."""
     methods = ("wilson-direct", "wilson-indirect")
-    return {nu: {m: interval_lengths(nu, m, level=level) for m in methods} for nu in sizes}
+    return {nu: {m: _interval_lengths(nu, m, level=level) for m in methods} for nu in sizes}
 
 
-def interval_lengths(
+def _interval_lengths(
     nu: int, method: str, *, level: float = 0.95, steps: int = 201
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The length of an interval for F1 against the sample F1, at `nu` items that count."""

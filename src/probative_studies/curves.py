@@ -256,15 +256,15 @@ def draw_scores(kind: str, share: float, positives: int, area: float, rng: Any) 
     """
     truth = Truth(kind, share, area)
     n = round(positives / share)
-    yes = draw_answer(n, share, rng)
+    yes = _draw_answer(n, share, rng)
     unit = draw_units(n, rng) if kind == "units" else None
     found = yes & (rng.random(n) >= truth.missed)
-    scores = draw_noise(unit, n, rng) + truth.distance * found
+    scores = _draw_noise(unit, n, rng) + truth.distance * found
     rounded = np.round(scores / truth.grid) * truth.grid if truth.grid else scores
     return Ranked.of(yes, rounded, unit)
 
 
-def draw_answer(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _draw_answer(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Which of n items are positive: at least two, and not all."""
     while True:
         yes = rng.random(n) < share
@@ -272,7 +272,7 @@ def draw_answer(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bo
             return np.asarray(yes)
 
 
-def draw_noise(unit: NDArray[np.int64] | None, n: int, rng: np.random.Generator) -> Array:
+def _draw_noise(unit: NDArray[np.int64] | None, n: int, rng: np.random.Generator) -> Array:
     """Standard normal noise of n items, of which those of a unit share a half."""
     noise = rng.standard_normal(n)
     if unit is None:
@@ -527,9 +527,9 @@ def draw_pair(
         For the draws.
     """
     n = round(positives / share)
-    yes = draw_answer(n, share, rng)
+    yes = _draw_answer(n, share, rng)
     unit = draw_units(n, rng) if pair == "units" else None
-    noise = draw_noise(unit, n, rng)
+    noise = _draw_noise(unit, n, rng)
     truths = _truths(pair, share, area)
     if pair == "copies":
         a = noise + truths[0].distance * yes
@@ -538,7 +538,7 @@ def draw_pair(
         return Ranked.of(yes, a), Ranked.of(yes, b)
     a, b = (
         math.sqrt(_COMMON) * noise
-        + math.sqrt(1 - _COMMON) * draw_noise(unit, n, rng)
+        + math.sqrt(1 - _COMMON) * _draw_noise(unit, n, rng)
         + truth.distance * yes
         for truth in truths
     )
@@ -747,7 +747,7 @@ def calibration_study(
 def _one_test_set(kind: str, n: int, level: float, rng: np.random.Generator) -> list[float]:
     stated, true = _probabilities(kind, n, rng)
     unit = draw_units(n, rng) if kind.endswith("units") else None
-    came = special.ndtr(draw_noise(unit, n, rng)) < true
+    came = special.ndtr(_draw_noise(unit, n, rng)) < true
     found = calibration(came, stated, level=level, bins=_BINS, unit=unit)
     shares = np.array([_within(one, stated, true) for one in found.bins])
     weights = np.array([one.items for one in found.bins]) / n

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 
-def delta_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
+def _delta_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     """By the delta method over the units, on the scale of log odds, with Student's quantile."""
     estimate = macro_score(cells)
     if not 0 < estimate < 1:
@@ -52,14 +52,14 @@ def delta_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     return low, high
 
 
-def delta_difference(a: LabelCounts, b: LabelCounts, level: float) -> tuple[float, float]:
+def _delta_difference(a: LabelCounts, b: LabelCounts, level: float) -> tuple[float, float]:
     """By the delta method over the units, with Student's quantile."""
     estimate = macro_score(b) - macro_score(a)
     reach = _reach(_moves(b) - _moves(a), level)
     return estimate - reach, estimate + reach
 
 
-def mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
+def _mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     """Wilson's limits of the labels, whose arms are added up in squares."""
     tables = cells.by_label()
     limits = interval(tables, "f1", level=level)
@@ -68,7 +68,7 @@ def mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     )
 
 
-def mover_difference(paired: Array, level: float) -> tuple[float, float]:
+def _mover_difference(paired: Array, level: float) -> tuple[float, float]:
     """The limits of each label's difference (METHODS' MOVER), whose arms are added up in squares.
 
     `paired` holds the seven paired cases of every label.
@@ -78,7 +78,7 @@ def mover_difference(paired: Array, level: float) -> tuple[float, float]:
     return _join(np.nan_to_num(estimates), low, high)
 
 
-def one_prior_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
+def _one_prior_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     """A prior that labels of every size share, worth at most eight items."""
     tables = cells.by_label()
     posterior = macro_posterior(
@@ -316,12 +316,12 @@ def _limits(sample: Sample, level: float) -> dict[tuple[str, str], tuple[float, 
     one = MacroEvidence(both.a, posterior.a, degrees_of_freedom(a))  # is found on the way
     single, gap = "one system", "difference"
     return {
-        (single, "delta"): delta_interval(a, level),
-        (single, "mover"): mover_interval(a, level),
-        (single, "one prior"): one_prior_interval(a, level),
+        (single, "delta"): _delta_interval(a, level),
+        (single, "mover"): _mover_interval(a, level),
+        (single, "one prior"): _one_prior_interval(a, level),
         (single, "hierarchical"): one.limits(level),
-        (gap, "delta"): delta_difference(a, b, level),
-        (gap, "mover"): mover_difference(paired, level),
+        (gap, "delta"): _delta_difference(a, b, level),
+        (gap, "mover"): _mover_difference(paired, level),
         (gap, "hierarchical"): (both.low, both.high),
     }
 

@@ -192,7 +192,7 @@ def cells_of_items(items: ConfusedItems) -> LabelCounts:
 # classes test sets are drawn.
 # -----------------------------------------------------------------------------
 
-QUESTIONS = (
+_QUESTIONS = (
     *("score", "difference", "units", "unit-differences"),
     *("classes", "class-differences"),
 )
@@ -251,7 +251,7 @@ class MetricCoverage(Result):
 
 
 def metric_study(
-    questions: Sequence[str] = QUESTIONS,
+    questions: Sequence[str] = _QUESTIONS,
     metrics: Sequence[str] = COMPOSITES,
     *,
     sizes: Sequence[int] = (10, 20),
@@ -289,7 +289,7 @@ def metric_study(
     True
     """
     for name, values, known in (
-        ("questions", questions, QUESTIONS),
+        ("questions", questions, _QUESTIONS),
         ("metrics", metrics, COMPOSITES),
     ):
         for value in values:
@@ -423,7 +423,7 @@ def paired_shares(
     return np.maximum(shares, 0.0)
 
 
-def shares_apart(positives: float, recall: float, specificity: float) -> Array:
+def _shares_apart(positives: float, recall: float, specificity: float) -> Array:
     """Return the shares of the eight cases of two systems as good as each other that err apart.
 
     Parameters
@@ -495,7 +495,7 @@ def _difference_jobs(metric: str) -> Iterator[_Drawn]:
             for n in _COPIES:
                 yield _of_items(metric, f"{name}, {what}", shares, n)
     for name, (positives, recall, specificity, n) in _APART.items():
-        yield _of_items(metric, name, shares_apart(positives, recall, specificity), n)
+        yield _of_items(metric, name, _shares_apart(positives, recall, specificity), n)
 
 
 def _of_items(metric: str, name: str, shares: Array, n: int) -> _Drawn:

@@ -52,7 +52,7 @@ class Condition:
         return Counts(tp=right, fp=met - right + wrong, fn=number - right)
 
 
-CONDITIONS = tuple(
+_CONDITIONS = tuple(
     Condition(sentences, spans, found, partly)
     for sentences in (50, 200, 1000)
     for spans, found, partly in ((1.0, 0.6, 0.3), (1.0, 0.95, 0.1), (4.0, 0.8, 0.5))
@@ -90,7 +90,7 @@ class OverlapCoverage(Result):
 
 
 def overlap_study(
-    conditions: Sequence[Condition] = CONDITIONS,
+    conditions: Sequence[Condition] = _CONDITIONS,
     *,
     level: float = 0.95,
     replicates: int = 1000,

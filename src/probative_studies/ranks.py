@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 # one system, in which ever more of the units have been put right: up to `_MENDED` of them.
 # -----------------------------------------------------------------------------
 
-TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")
-UNITS = ("300 sentences", "20 documents")
+_TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")
+_UNITS = ("300 sentences", "20 documents")
 _ALARMS = 0.8
 _BEST, _WORST = 1.4, 0.9  # a_k of the best and of the worst system, where they differ
 _MENDED = 0.1
@@ -96,8 +96,8 @@ class RankCoverage(Result):
 
 def rank_study(
     systems: Sequence[int] = (5, 20),
-    truths: Sequence[str] = TRUTHS,
-    units: Sequence[str] = UNITS,
+    truths: Sequence[str] = _TRUTHS,
+    units: Sequence[str] = _UNITS,
     *,
     adjust: str = "holm",
     limits_only: bool = False,
@@ -133,9 +133,9 @@ def rank_study(
     replicates = whole_number("replicates", replicates)
     seed = whole_number("rng", rng, least=0)
     for truth in truths:
-        one_of("truths", truth, TRUTHS)
+        one_of("truths", truth, _TRUTHS)
     for unit in units:
-        one_of("units", unit, UNITS)
+        one_of("units", unit, _UNITS)
     conditions = [
         (whole_number("systems", k, least=2), t, u) for k in systems for t in truths for u in units
     ]

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # variance that the difference of two runs has from one test set of this size to another.
 # -----------------------------------------------------------------------------
 
-SEEDS = ("alike", "paired", "one", "failing")
+_SEEDS = ("alike", "paired", "one", "failing")
 _ITEMS = 5  # of either kind in a unit, at most
 # variances: of unit and item for both systems, for one of them, and for one run of one of them
 _SHARED, _OWN, _OF_RUN = (0.5, 0.5), (0.15, 0.15), (0.1, 0.2)
@@ -84,7 +84,7 @@ class Population:
         """How far seeds move the ability of A and of B."""
         if not self.ratio > 0:
             return 0.0, 0.0
-        score = math.sqrt(self.ratio * variance_of_a_unit(self.f1) / self.units)
+        score = math.sqrt(self.ratio * _variance_of_a_unit(self.f1) / self.units)
         slope = math.exp(-(special.ndtri(self.f1) ** 2) / 2) / math.sqrt(2 * math.pi * _VARIANCE)
         return (0.0 if self.seeds == "one" else score / slope), score / slope
 
@@ -115,7 +115,7 @@ def _failing_seeds() -> tuple[float, float]:
 
 
 @cache
-def variance_of_a_unit(f1: float) -> float:
+def _variance_of_a_unit(f1: float) -> float:
     """The variance of the difference of two runs from test set to test set, times the units."""
     rng = np.random.default_rng(1)
     population = Population(f1, 20_000, 0.0)
@@ -284,7 +284,7 @@ def runs_study(
     ratios: Sequence[float] = (0.0, 0.1, 1.0, 4.0),
     units: Sequence[int] = (20, 200, 1000),
     scores: Sequence[float] = (0.5, 0.75, 0.9),
-    seeds: Sequence[str] = SEEDS,
+    seeds: Sequence[str] = _SEEDS,
     *,
     level: float = 0.95,
     replicates: int = 1000,
@@ -324,7 +324,7 @@ def runs_study(
     populations = [
         Population(fraction("scores", f1), whole_number("units", n, least=2), ratio, kind)
         for kind in seeds
-        for f1 in (scores if one_of("seeds", kind, SEEDS) == "alike" else [middle])
+        for f1 in (scores if one_of("seeds", kind, _SEEDS) == "alike" else [middle])
         for n in units
         for ratio in (positive("ratios", r, zero=True) for r in ratios)
         if ratio > 0 or kind in ("alike", "paired")

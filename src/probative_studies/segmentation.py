@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 # Training a segmenter and asking it for the test set; what is done is kept in a folder.
 # -----------------------------------------------------------------------------
 
-SYSTEMS = ("maxmatch", "crf", "bigru")
-NEEDS = {"crf": ("pycrfsuite", "crf"), "bigru": ("torch", "neural")}
+_SYSTEMS = ("maxmatch", "crf", "bigru")
+_NEEDS = {"crf": ("pycrfsuite", "crf"), "bigru": ("torch", "neural")}
 # As the papers' CRF taggers; more iterations change little.
 _CRF: dict[str, Any] = {"window": 2, "ngrams": (1, 2, 3), "c2": 0.1, "max_iterations": 100}
 
 
 def available(system: str) -> bool:
     """Whether what a system needs is installed."""
-    return system not in NEEDS or importlib.util.find_spec(NEEDS[system][0]) is not None
+    return system not in _NEEDS or importlib.util.find_spec(_NEEDS[system][0]) is not None
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def run_of(
 
 def _segmenter(system: str, options: dict[str, Any]) -> Any:
     if not available(system):
-        module, extra = NEEDS[system]
+        module, extra = _NEEDS[system]
         raise InputError(
             f"systems: {system} needs {module}; install it with: pip install 'probative[{extra}]'"
         )
@@ -293,10 +293,10 @@ def installed_systems() -> tuple[list[str], list[str]]:
     """The systems that can run here, and what must be said of the others."""
     missing = [
         f"{system} is left out: it needs {module} (pip install 'probative[{extra}]')"
-        for system, (module, extra) in NEEDS.items()
+        for system, (module, extra) in _NEEDS.items()
         if not available(system)
     ]
-    return [system for system in SYSTEMS if available(system)], missing
+    return [system for system in _SYSTEMS if available(system)], missing
 
 
 def segmentation_study(
@@ -363,10 +363,10 @@ def segmentation_study(
     """
     chosen = list(systems) if systems is not None else installed_systems()[0]
     for system in chosen:
-        one_of("systems", system, SYSTEMS)
+        one_of("systems", system, _SYSTEMS)
     if not chosen:
-        raise InputError(f"systems: none; expected some of {', '.join(SYSTEMS)}")
-    learner = one_of("curve", curve if curve is not None else chosen[-1], SYSTEMS)
+        raise InputError(f"systems: none; expected some of {', '.join(_SYSTEMS)}")
+    learner = one_of("curve", curve if curve is not None else chosen[-1], _SYSTEMS)
     gold = segmented(test, "test")
     corpora = Corpora(
         Sentences.of(segmented(train, "train")),

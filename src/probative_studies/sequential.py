@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 
-SHARES = (
+_SHARES = (
     *(0.0001, 0.001, 0.005, 0.008, 0.009, 0.0099, 0.01, 0.0101, 0.011, 0.012, 0.015, 0.02, 0.03),
     *(0.04, 0.045, 0.048, 0.0499, 0.05, 0.0501, 0.052, 0.055, 0.06, 0.07, 0.1, 0.2, 0.5),
 )
@@ -86,7 +86,7 @@ def stopping_study(
         Is told how many are done, and how many there are.
     """
     most = whole_number("most", most)
-    shares = SHARES if shares is None else shares
+    shares = _SHARES if shares is None else shares
     found = []
     for done, share in enumerate(shares):
         report(done, len(shares))

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     Learner = Callable[[Array, Labels, Array], Labels]
 
 
-COPIES = ("own", "subsampled")
+_COPIES = ("own", "subsampled")
 _REPETITIONS = 3
 _FEATURES = 2  # of each learner
 _AT_ONCE = 100  # data sets
@@ -151,7 +151,7 @@ def training_study(
     """
     for learner in learners:
         one_of("learners", learner, tuple(LEARNERS))
-    one_of("copies", copies, COPIES)
+    one_of("copies", copies, _COPIES)
     distance = positive("distance", distance, zero=True)
     if copies == "subsampled" and any(gains):
         raise InputError(f"gains: {tuple(gains)!r} with subsampled copies; expected 0 alone")

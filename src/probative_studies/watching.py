@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 # sentences of a few items, and single items that a system says yes or no to
-CONDITIONS = (
+_CONDITIONS = (
     Condition("difference", f1=0.75, items=2, filled=0.6, sizes="zipf", correlation=0.1),
     Condition("difference", f1=0.45, items=2, filled=0.6, sizes="zipf", correlation=0.3),
     Condition("difference", f1=0.75, items=1, sizes="item", correlation=0.0, disputed=0.2),
@@ -52,7 +52,7 @@ _LEAST = 5  # units of a stratum
 
 
 def watching_study(
-    conditions: Sequence[Condition] = CONDITIONS,
+    conditions: Sequence[Condition] = _CONDITIONS,
     *,
     level: float = 0.95,
     pool: int = 2000,

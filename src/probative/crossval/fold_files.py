@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from probative.reading.source import Source
 
 
-MANIFEST = "manifest.json"
+_MANIFEST = "manifest.json"
 
 
 def write_folds(
@@ -112,7 +112,7 @@ def write_folds(
         "balance": cv.balance(corpus.sentences, groups=groups, blocks=block).to_dict(),
         "folds": folds,
     }
-    write_whole(target / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+    write_whole(target / _MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
     return manifest
 
 
@@ -158,7 +158,7 @@ def _join(corpus: Corpus, positions: NDArray[np.intp], encoding: str | None) -> 
 
 def read_manifest(folder: Path | str) -> dict[str, Any]:
     """Read the manifest of a folder that `write_folds` made; changed files are refused."""
-    path = Path(folder) / MANIFEST
+    path = Path(folder) / _MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         _check_manifest(manifest)

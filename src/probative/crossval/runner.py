@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 MODELS = ("a", "b")
 
 
-def check_model(parameter: str, model: Any) -> None:
+def _check_model(parameter: str, model: Any) -> None:
     """Refuse what cannot be trained and asked."""
     if isinstance(model, type):
         raise InputError(f"{parameter}: {model.__name__} is a class; expected an object of it")
@@ -61,7 +61,7 @@ def check_model(parameter: str, model: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Fits:
+class _Fits:
     """What there is to train and to ask.
 
     Attributes
@@ -82,7 +82,7 @@ class Fits:
     X: Any
     y: Any
     folds: Sequence[Fold]
-    task: LabelTask | SpanTask
+    task: LabelTask | _SpanTask
     seed: int
 
     def validation_instances(self, fold: int) -> Any:
@@ -114,8 +114,8 @@ class Fits:
         return fold, which, {"seconds": seconds, "predictions": predictions}
 
 
-def outcomes(
-    fits: Fits,
+def _outcomes(
+    fits: _Fits,
     *,
     n_jobs: int | None,
     folder: ResumableFolder | None,
@@ -148,7 +148,7 @@ def _part(fold: int, which: str, split: str) -> tuple[str, dict[str, Any]]:
     return f"fold-{fold}-{which}", {"fold": fold, "model": which, "split": split}
 
 
-def _restore(folder: ResumableFolder, fits: Fits, fold: int, which: str, kept: Any) -> Outcome:
+def _restore(folder: ResumableFolder, fits: _Fits, fold: int, which: str, kept: Any) -> Outcome:
     """What a folder kept, if it is what a model may predict."""
     name = _part(fold, which, "")[0]
     if not isinstance(kept, dict) or set(kept) != {"seconds", "predictions"}:
@@ -168,7 +168,7 @@ def _restore(folder: ResumableFolder, fits: Fits, fold: int, which: str, kept: A
 
 
 def _run(
-    fits: Fits, todo: Sequence[tuple[int, str]], n_jobs: int | None
+    fits: _Fits, todo: Sequence[tuple[int, str]], n_jobs: int | None
 ) -> Iterator[tuple[int, str, Outcome]]:
     """What comes of the fits, each as soon as it is done."""
     from pickle import PicklingError
@@ -297,7 +297,7 @@ class LabelTask:
 
 
 @dataclass(frozen=True)
-class SpanTask:
+class _SpanTask:
     """Spans of sentences: entities, chunks, words."""
 
     name = "entities"
@@ -329,7 +329,7 @@ class SpanTask:
         return PairedCounts.from_spans(*sides).total()
 
 
-def task_for(X: Any, y: Any, positive: Any) -> LabelTask | SpanTask:
+def task_for(X: Any, y: Any, positive: Any) -> LabelTask | _SpanTask:
     """Recognise the task, and check what there is to learn from.
 
     Parameters
@@ -350,10 +350,10 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | SpanTask:
         if positive is not None:
             raise InputError("positive: applies to labels, and y holds spans")
         try:
-            SpanTask().check_predictions(y, X)
+            _SpanTask().check_predictions(y, X)
         except InputError as error:
             raise InputError(f"y: {error}") from None
-        return SpanTask()
+        return _SpanTask()
     if getattr(y, "ndim", 1) != 1:
         raise InputError(f"y: shape {y.shape}; expected one label per instance, or spans")
     _, classes = labels_of(items_of("y", y), lambda text: InputError(f"y: {text}"), "instance")
@@ -487,8 +487,8 @@ def compare_models(
     >>> result.folds[0].counts
     Counts(tp=9, fp=4, fn=0, tn=7)
     """
-    check_model("model_a", model_a)
-    check_model("model_b", model_b)
+    _check_model("model_a", model_a)
+    _check_model("model_b", model_b)
     check_jobs(n_jobs)
     how: dict[str, Any] = {
         "rope": rope,
@@ -519,8 +519,8 @@ def compare_models(
     cv = BlockRegularizedCV(m, random_state=seed, regularize=strata)
     block = cv.blocks(X, y, groups)
     folds = list(splits(block, m))
-    results = outcomes(
-        Fits((model_a, model_b), X, y, folds, task, seed),
+    results = _outcomes(
+        _Fits((model_a, model_b), X, y, folds, task, seed),
         n_jobs=n_jobs,
         folder=kept,
         split=digest("split", block),
@@ -616,7 +616,7 @@ def _check_options(rope: float, prior: float, level: float, beta: float, weight:
     fold_weight(1, weight)
 
 
-def _metrics(metric: str | Sequence[str] | None, task: LabelTask | SpanTask) -> tuple[str, ...]:
+def _metrics(metric: str | Sequence[str] | None, task: LabelTask | _SpanTask) -> tuple[str, ...]:
     if metric is None:
         return task.metrics
     names = (metric,) if isinstance(metric, str) else tuple(metric)

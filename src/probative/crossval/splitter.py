@@ -64,7 +64,7 @@ def splits(block: Ints, m: int) -> Iterator[tuple[Ints, Ints]]:
         yield second, first
 
 
-def balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generator) -> Ints:
+def _balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generator) -> Ints:
     """Give every instance a block: sizes equal within 1, strata as equal as the data allow.
 
     Parameters
@@ -96,7 +96,7 @@ def balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generator
     return block
 
 
-def blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Generator) -> Ints:
+def _blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Generator) -> Ints:
     """Give every group a block, so that strata and numbers of instances are balanced.
 
     Parameters
@@ -117,7 +117,7 @@ def blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Gener
     rows[:groups] = np.column_stack([strata, sizes])
     weight = np.append(np.ones(strata.shape[1]), max(1, strata.shape[1]))
     kind = np.minimum(np.arange(places), groups)
-    return balanced_blocks(kind, rows * weight, m, rng)[:groups]
+    return _balanced_blocks(kind, rows * weight, m, rng)[:groups]
 
 
 def _scale(strata: Floats, number: NDArray[Any]) -> Floats:
@@ -257,7 +257,7 @@ def length_of(name: str, data: Any) -> int:
         raise InputError(f"{name}: {type(data).__name__} has no length") from None
 
 
-def strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Strata:
+def _strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Strata:
     """Strata of what the user gave: classes, a matrix, or nothing.
 
     Parameters
@@ -340,7 +340,7 @@ def _classes(labels: NDArray[Any], most: int) -> Strata | None:
 _RANDOM_SPLITS = 20
 
 
-def measure_balance(
+def _measure_balance(
     block: NDArray[np.intp],
     strata: Strata,
     group: NDArray[np.intp] | None,
@@ -490,9 +490,9 @@ class BlockRegularizedCV:
         rng = _generator(self.random_state)
         _warn_of_rare(strata, number_of_blocks(m))
         if group is None:
-            return balanced_blocks(strata.kind, strata.rows, m, rng)
+            return _balanced_blocks(strata.kind, strata.rows, m, rng)
         sizes = np.bincount(group).astype(np.float64)
-        return blocks_of_groups(strata.by_group(group, len(sizes)), sizes, m, rng)[group]
+        return _blocks_of_groups(strata.by_group(group, len(sizes)), sizes, m, rng)[group]
 
     def balance(
         self,
@@ -513,14 +513,14 @@ class BlockRegularizedCV:
         """
         strata, group = self._data(X, y, groups)
         block = self.blocks(X, y, groups) if blocks is None else blocks
-        return measure_balance(block, strata, group, self.m, _generator(self.random_state))
+        return _measure_balance(block, strata, group, self.m, _generator(self.random_state))
 
     def _data(self, X: Any, y: Any, groups: Any) -> tuple[Strata, NDArray[np.intp] | None]:
         """The strata and the group of every instance."""
         n_blocks, n = number_of_blocks(_repetitions(self.m)), length_of("X", X)
         if n < n_blocks:
             raise InputError(f"X: {n} instances; expected at least {n_blocks}, one per block")
-        strata = strata_of(self.regularize, y, n, n_blocks)
+        strata = _strata_of(self.regularize, y, n, n_blocks)
         return strata, None if groups is None else _groups(groups, n, n_blocks)
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 MISSING = -1
-METHOD = "logit"
+_METHOD = "logit"
 _FEW, _SELDOM = 5, 0.05  # disputed items, or units that hold some, and their share
 _NO_PAIRS = "undefined: no item has the labels of two annotators"
 _ONE_LABEL = "undefined: everything has one label"
@@ -121,7 +121,7 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
     estimate = _alpha(agreement, by_label)
     if np.isnan(estimate):
         note = _ONE_LABEL if by_label.sum() else _NO_PAIRS
-        return Interval("alpha", METHOD, level, np.nan, -1.0, 1.0, note)
+        return Interval("alpha", _METHOD, level, np.nan, -1.0, 1.0, note)
     paired = number.sum(axis=1) > 1
     unit = np.arange(len(number)) if ratings.units is None else ratings.units
     rows = np.column_stack([own, np.where(paired[:, None], number, 0.0)])[paired]
@@ -129,14 +129,14 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
     size = units[:, 1:].sum(axis=1)
     freedom = float(size.sum() ** 2 / (size @ size) - 1)
     if not freedom > 0:
-        return Interval("alpha", METHOD, level, estimate, -1.0, 1.0, ONE_UNIT, np.nan)
+        return Interval("alpha", _METHOD, level, estimate, -1.0, 1.0, ONE_UNIT, np.nan)
     low, high = _limits(units, freedom, level)
     effect = _variance(units) / _variance(rows) if ratings.units is not None else None
     labelled = number.sum(axis=1)
     disputed = paired & (number.max(axis=1, initial=0) < labelled)
     return Interval(
         "alpha",
-        METHOD,
+        _METHOD,
         level,
         estimate,
         min(low, estimate),

@@ -314,16 +314,16 @@ def confusion_difference(
     level = open_probability("level", level)
     tables = a.table, b.table
     if np.isnan(sum(float(score_of_table(table, metric)) for table in tables)):
-        return difference_of_tables(tables, metric, level, Worth(None, 1.0, np.inf), 0.0)
+        return _difference_of_tables(tables, metric, level, Worth(None, 1.0, np.inf), 0.0)
     moves_a, moves_b = a.moves(metric), b.moves(metric)
     worth = Worth.of(a.units, moves_b - moves_a, len(a.answer))
     squares = float(moves_a @ moves_a), float(moves_a @ moves_b), float(moves_b @ moves_b)
     most = max(float(np.max(own**2, initial=0)) for own in (moves_a, moves_b))
-    r = correlation_of_moves(*squares, most * worth.divisor)
-    return difference_of_tables(tables, metric, level, worth, r)
+    r = _correlation_of_moves(*squares, most * worth.divisor)
+    return _difference_of_tables(tables, metric, level, worth, r)
 
 
-def difference_of_tables(
+def _difference_of_tables(
     tables: tuple[Array, Array], metric: str, level: float, worth: Worth, r: float
 ) -> Difference:
     """The difference of the scores of two tables, by MOVER.
@@ -370,9 +370,9 @@ def confusion_posterior(
     """
     gap = confusion_difference(a, b, metric)
     if np.isnan(gap.estimate):
-        return posterior_of_gap(gap, np.inf)
+        return _posterior_of_gap(gap, np.inf)
     moves = b.moves(metric) - a.moves(metric)
-    return posterior_of_gap(gap, Worth.of(a.units, moves, len(a.answer)).freedom)
+    return _posterior_of_gap(gap, Worth.of(a.units, moves, len(a.answer)).freedom)
 
 
 def confusion_unit_pvalue(a: ConfusedItems, b: ConfusedItems, metric: str = "kappa") -> float:
@@ -393,7 +393,7 @@ def confusion_unit_pvalue(a: ConfusedItems, b: ConfusedItems, metric: str = "kap
     return float(student_pvalue(gap, np.sqrt(variance), worth.freedom))
 
 
-def posterior_of_gap(gap: Difference, freedom: float) -> StudentPosterior:
+def _posterior_of_gap(gap: Difference, freedom: float) -> StudentPosterior:
     """Student's distribution about a difference, as wide as its limits.
 
     These allow for what moves the scores by nothing here.
@@ -410,7 +410,7 @@ def posterior_of_gap(gap: Difference, freedom: float) -> StudentPosterior:
     return StudentPosterior(gap.estimate, (gap.high - gap.low) / 2 / reach, freedom, most=most)
 
 
-def correlation_of_moves(aa: float, ab: float, bb: float, extra: float) -> float:
+def _correlation_of_moves(aa: float, ab: float, bb: float, extra: float) -> float:
     """Of two scores, from sums of products of moves, with one more item that moves one alone.
 
     So it is never known to be 1. The extra item counts as much as those that move the scores most.
@@ -755,10 +755,10 @@ def _models(
     worth, r = Worth(None, 1.0, np.inf), 0.0
     if not np.isnan(sum(float(score_of_table(table, metric)) for table in tables)):
         worth, r = _worth(a, b, tables, metric, units, float(spread.worth()))
-    gap = difference_of_tables(tables, metric, level, worth, r)
+    gap = _difference_of_tables(tables, metric, level, worth, r)
     exchange = _exchange(a, b, metric, units)
     found = sequential_pvalue(exchange.extreme, levels=levels_at(level), rng=random_generator(rng))
-    posterior = posterior_of_gap(gap, worth.freedom)
+    posterior = _posterior_of_gap(gap, worth.freedom)
     p_a_better, _, p_b_better = posterior.probabilities(0.0)
     how = (
         f"score of the whole confusion table: the test is sampled ({found}), the posterior "
@@ -823,7 +823,7 @@ def _worth(
     else:
         effect = variance / independent
         worth = Worth(effect, max(1 / runs, effect), freedom)
-    r = correlation_of_moves(squares[0], product, squares[1], most * worth.divisor)
+    r = _correlation_of_moves(squares[0], product, squares[1], most * worth.divisor)
     return worth, r
 
 

@@ -74,7 +74,7 @@ def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") ->
     >>> pv.effective_counts(folds, weight="averaged")
     Counts(tp=89, fp=11, fn=11)
     """
-    tables = check_folds(folds)
+    tables = _check_folds(folds)
     return sum(tables[1:], start=tables[0]) * fold_weight(len(tables) // 2, weight)
 
 
@@ -169,7 +169,7 @@ def _weight_of_correlations(m: int, correlations: Sequence[float]) -> float:
     return 1 / inflation
 
 
-def check_folds(folds: Sequence[Table]) -> list[Table]:
+def _check_folds(folds: Sequence[Table]) -> list[Table]:
     """Return the folds of a cross-validation, each as one table, or say why they are none."""
     if isinstance(folds, (Counts, PairedCounts)) or not isinstance(folds, Sequence):
         raise InputError(
@@ -204,7 +204,7 @@ def _has_negatives(table: Counts | PairedCounts) -> bool:
 # the items alone would make them vary.
 # -----------------------------------------------------------------------------
 
-UNDEFINED = (
+_UNDEFINED = (
     "the training variance cannot be measured here (a fold without a score, or folds that are all "
     "alike) and is not allowed for"
 )
@@ -242,12 +242,12 @@ def fold_design_effect(
     >>> print(f"{fold_design_effect([first, second] * 3):.2f}")
     2.60
     """
-    folds = check_folds(a)
+    folds = _check_folds(a)
     if b is None:
         sides = [[fold.b for fold in folds], [fold.a for fold in folds]]
         explained = item_variance(sum(folds[1:], start=folds[0]), metric, beta)
     else:
-        sides = [check_folds(b), folds]
+        sides = [_check_folds(b), folds]
         explained = sum(_variance(_total(side), metric, beta) for side in sides)
     scores_b, scores_a = (_scores(side, metric, beta) for side in sides)
     return _effect(scores_b - scores_a, len(folds) * explained)
@@ -264,7 +264,7 @@ def fold_dependence(effect: float, m: int) -> Dependence:
         The repetitions that it was measured in.
     """
     if math.isnan(effect):
-        return Dependence(effect, 1.0, math.inf, m, UNDEFINED)
+        return Dependence(effect, 1.0, math.inf, m, _UNDEFINED)
     return Dependence(effect, max(1.0, effect), fold_freedom(effect, m), m)
 
 

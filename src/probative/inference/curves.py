@@ -159,7 +159,7 @@ class Ranked:
         return float(own.sum() ** 2 / (own**2).sum())
 
 
-def cumulated_from_below(values: Array) -> Array:
+def _cumulated_from_below(values: Array) -> Array:
     """Sums over each step and all below it."""
     return np.cumsum(values[::-1])[::-1]
 
@@ -269,9 +269,9 @@ def fbeta_of(tp: Array, predicted: Array, positives: Any, beta: float) -> Array:
 # one that finds none of a few positives may find others: half a positive item at the very end, or
 # at the very top of the ranking, is added to what was seen.
 _MISPLACED = 0.5
-FEW = "few positive items: the interval rests on {}"
-ONE = "one {} {}: no evidence of how others would come out"
-NO_NEGATIVE = "no negative item: nothing to be told apart"
+_FEW = "few positive items: the interval rests on {}"
+_ONE = "one {} {}: no evidence of how others would come out"
+_NO_NEGATIVE = "no negative item: nothing to be told apart"
 
 
 def influence_on_average_precision(ranked: Ranked) -> Array:
@@ -281,8 +281,8 @@ def influence_on_average_precision(ranked: Ranked) -> Array:
     positives; a negative one lowers the precision of the positives below. They sum to 0.
     """
     added, predicted = ranked.new_positives, ranked.predicted
-    raised = cumulated_from_below(added / predicted)
-    lowered = cumulated_from_below(added * ranked.precision / predicted)
+    raised = _cumulated_from_below(added / predicted)
+    lowered = _cumulated_from_below(added * ranked.precision / predicted)
     own = ranked.precision[ranked.step] + raised[ranked.step] - ranked.average_precision
     return (np.where(ranked.is_positive, own, 0.0) - lowered[ranked.step]) / ranked.positives
 
@@ -298,8 +298,8 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
     unit = "item" if ranked.unit is None else "unit"
     freedom = ranked.positive_units - 1
     if not ranked.negatives or not ranked.fewest > 1:
-        alone = ONE.format("negative" if freedom > 0 else "positive", unit)
-        why = alone if ranked.negatives else NO_NEGATIVE
+        alone = _ONE.format("negative" if freedom > 0 else "positive", unit)
+        why = alone if ranked.negatives else _NO_NEGATIVE
         return Interval("average_precision", "logit-jackknife", level, estimate, 0.0, 1.0, why)
     jackknife = _without_one(ranked)
     deviation = max(
@@ -314,7 +314,7 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
     low, _ = _logit_limits(centre - missed, math.hypot(deviation, missed), quantile)
     _, high = _logit_limits(centre + gained, math.hypot(deviation, gained), quantile)
     few = worth < 5
-    note = FEW.format(f"{worth:.3g} of them") if few else None
+    note = _FEW.format(f"{worth:.3g} of them") if few else None
     low, high = min(low, estimate), max(high, estimate)
     effect = None if ranked.unit is None else _design_effect(ranked)
     return Interval(
@@ -380,8 +380,8 @@ def _without_each_item(ranked: Ranked) -> Array:
     added, tp, predicted = ranked.new_positives, ranked.tp, ranked.predicted
     rest = np.maximum(predicted - 1, 1)
     above = np.append(0.0, np.cumsum(added * ranked.precision)[:-1])
-    kept = cumulated_from_below(added * tp / rest) - added * tp / rest
-    lost = cumulated_from_below(added / rest) - added / rest
+    kept = _cumulated_from_below(added * tp / rest) - added * tp / rest
+    lost = _cumulated_from_below(added / rest) - added / rest
     alone = predicted == 1
 
     def without(is_positive: int) -> Array:
@@ -442,10 +442,10 @@ def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
     """
     estimate = roc_auc(ranked)
     if math.isnan(estimate):
-        return Interval(_METRIC, _METHOD, level, math.nan, 0.0, 1.0, NO_NEGATIVE)
+        return Interval(_METRIC, _METHOD, level, math.nan, 0.0, 1.0, _NO_NEGATIVE)
     if ranked.fewest <= 1:
         classes = "positive" if ranked.positive_units <= 1 else "negative"
-        note = ONE.format(classes, "item" if ranked.unit is None else "unit")
+        note = _ONE.format(classes, "item" if ranked.unit is None else "unit")
         return Interval(_METRIC, _METHOD, level, estimate, 0.0, 1.0, note)
     variance, freedom, effect = _variance(ranked)
     quantile = float(student_quantile(level, freedom))
@@ -542,7 +542,7 @@ def best_threshold(
     at = int(np.argmax(along))
     naive = _interval_at(ranked, at, metric, level, beta)
     curves = WeightedCurves.of(ranked)
-    fitted = cross_fitted(curves, beta, rng)
+    fitted = _cross_fitted(curves, beta, rng)
     # of a single unit nothing can be held out: nothing is known
     optimism = math.nan if math.isnan(fitted) else max(0.0, float(along[at]) - fitted)
     tp, predicted = curves.cumulated(weights_of_units(curves.n_units, rng))
@@ -582,7 +582,7 @@ def _interval_at(ranked: Ranked, at: int, metric: str, level: float, beta: float
     return interval(counts, metric, level=level, beta=beta, clustered=True)
 
 
-def cross_fitted(curves: WeightedCurves, beta: float, rng: np.random.Generator) -> float:
+def _cross_fitted(curves: WeightedCurves, beta: float, rng: np.random.Generator) -> float:
     """F-beta of thresholds that were each chosen without the units they are applied to.
 
     Parameters

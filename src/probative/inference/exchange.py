@@ -99,7 +99,7 @@ _HUGE_EXCHANGE_FAR = 39.0
 
 
 @dataclass(frozen=True)
-class HugeExchange:
+class _HugeExchange:
     """Every item of a huge table is exchanged with probability ½."""
 
     cases: NDArray[np.int64]
@@ -230,7 +230,7 @@ class ItemExchange:
     def tail(self, threshold: Exact) -> float:
         """P(difference >= threshold)."""
         if self.is_huge:
-            return HugeExchange(self.cases, self.gap).tail(threshold)
+            return _HugeExchange(self.cases, self.gap).tail(threshold)
         pvalue = self._tail_within(_NEAR, threshold)
         left_out = 4 * math.exp(-(_NEAR**2) / 2)
         return (
@@ -254,7 +254,7 @@ class ItemExchange:
 
         None where every value was.
         """
-        return HugeExchange(self.cases, self.gap).sampled if self.is_huge else None
+        return _HugeExchange(self.cases, self.gap).sampled if self.is_huge else None
 
     def deviation(self) -> float:
         """About the standard deviation of the difference."""
@@ -325,7 +325,7 @@ class UnitExchange:
     def tail(self, threshold: Exact) -> float:
         """P(difference >= threshold)."""
         if self.walk.has_at_most(_FEW):
-            return tail_by_enumeration(self.walk, self.gap, threshold)
+            return _tail_by_enumeration(self.walk, self.gap, threshold)
         tilted = self._tilted_tail(tilt_onto(self.walk, self.gap, threshold), threshold)
         if not self.gap.may_jump:
             return tilted
@@ -385,7 +385,7 @@ def _spread(walk: Walk) -> float:
     return float(np.prod(1 + 9 * deviations))
 
 
-def tail_by_enumeration(walk: Walk, gap: ScoreDifference, threshold: Exact) -> float:
+def _tail_by_enumeration(walk: Walk, gap: ScoreDifference, threshold: Exact) -> float:
     """P(difference >= threshold) from all the outcomes of a short walk."""
     ends, probability = walk.base[None, :], np.ones(1)
     for step, n in zip(walk.steps, walk.times.tolist(), strict=True):
@@ -399,7 +399,7 @@ def tail_by_enumeration(walk: Walk, gap: ScoreDifference, threshold: Exact) -> f
 # Randomisation tests: is B better than A on this test set?
 # -----------------------------------------------------------------------------
 
-ALTERNATIVES = ("two-sided", "greater", "less")
+_ALTERNATIVES = ("two-sided", "greater", "less")
 
 # The histogram of the null distribution: how far it goes, in standard deviations, in how many bins
 _SPAN, _BINS_A_SIDE = 4.5, 30
@@ -487,7 +487,7 @@ def randomization_test(
     one_of("metric", metric, METRICS)
     by = _exchanged(paired_of("paired", paired), by)
     paired = _whole_cases(paired, by)
-    one_of("alternative", alternative, ALTERNATIVES)
+    one_of("alternative", alternative, _ALTERNATIVES)
     one_of("method", method, ("auto", "exact", "sampled"))
     if n_resamples is not None:
         n_resamples = whole_number("n_resamples", n_resamples, most=10**9)

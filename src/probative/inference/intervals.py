@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _ROUNDS = 60  # a dozen is the most that was ever needed; the bound keeps a NaN from looping
 
 
-def wilson_direct(tp: Any, nu: Any, z: float) -> tuple[Any, Any]:
+def _wilson_direct(tp: Any, nu: Any, z: float) -> tuple[Any, Any]:
     """Limits of F1 from tp and nu = tp + fp + fn."""
     return _lower_root(tp, nu, z), _upper_root(tp, nu, z)
 
@@ -398,7 +398,7 @@ def _limits_by_method(
     assert share is not None  # noqa: S101  # other methods are those of F1
     right, items = share.proportion(counts)
     if method == "wilson-direct":
-        return wilson_direct(right, items, z)
+        return _wilson_direct(right, items, z)
     low, high = _of_proportion(right, items, method, reach)
     return share.score(low), share.score(high)
 

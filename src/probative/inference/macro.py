@@ -46,7 +46,7 @@ _FARTHEST_STEP = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class LabelPosteriors:
+class _LabelPosteriors:
     """Beta posteriors of the labels at every node (α, β, κ), and the weights of the nodes.
 
     Attributes
@@ -62,14 +62,14 @@ class LabelPosteriors:
     weight: Array
 
 
-def label_posteriors(
+def _label_posteriors(
     right: Array,
     items: Array,
     number: Array | None = None,
     *,
     slope_spread: float = SLOPE_SPREAD,
     largest_kappa: float = LARGEST_KAPPA,
-) -> LabelPosteriors:
+) -> _LabelPosteriors:
     """The posteriors of shares that have a prior in common.
 
     Parameters
@@ -92,7 +92,7 @@ def label_posteriors(
     kept = np.sort(np.argsort(-weight, kind="stable")[: _enough(weight)])
     kappas = np.broadcast_to(kappa[:, None], alpha.shape).ravel()[kept, None]
     mean = special.expit(alpha.ravel()[kept, None] + beta.ravel()[kept, None] * model.size)
-    return LabelPosteriors(
+    return _LabelPosteriors(
         right + mean * kappas,
         items - right + (1 - mean) * kappas,
         weight[kept] / weight[kept].sum(),
@@ -304,7 +304,7 @@ def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> Ma
     [0.69, 0.95]
     """
     tables, number = np.unique(np.stack([right, items]), axis=1, return_counts=True)
-    labels = label_posteriors(tables[0], tables[1], number.astype(float), **prior)
+    labels = _label_posteriors(tables[0], tables[1], number.astype(float), **prior)
     mean, variance = _moments(labels, f1=f1)
     low, high = _ranges(labels, f1=f1)
     one = 1 / number.sum()  # what one label weighs in the mean
@@ -376,14 +376,14 @@ def _macro_posterior_share(score: Array, *, f1: bool) -> Array:
     return score / (2 - score) if f1 else score
 
 
-def _ranges(labels: LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
+def _ranges(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
     """Between which values every label lies at every node, but for a tiny tail."""
     low = special.betaincinv(labels.a.min(axis=0), labels.b.max(axis=0), _TAIL)
     high = special.betaincinv(labels.a.max(axis=0), labels.b.min(axis=0), 1 - _TAIL)
     return (f1_from_jaccard(low), f1_from_jaccard(high)) if f1 else (low, high)
 
 
-def _moments(labels: LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
+def _moments(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
     """Mean and variance of every label's score at every node.
 
     With u = 1 - J, F1 = J/(1 - u/2): a series in u/2, whose terms have moments that follow from
@@ -416,7 +416,7 @@ def _moments(labels: LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
 # -----------------------------------------------------------------------------
 
 
-class LabelDependence(NamedTuple):
+class _LabelDependence(NamedTuple):
     """What `clusters.Dependence` says, one number per label."""
 
     design_effect: Array
@@ -426,7 +426,7 @@ class LabelDependence(NamedTuple):
 
 def label_dependence(
     cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0
-) -> LabelDependence:
+) -> _LabelDependence:
     """How much less the items of units tell about the score of each label.
 
     Parameters
@@ -445,7 +445,7 @@ def label_dependence(
     >>> label_dependence(LabelCounts.from_table(counts.reshape(6, 1))).design_effect.round(2)
     array([4.77])
     """
-    tables, (item_x, item_y) = kinds_of_items(cells.by_label(), metric, beta)
+    tables, (item_x, item_y) = _kinds_of_items(cells.by_label(), metric, beta)
     cells, number = cells.kinds
     x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
     total_x, total_y = cells.sum_by_label(number * x), cells.sum_by_label(number * y)
@@ -466,7 +466,7 @@ def label_dependence(
     effect = np.where((freedom > 0) & (independent > 0), effect, np.nan)
     # one unit counts as one item, as units do that are all right or all wrong
     divisor = np.where(np.isnan(effect), np.where(units > 0, items, 1.0), effect)
-    return LabelDependence(effect, np.maximum(1.0, divisor), freedom)
+    return _LabelDependence(effect, np.maximum(1.0, divisor), freedom)
 
 
 def is_at_once(metric: str) -> bool:
@@ -508,7 +508,7 @@ def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.
     )
 
 
-def kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tuple[Any, Any]]:
+def _kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tuple[Any, Any]]:
     """How many items of each kind every table has, and what an item adds to x and y."""
     parts = (tables.tp, tables.fp, tables.fn, *(() if tables.tn is None else (tables.tn,)))
     columns = np.stack([np.atleast_1d(part) for part in parts], axis=-1)
@@ -516,7 +516,7 @@ def kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tup
     return columns.astype(np.float64), kinds
 
 
-def effective_units(size: Array, number: Array) -> float:
+def _effective_units(size: Array, number: Array) -> float:
     """Kish's effective number of units, (sum y)² / sum y²; 0 where there are none.
 
     There are so many units (`number`) of each `size`.
@@ -526,8 +526,8 @@ def effective_units(size: Array, number: Array) -> float:
 
 
 METHOD = "hierarchical"
-NO_LABELS = "undefined: there are no labels"
-NO_ITEMS = "undefined: there are no items"
+_NO_LABELS = "undefined: there are no labels"
+_NO_ITEMS = "undefined: there are no items"
 _HALF = 0.5  # of an item of each kind, added so that no variance is thought to be 0
 
 
@@ -625,12 +625,12 @@ def macro_evidence(cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0)
     """What the counts of one system tell of its macro average."""
     estimate = macro_score(cells, metric, beta=beta)
     if math.isnan(estimate):
-        return MacroEvidence(estimate, None, 0.0, NO_LABELS)
+        return MacroEvidence(estimate, None, 0.0, _NO_LABELS)
     freedom = degrees_of_freedom(cells)
     if freedom == 0:
-        nothing = NO_ITEMS if not np.any(cells.counts.nu) else ONE_UNIT
+        nothing = _NO_ITEMS if not np.any(cells.counts.nu) else ONE_UNIT
         return MacroEvidence(estimate, None, 0.0, nothing)
-    right, items = proportions_of(cells.by_label(), metric, beta)
+    right, items = _proportions_of(cells.by_label(), metric, beta)
     divisor = _divisors(cells, metric, beta)
     share = _share(metric, beta)
     f1 = share is not None and share.factor == 2
@@ -649,7 +649,7 @@ def degrees_of_freedom(*systems: LabelCounts) -> float:
     number = systems[0].repeats
     if number[size > 0].sum() > 1 and all((cells.items_by_unit <= 1).all() for cells in systems):
         return math.inf
-    return max(0.0, effective_units(size, number) - 1)
+    return max(0.0, _effective_units(size, number) - 1)
 
 
 def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
@@ -662,7 +662,7 @@ def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
     return np.asarray(within * _cost_across(cells, metric, beta))
 
 
-def proportions_of(tables: Counts, metric: str, beta: float) -> tuple[Array, Array]:
+def _proportions_of(tables: Counts, metric: str, beta: float) -> tuple[Array, Array]:
     """Items of each label that are right, and all of them: what its score is a function of.
 
     F1 is a function of tp of tp + fp + fn. A score whose errors weigh differently, as those of
@@ -674,7 +674,7 @@ def proportions_of(tables: Counts, metric: str, beta: float) -> tuple[Array, Arr
         right, items = share.proportion(tables)
         return np.asarray(right, np.float64), np.asarray(items, np.float64)
     x, y = (np.asarray(part, np.float64) for part in ratio(tables, metric, beta=beta))
-    table, (item_x, item_y) = kinds_of_items(tables, metric, beta)
+    table, (item_x, item_y) = _kinds_of_items(tables, metric, beta)
     table = table + _HALF * (item_y > 0)
     top, bottom = table @ item_x, table @ item_y
     value = top / bottom
@@ -710,7 +710,7 @@ def shifts(
 def moves_of_units(cells: LabelCounts, mask: NDArray[np.bool_], metric: str, beta: float) -> Array:
     """Return how far every unit moves the mean over the labels of a system that count."""
     totals = cells.by_label()
-    _, added = kinds_of_items(totals, metric, beta)
+    _, added = _kinds_of_items(totals, metric, beta)
     of_cells, _ = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)
     share = cells.n_labels / max(1, mask.sum())
     return np.asarray(cells.sum_by_unit(of_cells * mask[cells.label]) * share)
@@ -719,7 +719,7 @@ def moves_of_units(cells: LabelCounts, mask: NDArray[np.bool_], metric: str, bet
 def _cost_across(cells: LabelCounts, metric: str, beta: float) -> float:
     """The variance of the mean over the variance that independent labels would give it."""
     totals = cells.by_label()
-    _, added = kinds_of_items(totals, metric, beta)
+    _, added = _kinds_of_items(totals, metric, beta)
     of_cells, of_items = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)
     unknown = _HALF * float(np.sum(of_items**2))
     number = cells.repeats

@@ -93,7 +93,7 @@ def macro_difference(
     """
     level = open_probability("level", level)
     cells_a, cells_b = as_cells(a), as_cells(b)
-    check_same_cells(cells_a, cells_b)
+    _check_same_cells(cells_a, cells_b)
     every = np.ones(cells_a.n_labels, dtype=bool)
     chosen = (every, every) if labels is None else labels
     own = [cells.only(mask) for cells, mask in zip((cells_a, cells_b), chosen, strict=True)]
@@ -289,7 +289,7 @@ def _correlation(
     return float(np.clip(ab / math.sqrt(aa * bb), -1.0, 1.0)) if aa > 0 and bb > 0 else 0.0
 
 
-def check_same_cells(a: LabelCounts, b: LabelCounts) -> None:
+def _check_same_cells(a: LabelCounts, b: LabelCounts) -> None:
     """Complain unless two systems were counted in the same units and labels."""
     shapes = [(cells.n_units, cells.n_labels) for cells in (a, b)]
     if shapes[0] != shapes[1] or len(a.unit) != len(b.unit):
@@ -388,7 +388,7 @@ def macro_tests(
         n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
     generator = random_generator(rng)
     exchanges = [
-        MacroExchange(
+        _MacroExchange(
             as_cells(a), as_cells(b), metric, beta, labels, own_labels=own_labels, keep=null
         )
         for a, b in pairs
@@ -422,7 +422,7 @@ def macro_tests(
     ]
 
 
-class MacroExchange:
+class _MacroExchange:
     """Random exchanges of the units of two systems, and what they do to two macro averages."""
 
     def __init__(
@@ -436,7 +436,7 @@ class MacroExchange:
         own_labels: bool,
         keep: bool = False,
     ):
-        check_same_cells(a, b)
+        _check_same_cells(a, b)
         always = np.ones(a.n_labels, dtype=bool) if labels is None else labels
         self._average = _Average(always, own_labels=own_labels)
         # which labels are returned matters to those alone that count only where they are
@@ -580,9 +580,9 @@ def macro_pair_tests(
     """
 
     @cache
-    def alone(test: int) -> MacroExchange:
+    def alone(test: int) -> _MacroExchange:
         a, b = (cells[k] for k in pairs[test])
-        return MacroExchange(a, b, metric, beta, labels, own_labels=own_labels)
+        return _MacroExchange(a, b, metric, beta, labels, own_labels=own_labels)
 
     return sampled_pair_tests(
         _shared_exchanges(cells, metric, beta, labels, own_labels=own_labels),

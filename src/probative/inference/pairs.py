@@ -43,7 +43,7 @@ _ENOUGH = 400  # pairs from which on other processes are worth their start
 _MEMORY = 2**28  # bytes that one exact test may use for its tables
 
 
-class PairTests(NamedTuple):
+class _PairTests(NamedTuple):
     """The p-values of all pairs, as a symmetric table with ones on its diagonal.
 
     `sampled` is how many of them could not be computed exactly, `unclear` of how many of these it
@@ -66,7 +66,7 @@ def pair_tests(
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
     tested: KnownTests | None = None,
-) -> PairTests:
+) -> _PairTests:
     """Test every pair of systems, two-sided and exactly.
 
     Parameters
@@ -136,7 +136,7 @@ def pair_tests(
         pvalue, draws = tested[int(first[i]), int(first[j])]
         pvalues[i, j] = pvalues[j, i] = pvalue
         sampled += draws > 0
-    return PairTests(pvalues[np.ix_(kind, kind)], sampled, unclear)
+    return _PairTests(pvalues[np.ix_(kind, kind)], sampled, unclear)
 
 
 def _test_pairs(

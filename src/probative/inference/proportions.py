@@ -12,7 +12,7 @@ from scipy import special
 
 __all__ = ["clopper_pearson", "jeffreys", "normal_quantile", "wald", "wilson"]
 
-Limits = tuple[Any, Any]
+_Limits = tuple[Any, Any]
 
 
 def normal_quantile(level: float) -> float:
@@ -20,21 +20,21 @@ def normal_quantile(level: float) -> float:
     return float(np.sqrt(2) * special.erfinv(level))
 
 
-def clopper_pearson(x: Any, n: Any, tail: float) -> Limits:
+def clopper_pearson(x: Any, n: Any, tail: float) -> _Limits:
     """Invert the two one-sided binomial tests: quantiles of two Beta distributions."""
     low = special.betaincinv(x, n - x + 1, tail)
     high = special.betainccinv(x + 1, n - x, tail)
     return np.where(x == 0, 0.0, low), np.where(x == n, 1.0, high)
 
 
-def wald(x: Any, n: Any, z: float) -> Limits:
+def wald(x: Any, n: Any, z: float) -> _Limits:
     """Add and subtract z standard errors; may leave [0, 1] or have no width at all."""
     share = x / n
     reach = z * np.sqrt(share * (1 - share) / n)
     return share - reach, share + reach
 
 
-def wilson(x: Any, n: Any, z: Any) -> Limits:
+def wilson(x: Any, n: Any, z: Any) -> _Limits:
     """Invert the score test: roots of (1+k)p² - (2p̂+k)p + p̂² = 0 with k = z²/n."""
     k = z**2 / n
     share, rest = x / n, (n - x) / n
@@ -44,7 +44,7 @@ def wilson(x: Any, n: Any, z: Any) -> Limits:
     return share**2 / (share + root), 1 - rest**2 / (rest + root)
 
 
-def jeffreys(x: Any, n: Any, tail: float) -> Limits:
+def jeffreys(x: Any, n: Any, tail: float) -> _Limits:
     """Equal-tailed limits of the posterior Beta(x + 1/2, n - x + 1/2)."""
     a, b = x + 0.5, n - x + 0.5
     return special.betaincinv(a, b, tail), special.betainccinv(a, b, tail)

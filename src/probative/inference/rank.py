@@ -112,7 +112,7 @@ def covariance_of_moves(moved: Array, number: NDArray[Any]) -> Array:
     return np.asarray((n - 1) / n * (centred * number) @ centred.T)
 
 
-def kish_freedom(y: Array, number: NDArray[Any]) -> Array:
+def _kish_freedom(y: Array, number: NDArray[Any]) -> Array:
     """The degrees of freedom of every pair: its effective number of units, less one."""
     total, squares = y @ number, (y * number) @ y.T
     size = np.add.outer(total, total) ** 2
@@ -714,7 +714,7 @@ def evidence_of_units(
     known = np.flatnonzero(judged)
     x, y = x[known], y[known]
     covariance = jackknife_covariance(x, y, number)
-    errors, freedom = pair_errors(covariance), kish_freedom(y, number)
+    errors, freedom = pair_errors(covariance), _kish_freedom(y, number)
     disputed = dispute(jackknife_moves(x, y, number), number)
     gaps = np.subtract.outer(estimates[known], estimates[known])
     p_unit = student_pvalue(gaps, errors, freedom)

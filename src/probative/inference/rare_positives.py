@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 SHIFT_SPREAD, SLOPE_SPREAD = 3.0, 1.0
-STRAYING = (0.1, 0.2, 0.4, 0.8, 1.6)
-FAR = 0.7  # from here on strata stray from their centre by a factor of two
+_STRAYING = (0.1, 0.2, 0.4, 0.8, 1.6)
+_FAR = 0.7  # from here on strata stray from their centre by a factor of two
 
 _REACH, _POINTS = 4.0, 13  # of the grid: standard deviations to either side, points per axis
 _PASSES = 5
@@ -60,7 +60,7 @@ _KEPT = 1e-6  # of the heaviest weight; lighter nodes are not worth their time
 
 
 @dataclass(frozen=True, eq=False)
-class Recalibration:
+class _Recalibration:
     """Beta posteriors of the strata at every node (α, β, τ), and the weights of the nodes.
 
     Attributes
@@ -80,7 +80,7 @@ class Recalibration:
     far: float
 
 
-def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -> Recalibration:
+def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -> _Recalibration:
     """The posterior of the strata's shares of positive items.
 
     Parameters
@@ -101,14 +101,14 @@ def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -
     (True, True)
     """
     logits = np.stack([_representatives(values) for values in confidence])
-    nodes = [_nodes(labelled, positive, logits, straying) for straying in STRAYING]
+    nodes = [_nodes(labelled, positive, logits, straying) for straying in _STRAYING]
     a, b, log_weight = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
     weight = np.exp(log_weight - log_weight.max())
-    far = np.repeat(np.array(STRAYING) > FAR, len(weight) // len(STRAYING))
+    far = np.repeat(np.array(_STRAYING) > _FAR, len(weight) // len(_STRAYING))
     share = float(weight @ far / weight.sum())
     kept = weight > _KEPT
     weight = weight[kept] / weight[kept].sum()
-    return Recalibration(a[kept] + positive, b[kept] + labelled - positive, weight, share)
+    return _Recalibration(a[kept] + positive, b[kept] + labelled - positive, weight, share)
 
 
 def _representatives(confidence: Array) -> Array:
@@ -327,7 +327,7 @@ def _best(totals: Array, value: Callable[[Array], Array], sign: int) -> Array:
 #   labels, the labels alone are asked.
 # -----------------------------------------------------------------------------
 
-DRAWS = 20_000
+_DRAWS = 20_000
 _MOSTLY = 2.0  # times the width: from here on the limits owe much to the confidences
 
 
@@ -357,7 +357,7 @@ class ItemStrata:
     returned: NDArray[np.bool_]
     confidence: tuple[Array, ...] | None = None
     finite: bool = True
-    draws: int = field(default=DRAWS, kw_only=True)
+    draws: int = field(default=_DRAWS, kw_only=True)
 
     @classmethod
     def of(
@@ -369,7 +369,7 @@ class ItemStrata:
         confidence: Sequence[ArrayLike] | None = None,
         *,
         finite: bool = True,
-        draws: int = DRAWS,
+        draws: int = _DRAWS,
     ) -> ItemStrata:
         """Check what is given: 0 <= positive <= labelled <= sizes.
 
@@ -451,7 +451,7 @@ class ItemStrata:
         return np.where(self.labelled > 0, self.positive / known, usual)
 
     @cached_property
-    def recalibration(self) -> Recalibration | None:
+    def recalibration(self) -> _Recalibration | None:
         """The posterior of the strata's shares; None without confidences."""
         if self.confidence is None:
             return None
@@ -492,7 +492,7 @@ def _probabilities(confidence: Sequence[ArrayLike], strata: int) -> tuple[Array,
 
 
 @dataclass(frozen=True)
-class RareInterval:
+class _RareInterval:
     """An interval of a score or of a difference.
 
     Attributes
@@ -523,7 +523,7 @@ def rare_score(
     system: int = 0,
     level: float = 0.95,
     beta: float = 1.0,
-) -> RareInterval:
+) -> _RareInterval:
     """The score of one system in the pool.
 
     Parameters
@@ -563,7 +563,7 @@ def rare_difference(
     b: int = 1,
     level: float = 0.95,
     beta: float = 1.0,
-) -> RareInterval:
+) -> _RareInterval:
     """The score of system `b` minus that of system `a`.
 
     Parameters
@@ -602,24 +602,24 @@ def _interval(
     between: tuple[float, float],
     *,
     paired: bool = False,
-) -> RareInterval:
+) -> _RareInterval:
     alone = _alone(items, value, level, between)
     if items.recalibration is None or items.contradicted:
         estimate = float(value(items.sizes * items.shares))
         better = _p_better(estimate, alone, level) if paired else None
         notes = (_CONTRADICTED,) if items.contradicted else ()
-        return RareInterval(estimate, *alone, alone, better, notes)
+        return _RareInterval(estimate, *alone, alone, better, notes)
     draws = value(items.drawn)
     draws = draws[~np.isnan(draws)]  # of totals for which the score is defined
     if not draws.size:
-        return RareInterval(np.nan, *between, between, 0.5 if paired else None, ())
+        return _RareInterval(np.nan, *between, between, 0.5 if paired else None, ())
     low, estimate, high = (
         float(x) for x in np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
     )
     better = float(np.mean(draws > 0) + np.mean(draws == 0) / 2) if paired else None
     trusting = alone[1] - alone[0] > _MOSTLY * (high - low)
     notes = (_TRUSTING.format(*alone),) if trusting else ()
-    return RareInterval(estimate, low, high, alone, better, notes)
+    return _RareInterval(estimate, low, high, alone, better, notes)
 
 
 _CONTRADICTED = (

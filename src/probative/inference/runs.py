@@ -75,8 +75,8 @@ if TYPE_CHECKING:
 # systems are taken to be right and wrong in as many items of a unit together as possible.
 # -----------------------------------------------------------------------------
 
-ONE_RUN = "one run of a system says nothing about others: only these models are compared"
-TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
+_ONE_RUN = "one run of a system says nothing about others: only these models are compared"
+_TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
 _UNDEFINED = "the score of a run is undefined: nothing is said about the procedures"
 _ONE_UNIT = "one unit says nothing about others: nothing is said about the procedures"
 
@@ -451,7 +451,7 @@ def answer_procedures(
     far as the models' own, and the p-value is no smaller than that of the exact test.
     """
     if min(a.number, b.number) < 2:
-        return None, ONE_RUN
+        return None, _ONE_RUN
     if not np.all(np.isfinite(a.scores)) or not np.all(np.isfinite(b.scores)):
         return None, _UNDEFINED
     spread = Spread.of(a, b, paired_runs)
@@ -476,7 +476,7 @@ def answer_procedures(
         _student(estimate, *add_squares(spread.on_a_new_test_set())),
         _student(estimate, *add_squares(spread.on_this_test_set())),
         _variance_parts(spread, len(a.size), a.number, b.number, paired_runs),
-        TWO_RUNS if min(a.number, b.number) < 3 else None,
+        _TWO_RUNS if min(a.number, b.number) < 3 else None,
     )
     return answer, None
 

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 LEVELS = (0.05, 0.01)
 ERROR = 1e-4
 MOST = 10**6
-STREAM = 1024  # draws that one generator makes: the same whoever makes them
-_FIRST = 2 * STREAM
+_STREAM = 1024  # draws that one generator makes: the same whoever makes them
+_FIRST = 2 * _STREAM
 _GROWTH = 1.25  # of the number of draws from one look to the next
 
 
@@ -293,7 +293,7 @@ def limits_of_share(extreme: ArrayLike, draws: ArrayLike, error: float) -> tuple
 
 def _streams(start: int, end: int) -> list[tuple[int, int]]:
     """The numbers of the streams between two looks, and how many draws each makes."""
-    return [(at // STREAM, min(STREAM, end - at)) for at in range(start, end, STREAM)]
+    return [(at // _STREAM, min(_STREAM, end - at)) for at in range(start, end, _STREAM)]
 
 
 def _drawn(draw: DrawOfTests, seed: int, tests: Numbers, stream: tuple[int, int]) -> Numbers:
@@ -329,7 +329,7 @@ _PAIRS = 1 << 18  # numbers of some pairs that are worked on at once, so that th
 _EXACT = 1 << 24  # whole numbers up to this are exact in single precision
 
 
-class PairExchange(Protocol):
+class _PairExchange(Protocol):
     """The exchanges of one pair by itself."""
 
     def extreme(self, generator: np.random.Generator, number: int) -> int:
@@ -418,7 +418,7 @@ class SharedExchanges:
 
 def sampled_pair_tests(
     shared: SharedExchanges,
-    alone: Callable[[int], PairExchange],
+    alone: Callable[[int], _PairExchange],
     pairs: Sequence[Pair],
     *,
     few: int,

@@ -236,11 +236,11 @@ def _of_composite(p: int, n: int, total: tuple[int, int], metric: str) -> ScoreD
         case "kappa":
             return AffineDifference((2 * n, -2 * p, 0), (n - p, n - p, p * (p + n)), total)
         case "markedness":
-            return MarginDifference(surplus, 1, p + n, False, total)
+            return _MarginDifference(surplus, 1, p + n, False, total)
         case "mcc":
-            return MarginDifference(surplus, p * n, p + n, True, total)
+            return _MarginDifference(surplus, p * n, p + n, True, total)
         case "fowlkes_mallows":
-            return MarginDifference((1, 0), p, None, True, total)
+            return _MarginDifference((1, 0), p, None, True, total)
     raise InputError(f"metric: the exchange of systems is not known for {metric}")
 
 
@@ -323,7 +323,7 @@ class RootSum:
 
 
 @dataclass(frozen=True)
-class MarginDifference(ScoreDifference):
+class _MarginDifference(ScoreDifference):
     """Of scores (a·x + b·f) / (factor·m·(items - m)), or over the root of that; m = x + f.
 
     Without `items` the last factor is 1.

@@ -260,8 +260,8 @@ _TOO_FEW = f"fewer than {FEWEST} units in which anything counts: no limits yet"
 # sentences of two items (the square of its weight is that of a mean unit).
 _ERRORS_UNSEEN = 4
 # A score of both classes rests on the rarer one, however many units there are.
-FEWEST_OF_A_CLASS = 10
-_TOO_FEW_OF_A_CLASS = f"fewer than {FEWEST_OF_A_CLASS} items of a class: no limits yet"
+_FEWEST_OF_A_CLASS = 10
+_TOO_FEW_OF_A_CLASS = f"fewer than {_FEWEST_OF_A_CLASS} items of a class: no limits yet"
 _FARTHEST = 10**9  # units: more than anybody will label
 
 
@@ -452,7 +452,7 @@ class SequentialTest:
     ) -> tuple[float, float, float, str | None]:
         """A score or difference, limits from its standard error, and what must be said of them."""
         found = look_limits(rows, number, ends, self.planned, level=self.level)
-        few = self.metric in COMPOSITES and _least_class(total) < FEWEST_OF_A_CLASS
+        few = self.metric in COMPOSITES and _least_class(total) < _FEWEST_OF_A_CLASS
         if few and found[-1] != _TOO_FEW:
             return found[0], *ends, _TOO_FEW_OF_A_CLASS
         return found

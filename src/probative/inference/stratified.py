@@ -132,7 +132,7 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class Spread:
+class _Spread:
     """How far a total over the pool is known from a stratified sample.
 
     Attributes
@@ -175,9 +175,9 @@ def spread_of(
     draw: Draw,
     *,
     finite: bool = True,
-    judged: Judged | None = None,
+    judged: _Judged | None = None,
     least: Array | None = None,
-) -> Spread:
+) -> _Spread:
     """How far the total of `values` over the pool (`finite`) or beyond it is known.
 
     Parameters
@@ -216,7 +216,7 @@ def spread_of(
     squared = (parts if finite else chance) ** 2
     doubt = float(np.divide(squared, freedom, out=np.zeros_like(n), where=freedom > 0).sum())
     known = variance**2 / doubt if doubt > 0 else 0.0
-    return Spread(variance, known, all_units, parts)
+    return _Spread(variance, known, all_units, parts)
 
 
 def unit_variance(values: ArrayLike, draw: Draw, least: Array | None = None) -> float:
@@ -273,20 +273,20 @@ def _squares(values: Array, draw: Draw) -> Array:
 # Intervals of what a stratified sample shows of a pool, and what they rest on.
 # -----------------------------------------------------------------------------
 
-ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
-ALIKE = (
+_ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
+_ALIKE = (
     "all labelled units are alike: no evidence of how others would differ, so the limits are all "
     "there is"
 )
-SELDOM_WRONG = (
+_SELDOM_WRONG = (
     "the judge is hardly ever wrong in labelled units, which says little of how far it is in "
     "others: the interval may be too short"
 )
 
 
-def score_limits(
+def _score_limits(
     value: float,
-    spread: Spread,
+    spread: _Spread,
     even_units: float,
     level: float,
     *,
@@ -328,8 +328,8 @@ def score_limits(
     return low + (high - low) * float(least), low + (high - low) * float(most)
 
 
-def difference_limits(
-    value: float, spread: Spread, level: float, most: float = 1.0, *, known: bool = False
+def _difference_limits(
+    value: float, spread: _Spread, level: float, most: float = 1.0, *, known: bool = False
 ) -> tuple[float, float]:
     """Student's limits of a difference; all that it can be where nothing tells how far it varies.
 
@@ -354,7 +354,7 @@ def difference_limits(
     return max(-most, value - reach), min(most, value + reach)
 
 
-def find_doubts(spread: Spread, draw: Draw) -> Iterator[str]:
+def _find_doubts(spread: _Spread, draw: Draw) -> Iterator[str]:
     """Say what the interval rests on, where the design leaves units without evidence.
 
     Parameters
@@ -364,7 +364,7 @@ def find_doubts(spread: Spread, draw: Draw) -> Iterator[str]:
     """
     if not spread.degrees_of_freedom > 0:
         if np.any(draw.rest > 0):
-            yield ONE_UNIT if draw.labelled == 1 else ALIKE
+            yield _ONE_UNIT if draw.labelled == 1 else _ALIKE
         return
     lonely = int(np.count_nonzero(draw.lonely))
     if lonely:
@@ -381,7 +381,7 @@ def find_doubts(spread: Spread, draw: Draw) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class JudgeEffect:
+class _JudgeEffect:
     """What a judge has changed.
 
     Attributes
@@ -430,7 +430,7 @@ class Projection:
     design_effect: float
     worth: float
     by_stratum: Array
-    judge: JudgeEffect | None = None
+    judge: _JudgeEffect | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -440,7 +440,7 @@ class Projection:
 
 
 if TYPE_CHECKING:
-    _Limits = Callable[[float, Spread], tuple[float, float]]
+    _Limits = Callable[[float, _Spread], tuple[float, float]]
 
 
 _MOST_UNSEEN = 3  # what none of n units shows is so many times 1/n of all, at most (at 0.95)
@@ -502,14 +502,14 @@ class _Target:
     empty: NDArray[np.bool_]
     miss: float
     missed: float
-    judged: Judged | None = None
+    judged: _Judged | None = None
 
     @property
     def shifted(self) -> float:
         """The estimate, with what the judge adds to it."""
         return self.value + (0.0 if self.judged is None else self.judged.shift)
 
-    def spread(self, draw: Draw, *, finite: bool) -> Spread:
+    def spread(self, draw: Draw, *, finite: bool) -> _Spread:
         """How far the estimate is known."""
         least = self._least(draw)
         return spread_of(self.moves, draw, finite=finite, judged=self.judged, least=least)
@@ -523,7 +523,7 @@ class _Target:
             return True
         return not self.miss and not np.any(draw.rest[draw.stratum[~self.empty]] > 0)
 
-    def leans_on_the_least(self, spread: Spread, draw: Draw, *, finite: bool) -> bool:
+    def leans_on_the_least(self, spread: _Spread, draw: Draw, *, finite: bool) -> bool:
         """Whether a judge leaves so little that a good part of the spread is the least there is.
 
         A judge who errs seldom, but far, looks perfect in most samples, and the least variance of
@@ -644,9 +644,9 @@ class PoolScores:
         """The score of a system."""
         target, between = self._targets[system], bounds(self.metric)
 
-        def limits(value: float, spread: Spread) -> tuple[float, float]:
+        def limits(value: float, spread: _Spread) -> tuple[float, float]:
             even_units = self._even_units(target)
-            return score_limits(value, spread, even_units, self.level, between=between)
+            return _score_limits(value, spread, even_units, self.level, between=between)
 
         return self._narrower(target, between, limits)
 
@@ -655,8 +655,8 @@ class PoolScores:
         target, most = self._difference(a, b), span(self.metric)
         known = target.is_known(self.draw)
 
-        def limits(value: float, spread: Spread) -> tuple[float, float]:
-            return difference_limits(value, spread, self.level, most, known=known)
+        def limits(value: float, spread: _Spread) -> tuple[float, float]:
+            return _difference_limits(value, spread, self.level, most, known=known)
 
         return self._narrower(target, (-most, most), limits)
 
@@ -669,10 +669,10 @@ class PoolScores:
             return alone
         found = self._project(target, between, limits)
         if not found.high - found.low <= alone.high - alone.low:
-            return replace(alone, judge=JudgeEffect(0.0, 1.0, 0))
+            return replace(alone, judge=_JudgeEffect(0.0, 1.0, 0))
         old, new = alone.standard_error, found.standard_error
         strata = int(np.count_nonzero(target.judged.lost))
-        effect = JudgeEffect(
+        effect = _JudgeEffect(
             found.estimate - target.value, new / old if old > 0 else math.nan, strata
         )
         return replace(found, judge=effect)
@@ -712,9 +712,9 @@ class PoolScores:
         spread = target.spread(draw, finite=finite)
         value = float(np.clip(target.shifted, *between))
         low, high = limits(value, spread)
-        doubts = [*find_doubts(spread, draw)] if low < high else []
+        doubts = [*_find_doubts(spread, draw)] if low < high else []
         if target.leans_on_the_least(spread, draw, finite=finite):
-            doubts.append(SELDOM_WRONG)
+            doubts.append(_SELDOM_WRONG)
         return Projection(
             value,
             low,
@@ -835,7 +835,7 @@ _ALL_BUT_EQUAL = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class _Judged:
     """What a judge leaves of the values of labelled units.
 
     Attributes
@@ -854,9 +854,9 @@ class Judged:
     shift: float
     lost: Array
 
-    def __sub__(self, other: Judged) -> Judged:
+    def __sub__(self, other: _Judged) -> _Judged:
         """Of the difference of two values that were judged by the same slopes."""
-        return Judged(self.residuals - other.residuals, self.shift - other.shift, self.lost)
+        return _Judged(self.residuals - other.residuals, self.shift - other.shift, self.lost)
 
 
 @dataclass(frozen=True, eq=False)
@@ -897,7 +897,7 @@ class Judge:
         draw: Draw,
         metric: str,
         beta: float,
-    ) -> list[Judged]:
+    ) -> list[_Judged]:
         """What is left of what units move scores by, the judge's opinion of them being known.
 
         Parameters
@@ -919,7 +919,7 @@ class Judge:
         values = np.stack([moves for _, moves in scores], axis=1)
         return self._regress(values, np.stack(opinions, axis=1), draw)
 
-    def _regress(self, values: Array, opinions: Array, draw: Draw) -> list[Judged]:
+    def _regress(self, values: Array, opinions: Array, draw: Draw) -> list[_Judged]:
         """Slopes within each stratum; all systems' opinions explain each, so differences agree."""
         residuals, shift = values.copy(), np.zeros(values.shape[1])
         lost = np.zeros(len(draw.sizes))
@@ -936,7 +936,7 @@ class Judge:
             shift += draw.sizes[h] * off @ slopes
             lost[h] = rank
             residuals[mine] = (y - x @ slopes) * _counted_without(x, inverse, off)[:, None]
-        return [Judged(residuals[:, k], float(shift[k]), lost) for k in range(len(shift))]
+        return [_Judged(residuals[:, k], float(shift[k]), lost) for k in range(len(shift))]
 
 
 def _inverse_of_squares(x: Array) -> tuple[Array, int]:

@@ -385,7 +385,7 @@ def significant_frequencies(
         corners = corners[np.all(corners < stop, axis=1)]
 
 
-def characteristic_function(
+def _characteristic_function(
     theta: NDArray[np.float64],
     log_modulus: NDArray[np.float64],
     steps: NDArray[np.int64],
@@ -470,7 +470,7 @@ class Inversion:
         self.frequencies, log_modulus = significant_frequencies(
             walk.steps, walk.times, walk.tilt, self.shape, NEGLIGIBLE, memory_limit
         )
-        self.phi = characteristic_function(
+        self.phi = _characteristic_function(
             2 * np.pi * self.frequencies / self.shape,
             log_modulus,
             walk.steps,

@@ -206,7 +206,7 @@ def _own_from(content: dict[str, Any]) -> tuple[Counts, tuple[Interval, ...]]:
 # A folder of pages that is replaced whole or not at all, and only if it is ours.
 # -----------------------------------------------------------------------------
 
-MANIFEST = "manifest.json"  # what makes a folder a site of ours: the list of its files
+_MANIFEST = "manifest.json"  # what makes a folder a site of ours: the list of its files
 _WHAT = "written by probative board, which replaces this folder whole"
 _EXCHANGE, _HERE = 2, -100  # RENAME_EXCHANGE and AT_FDCWD of Linux
 
@@ -271,18 +271,18 @@ def _lock(file: IO[bytes]) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def check_site(site: Path) -> None:
+def _check_site(site: Path) -> None:
     """Refuse to replace a folder that is not ours, or that holds what we did not write."""
     if not site.exists() or not any(site.iterdir()):
         return
     try:
-        content = json.loads((site / MANIFEST).read_bytes())
+        content = json.loads((site / _MANIFEST).read_bytes())
         written = content["files"] if content["what"] == _WHAT else None
     except (OSError, ValueError, KeyError, TypeError):
         written = None
     if not isinstance(written, dict):
         raise InputError(
-            f"is no site of a board (it has no {MANIFEST} of one); expected such a site, or a new "
+            f"is no site of a board (it has no {_MANIFEST} of one); expected such a site, or a new "
             f"or empty folder",
             site,
         )
@@ -290,13 +290,13 @@ def check_site(site: Path) -> None:
         if path.is_dir() and not path.is_symlink():
             continue
         name = path.relative_to(site).as_posix()
-        if name != MANIFEST and (name not in written or path.is_symlink()):
+        if name != _MANIFEST and (name not in written or path.is_symlink()):
             raise InputError(
                 f"holds {name!r}, which the board has not written and would lose; expected it "
                 f"elsewhere",
                 site,
             )
-        if name != MANIFEST and _digest(path.read_bytes()) != written[name]:
+        if name != _MANIFEST and _digest(path.read_bytes()) != written[name]:
             raise InputError(
                 f"{name!r} was edited there, and would be lost; expected another folder, or "
                 f"{name!r} removed",
@@ -304,7 +304,7 @@ def check_site(site: Path) -> None:
             )
 
 
-def replace_site(site: Path, files: Mapping[str, str]) -> None:
+def _replace_site(site: Path, files: Mapping[str, str]) -> None:
     """Put a new site into the place of the old one, in one step where the system has one.
 
     Parameters
@@ -319,7 +319,7 @@ def replace_site(site: Path, files: Mapping[str, str]) -> None:
         try:
             _write(new, files)
             new.chmod(_mode(site))
-            check_site(site)  # it may have changed meanwhile
+            _check_site(site)  # it may have changed meanwhile
             _swap(new, site)
         finally:
             shutil.rmtree(new, ignore_errors=True)
@@ -336,7 +336,7 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
         place.write_bytes(data)
         digests[name] = _digest(data)
     manifest = {"what": _WHAT, "files": digests}
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
 def _swap(new: Path, site: Path) -> None:
@@ -401,7 +401,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _LINK = "is a link; expected the file itself"
 
 
-class SubmittedFile(NamedTuple):
+class _SubmittedFile(NamedTuple):
     """What stands in the folder under one name.
 
     Attributes
@@ -435,7 +435,7 @@ class SubmittedFile(NamedTuple):
         return Path(self.file).parts[0]
 
 
-def find_submissions(folder: Path, *, answer: Path) -> list[SubmittedFile]:
+def find_submissions(folder: Path, *, answer: Path) -> list[_SubmittedFile]:
     """Find the files of a folder, and those that stand alone in a folder of it, by name.
 
     Hidden files are passed over, and so is the answer itself.
@@ -458,7 +458,9 @@ def find_submissions(folder: Path, *, answer: Path) -> list[SubmittedFile]:
     return [look for entry in entries for look in _look_at(entry, folder, answer)]
 
 
-def one_per_name(files: Sequence[SubmittedFile], holders: Mapping[str, str]) -> list[SubmittedFile]:
+def _one_per_name(
+    files: Sequence[_SubmittedFile], holders: Mapping[str, str]
+) -> list[_SubmittedFile]:
     """Refuse all submissions of one name but the one that came first.
 
     Parameters
@@ -468,20 +470,20 @@ def one_per_name(files: Sequence[SubmittedFile], holders: Mapping[str, str]) -> 
     holders
         The file or folder that had a name at the last build.
     """
-    first: dict[str, SubmittedFile] = {}
+    first: dict[str, _SubmittedFile] = {}
     for one in files:
         if one.held_name not in first or one.entry == holders.get(one.held_name):
             first[one.held_name] = one
     return [_if_first(one, first[one.held_name]) for one in files]
 
 
-def content_digest(path: Path) -> str:
+def _content_digest(path: Path) -> str:
     """Return a text that files of the same content share, and no others."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_submission(one: SubmittedFile, root: Path, *, answer: Path, largest: int) -> bytes:
+def _read_submission(one: _SubmittedFile, root: Path, *, answer: Path, largest: int) -> bytes:
     """Read a file that somebody submitted; what was checked is what is read.
 
     The file is opened once, and no link is followed on the way from the folder of submissions to
@@ -540,7 +542,7 @@ def _open(path: Path, root: Path) -> int:
         os.close(at)
 
 
-def _if_first(one: SubmittedFile, first: SubmittedFile) -> SubmittedFile:
+def _if_first(one: _SubmittedFile, first: _SubmittedFile) -> _SubmittedFile:
     """Return the submission, with an error if another one has its name."""
     if one is first:
         return one
@@ -548,7 +550,7 @@ def _if_first(one: SubmittedFile, first: SubmittedFile) -> SubmittedFile:
     return one._replace(error=reason, is_first=False)
 
 
-def _look_at(entry: Path, root: Path, answer: Path) -> Iterator[SubmittedFile]:
+def _look_at(entry: Path, root: Path, answer: Path) -> Iterator[_SubmittedFile]:
     """Say what an entry of the folder is; nothing, if it is the answer."""
     path, name, error = entry, _printable(short_name(entry)), None
     try:
@@ -567,7 +569,7 @@ def _look_at(entry: Path, root: Path, answer: Path) -> Iterator[SubmittedFile]:
             return
     except OSError as failure:
         error = f"cannot be read: {os.strerror(failure.errno or 0).lower()}"
-    yield SubmittedFile(name, path, _printable(str(path.relative_to(root))), error)
+    yield _SubmittedFile(name, path, _printable(str(path.relative_to(root))), error)
 
 
 def _printable(name: str) -> str:
@@ -703,11 +705,11 @@ def build_site(
         raise InputError(f"report: {shown(report)} is not a function")
     where = _Places.of(*places)
     with locked(where.site):
-        check_site(where.site)
+        _check_site(where.site)
         built = _Building(where, options, {"n_jobs": n_jobs}, report, tell).build()
         pages = _wanted_pairs(built.board.ranking, pairs)
         examples = built.examples(pages) if options.show_gold else {}
-        replace_site(where.site, board_pages(built.board, pages, examples))
+        _replace_site(where.site, board_pages(built.board, pages, examples))
     return built.board
 
 
@@ -779,7 +781,7 @@ class _Places:
 class _Entry:
     """A submission that could be scored, and the key of what is known of it."""
 
-    file: SubmittedFile
+    file: _SubmittedFile
     output: Annotations
     key: str
     scores: SystemScores
@@ -826,7 +828,7 @@ class _Building:
         rank_matched(self._match(answer, [answer], ["gold"]), self.options, self.how)
         found = find_submissions(self.places.submissions, answer=self.places.gold)
         kept = Kept(self.places.cache, run)
-        submissions = one_per_name(found, kept.holders())
+        submissions = _one_per_name(found, kept.holders())
         kept.keep_holders({one.held_name: one.entry for one in submissions if one.is_first})
         read = [self._read(one, answer, kept) for one in submissions]
         entries = [one for one in read if isinstance(one, _Entry)]
@@ -882,7 +884,7 @@ class _Building:
             **{entry.name: _text(getattr(self.options, entry.name)) for entry in _choices()},
         }
 
-    def _read(self, one: SubmittedFile, answer: Annotations, kept: Kept) -> _Entry | Submission:
+    def _read(self, one: _SubmittedFile, answer: Annotations, kept: Kept) -> _Entry | Submission:
         """Read a submission and score it by itself: what others submit changes no digit."""
 
         def refuse(reason: str) -> Submission:
@@ -892,7 +894,7 @@ class _Building:
             return refuse(one.error)
         largest = int(self.options.max_size * 2**20)
         try:
-            data = read_submission(
+            data = _read_submission(
                 one, self.places.submissions, answer=self.places.gold, largest=largest
             )
             output = read_side(one.path, self.options, answer, data=data, limit=largest)
@@ -957,7 +959,7 @@ def _input_digest(path: Path) -> str:
         raise InputError("there is no such file", path)
     if not path.is_file():
         raise InputError("is no file; expected one, which can be read again", path)
-    return content_digest(path)
+    return _content_digest(path)
 
 
 def _key(data: bytes, path: Path) -> str:
@@ -1011,7 +1013,7 @@ def _wanted_pairs(ranking: Ranking | None, pairs: str) -> tuple[tuple[str, str],
     return tuple((pair.a, pair.b) for pair in ranking.pairs if pairs == "all" or pair.b == leader)
 
 
-def _own_words(error: InputError, one: SubmittedFile) -> str:
+def _own_words(error: InputError, one: _SubmittedFile) -> str:
     """What is wrong with a file, without the folders in which it stands."""
     words = str(error)
     if error.path is not None:

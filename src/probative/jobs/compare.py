@@ -99,12 +99,12 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 
-def metric_of_buckets(matched: Matched, metrics: Sequence[str]) -> str:
+def _metric_of_buckets(matched: Matched, metrics: Sequence[str]) -> str:
     """What kinds of items are scored by: a kind has no table of all classes."""
     return "accuracy" if is_of_classes(matched, metrics[0]) else metrics[0]
 
 
-def bucket_of_pairs(
+def _bucket_of_pairs(
     part: Matched,
     metric: str,
     kind: str,
@@ -162,7 +162,7 @@ class PairChoices:
         )
 
 
-def compare_pooled(
+def _compare_pooled(
     matched: Matched, i: int, j: int, metric: str, choices: PairChoices
 ) -> Comparison:
     """Everything that is known of one pair in one score of the pooled items."""
@@ -172,9 +172,9 @@ def compare_pooled(
     by_label = (
         ()
         if choices.in_group
-        else differences_by_label(matched, i, j, label_metric(metric), choices)
+        else _differences_by_label(matched, i, j, label_metric(metric), choices)
     )
-    return replace(known, **facts_of_pair(matched, i, j), by_label=by_label)
+    return replace(known, **_facts_of_pair(matched, i, j), by_label=by_label)
 
 
 def compare_cases(
@@ -219,7 +219,7 @@ def compare_cases(
     by_unit = unit_test(paired, scored, beta=beta)
     why = by_unit.why(total, test.pvalue, names, choices.unit)
     return Comparison(
-        **numbers_of(choices, gap, test, posterior),
+        **_numbers_of(choices, gap, test, posterior),
         p_unit=by_unit.pvalue,
         a=names[0],
         b=names[1],
@@ -239,7 +239,7 @@ def _standard_error(paired: PairedCounts, scored: str, beta: float) -> dict[str,
     return {"standard_error": math.sqrt(variance), "degrees_of_freedom": freedom}
 
 
-def numbers_of_pair(
+def _numbers_of_pair(
     matched: Matched,
     i: int,
     j: int,
@@ -251,14 +251,14 @@ def numbers_of_pair(
 ) -> dict[str, Any]:
     """What a comparison says whatever the average."""
     return {
-        **numbers_of(choices, gap, test, posterior),
+        **_numbers_of(choices, gap, test, posterior),
         "a": matched.names[i],
         "b": matched.names[j],
-        **facts_of_pair(matched, i, j),
+        **_facts_of_pair(matched, i, j),
     }
 
 
-def facts_of_pair(matched: Matched, i: int, j: int) -> dict[str, Any]:
+def _facts_of_pair(matched: Matched, i: int, j: int) -> dict[str, Any]:
     """What the items of two systems tell without any statistics."""
     return {
         "match": match_of(matched),
@@ -267,7 +267,7 @@ def facts_of_pair(matched: Matched, i: int, j: int) -> dict[str, Any]:
     }
 
 
-def numbers_of(
+def _numbers_of(
     choices: PairChoices,
     gap: Difference,
     test: RandomizationTest,
@@ -300,7 +300,7 @@ def numbers_of(
     }
 
 
-def differences_by_label(
+def _differences_by_label(
     matched: Matched, i: int, j: int, metric: str, choices: PairChoices
 ) -> tuple[LabelDifference, ...]:
     """The differences of a pair on every label that one of its systems or the answer has."""
@@ -328,16 +328,16 @@ def differences_by_label(
 # -----------------------------------------------------------------------------
 
 
-class MacroSide(NamedTuple):
+class _MacroSide(NamedTuple):
     """What all pairs of a system need of it."""
 
     cells: LabelCounts
     evidence: MacroEvidence
 
 
-def macro_sides(
+def _macro_sides(
     matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: PairChoices
-) -> dict[int, MacroSide]:
+) -> dict[int, _MacroSide]:
     """What the pairs need of each of their systems, by its number.
 
     Parameters
@@ -352,16 +352,16 @@ def macro_sides(
     for k in sorted({k for pair in pairs for k in pair}):
         cells = matched.items.by_unit_and_label(k, by=by)
         evidence = macro_evidence(cells.only(matched.averaged[k]), metric, beta=choices.beta)
-        sides[k] = MacroSide(cells, evidence)
+        sides[k] = _MacroSide(cells, evidence)
     return sides
 
 
-def tests_of_sides(
+def _tests_of_sides(
     matched: Matched,
     pairs: Sequence[tuple[int, int]],
     metric: str,
     choices: PairChoices,
-    sides: Mapping[int, MacroSide],
+    sides: Mapping[int, _MacroSide],
 ) -> dict[tuple[int, int], RandomizationTest]:
     """The tests of all pairs: how many exchanges one needs depends on the others, too."""
     tests = macro_tests(
@@ -379,14 +379,14 @@ def tests_of_sides(
     return dict(zip(pairs, tests, strict=True))
 
 
-def compare_macro(
+def _compare_macro(
     matched: Matched,
     i: int,
     j: int,
     metric: str,
     choices: PairChoices,
     *,
-    sides: Mapping[int, MacroSide],
+    sides: Mapping[int, _MacroSide],
     tests: Mapping[tuple[int, int], RandomizationTest],
 ) -> Comparison:
     """The same for the mean over the labels, with approximations where nothing exact exists."""
@@ -406,12 +406,12 @@ def compare_macro(
         f"approximations"
     )
     return Comparison(
-        **numbers_of_pair(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
+        **_numbers_of_pair(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
         p_unit=_unit_pvalue(gap, (a, b), (matched.averaged[i], matched.averaged[j]), choices.beta),
         metric=gap.metric,
         design_effect=None,
         observed_units=int(a.repeats.sum()),
-        by_label=differences_by_label(matched, i, j, metric, choices),
+        by_label=_differences_by_label(matched, i, j, metric, choices),
         note="; ".join(note for note in (how, gap.note) if note),
     )
 
@@ -440,7 +440,7 @@ if TYPE_CHECKING:
     Tests = Mapping[tuple[int, int], RandomizationTest]
 
 
-def judge_of_classes(
+def _judge_of_classes(
     matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: PairChoices
 ) -> Callable[[Matched, int, int, str, PairChoices], Comparison]:
     """What compares two of the systems: the tests of all pairs are drawn together.
@@ -457,8 +457,8 @@ def judge_of_classes(
     }
     if metric == "balanced_accuracy":  # the mean recall of the classes
         answered = over_answered(matched)
-        sides = macro_sides(answered, pairs, "recall", choices)
-        tests = tests_of_sides(answered, pairs, "recall", choices, sides)
+        sides = _macro_sides(answered, pairs, "recall", choices)
+        tests = _tests_of_sides(answered, pairs, "recall", choices, sides)
         return partial(_compare_recalls, items=items, sides=sides, tests=tests)
     found = confusion_tests(
         [(items[i], items[j]) for i, j in pairs],
@@ -478,10 +478,10 @@ def _compare_recalls(
     choices: PairChoices,
     *,
     items: Items,
-    sides: Mapping[int, MacroSide],
+    sides: Mapping[int, _MacroSide],
     tests: Tests,
 ) -> Comparison:
-    mean = compare_macro(over_answered(matched), i, j, "recall", choices, sides=sides, tests=tests)
+    mean = _compare_macro(over_answered(matched), i, j, "recall", choices, sides=sides, tests=tests)
     return replace(mean, metric=metric, units_needed=_needed(items[i], items[j], metric, choices))
 
 
@@ -503,13 +503,13 @@ def _compare_tables(
         f"approximate"
     )
     return Comparison(
-        **numbers_of_pair(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
+        **_numbers_of_pair(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
         p_unit=confusion_unit_pvalue(a, b, metric),
         metric=metric,
         design_effect=gap.design_effect,
         units_needed=_needed(a, b, metric, choices),
         observed_units=test.n_units,
-        by_label=differences_by_label(matched, i, j, label_metric(metric), choices),
+        by_label=_differences_by_label(matched, i, j, label_metric(metric), choices),
         note="; ".join(note for note in (how, gap.note) if note),
     )
 
@@ -645,7 +645,7 @@ def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str]
     )
 
 
-def confusions_of(matched: Matched) -> tuple[Any, ...]:
+def _confusions_of(matched: Matched) -> tuple[Any, ...]:
     """For each system the pairs of labels that it takes for each other."""
     if matched.task in ("segmentation", "samples"):
         return ()
@@ -855,13 +855,13 @@ def compare_matched(
     done, total = count(), len(pairs) * len(metrics) * (1 + len(groups))
 
     def compare_pairs(part: Matched, name: str, how: PairChoices) -> Iterator[Comparison]:
-        judge: Callable[..., Comparison] = compare_pooled
+        judge: Callable[..., Comparison] = _compare_pooled
         if is_of_classes(part, name):
-            judge = judge_of_classes(part, pairs, name, how)
+            judge = _judge_of_classes(part, pairs, name, how)
         elif average == "macro":
-            sides = macro_sides(part, pairs, name, how)
-            tests = tests_of_sides(part, pairs, name, how, sides)
-            judge = partial(compare_macro, sides=sides, tests=tests)
+            sides = _macro_sides(part, pairs, name, how)
+            tests = _tests_of_sides(part, pairs, name, how, sides)
+            judge = partial(_compare_macro, sides=sides, tests=tests)
         for i, j in pairs:
             if report is not None:
                 report(next(done), total)
@@ -886,13 +886,13 @@ def compare_matched(
         comparisons=tuple(comparisons),
         verdicts=tuple(verdict(c) for c in comparisons[: len(pairs)]),
         examples=examples_of(matched, pairs) if examples else (),
-        confusions=confusions_of(matched) if examples else (),
+        confusions=_confusions_of(matched) if examples else (),
         buckets=(
             find_buckets(
                 matched,
-                metric_of_buckets(matched, metrics),
+                _metric_of_buckets(matched, metrics),
                 options,
-                partial(bucket_of_pairs, pairs=pairs, choices=choices),
+                partial(_bucket_of_pairs, pairs=pairs, choices=choices),
             )
             if (buckets or options.train is not None) and not matched.items.is_condensed
             else None

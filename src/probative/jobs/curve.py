@@ -66,7 +66,7 @@ _UNUSED = (
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class _Scored:
     """What curves are computed from.
 
     Attributes
@@ -93,14 +93,14 @@ class Scored:
     notes: tuple[str, ...]
 
 
-def match_scores(
+def _match_scores(
     gold: Any,
     systems: Sequence[Any],
     reading: ReadingOptions,
     *,
     names: Sequence[str] | None = None,
     units: Any = None,
-) -> Scored:
+) -> _Scored:
     """Read an answer and the scores of systems.
 
     Parameters
@@ -162,7 +162,7 @@ def match_scores(
             )
         scores.append(own)
     positive, found = _positive(answer, choices.positive)
-    return Scored(
+    return _Scored(
         called,
         positive,
         answer.codes == (answer.names.index(positive) if positive in answer.names else -1),
@@ -357,7 +357,7 @@ def compare_curves(
     options = _options(reading, beta=beta, bins=bins, level=level, rope=rope, rng=rng)
     systems, called = _named(a, names)
     systems += [] if b is None else [b]
-    scored = match_scores(gold, systems, options, names=called, units=units)
+    scored = _match_scores(gold, systems, options, names=called, units=units)
     if len(scored.names) != 2:
         raise InputError(f"scores: of {len(scored.names)} systems; expected two")
     ranked, curves = _curves(scored, options, "compare-curves")
@@ -397,7 +397,7 @@ def find_curves(
     options
         The choices.
     """
-    scored = match_scores(gold, systems, options, names=names, units=units)
+    scored = _match_scores(gold, systems, options, names=names, units=units)
     return _curves(scored, options, "curve")[1]
 
 
@@ -422,7 +422,7 @@ def _named(scores: Any, names: Sequence[str] | None) -> tuple[list[Any], Sequenc
     return list(scores.values()), [str(name) for name in scores]
 
 
-def _curves(scored: Scored, options: CurveOptions, job: str) -> tuple[list[Ranked], list[Curve]]:
+def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Ranked], list[Curve]]:
     if not scored.is_positive.any():
         raise InputError(
             f"gold: no item is {scored.positive!r}; expected at least one, or there is no recall"
@@ -436,7 +436,7 @@ def _curves(scored: Scored, options: CurveOptions, job: str) -> tuple[list[Ranke
     return ranked, curves
 
 
-def _curve(scored: Scored, i: int, ranked: Ranked, options: CurveOptions, job: str) -> Curve:
+def _curve(scored: _Scored, i: int, ranked: Ranked, options: CurveOptions, job: str) -> Curve:
     level, scores = options.level, scored.scores[i]
     name = scored.names[i]
     probable = bool(scores.min() >= 0 and scores.max() <= 1)

@@ -85,7 +85,7 @@ SMALL_FILES = {
 }
 
 # Words of three sentences, and two ways to cut them: one too little, one too much.
-SEGMENTATION = {
+_SEGMENTATION = {
     "gold": [
         ["我们", "明天", "去", "图书馆"],
         ["他", "喜欢", "研究", "生命", "的", "起源"],
@@ -130,7 +130,7 @@ def shared_task() -> Matched:
 
 
 @dataclass(frozen=True)
-class Demonstration:
+class _Demonstration:
     """What the demonstration shows.
 
     Attributes
@@ -149,18 +149,18 @@ class Demonstration:
     segmentation: Scores
 
 
-def demonstrate(*, level: float = 0.95) -> Demonstration:
+def demonstrate(*, level: float = 0.95) -> _Demonstration:
     """Compute everything that the demonstration shows."""
     task = load("bayes_test")["tasks"]["ner"]
     a, b = ([Counts(*fold) for fold in task["folds"][side]] for side in ("a", "b"))
-    gold, *systems = SEGMENTATION.values()
-    return Demonstration(
+    gold, *systems = _SEGMENTATION.values()
+    return _Demonstration(
         comparison=compare_matched(shared_task(), CompareOptions(level=level)),
         models=(task["models"]["a"], task["models"]["b"]),
         tests=tuple(
             bayes_test(a, b, metric, level=level) for metric in load("bayes_test")["metrics"]
         ),
         segmentation=score(
-            gold, *systems, names=list(SEGMENTATION)[1:], task="segmentation", level=level
+            gold, *systems, names=list(_SEGMENTATION)[1:], task="segmentation", level=level
         ),
     )

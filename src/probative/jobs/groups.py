@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 
-def summarize(
+def _summarize(
     whole: Comparison, groups: Sequence[Group], column: str, *, level: float, beta: float = 1.0
 ) -> GroupSummary:
     """What the groups say together about one pair and metric.
@@ -55,7 +55,7 @@ def summarize(
     """
     a, b, metric = whole.a, whole.b, whole.metric
     own = {group.group: group.of_pair(a, b, metric) for group in groups}
-    decided = {name: c for name, c in own.items() if is_decided(c, level)}
+    decided = {name: c for name, c in own.items() if _is_decided(c, level)}
     summary = GroupSummary(
         a=a,
         b=b,
@@ -63,9 +63,9 @@ def summarize(
         column=column,
         difference=whole.difference,
         groups=len(groups),
-        tested=sum(can_be_tested(c) for c in own.values()),
+        tested=sum(_can_be_tested(c) for c in own.values()),
         tests=sum(
-            can_be_tested(c) for g in groups for c in g.comparisons or () if c.metric == metric
+            _can_be_tested(c) for g in groups for c in g.comparisons or () if c.metric == metric
         ),
         better=tuple(name for name, c in decided.items() if c.difference > 0),
         worse=tuple(name for name, c in decided.items() if c.difference < 0),
@@ -84,12 +84,12 @@ def summarize(
     return replace(summary, sentences=sentences_of_groups(summary, whole, groups))
 
 
-def is_decided(c: Comparison, level: float) -> bool:
+def _is_decided(c: Comparison, level: float) -> bool:
     """Whether a pair is known to differ, by the p-value that counts."""
     return no_verdict(c) is None and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
 
 
-def can_be_tested(c: Comparison) -> bool:
+def _can_be_tested(c: Comparison) -> bool:
     """Whether the test of a comparison could have found anything."""
     one_unit = c.observed_units is not None and c.observed_units < 2
     nothing = c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN
@@ -105,7 +105,7 @@ def _disagreements(s: GroupSummary, whole: Comparison, level: float) -> tuple[st
     found = []
     if s.better and s.worse:
         found.append("mixed")
-    if not is_decided(whole, level):
+    if not _is_decided(whole, level):
         return tuple(found)
     with_it, against = (s.ahead, s.behind) if whole.difference > 0 else (s.behind, s.ahead)
     opposed = s.worse if whole.difference > 0 else s.better
@@ -185,13 +185,13 @@ def with_groups(
     crossing
         How many units have rows in several groups.
     """
-    adjusted = adjust_groups(groups)
+    adjusted = _adjust_groups(groups)
     notes = whole.notes
     if crossing:
         words = {"n": crossing, "unit": whole.unit, "s": "" if crossing == 1 else "s"}
         notes = (*notes, _CROSSING.format(column=column, **words))
     summaries = tuple(
-        summarize(c, adjusted, column, level=whole.level, beta=beta) for c in whole.comparisons
+        _summarize(c, adjusted, column, level=whole.level, beta=beta) for c in whole.comparisons
     )
     # a verdict per pair, on the first metric
     said = [words_of_disagreement(summary) for summary in summaries[: len(whole.verdicts)]]
@@ -208,7 +208,7 @@ def with_groups(
     )
 
 
-def adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
+def _adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
     """The same groups with p-values that allow for their number and for that of pairs.
 
     Every metric is a family of its own. A test whose p-value is 1 whatever the systems say is none:
@@ -225,7 +225,7 @@ def _adjust_metric(groups: Sequence[Group], metric: str) -> list[Group]:
         c.p_decision
         for group in groups
         for c in group.comparisons or ()
-        if c.metric == metric and can_be_tested(c)
+        if c.metric == metric and _can_be_tested(c)
     ]
     holm = iter(adjust_pvalues(tests).tolist())
     bh = iter(adjust_pvalues(tests, "benjamini-hochberg").tolist())
@@ -233,7 +233,7 @@ def _adjust_metric(groups: Sequence[Group], metric: str) -> list[Group]:
     def adjust(c: Comparison) -> Comparison:
         if c.metric != metric:
             return c
-        if not can_be_tested(c):
+        if not _can_be_tested(c):
             return replace(c, p_adjusted=1.0, p_bh=1.0)
         return replace(c, p_adjusted=next(holm), p_bh=next(bh))
 

@@ -40,7 +40,7 @@ _DIGITS = 16  # of a checksum
 _LOCKED = 2**40  # of Windows, where a lock keeps others from reading: a byte behind all others
 
 
-class End(NamedTuple):
+class _End(NamedTuple):
     """Where what is whole of a file ends: its bytes, its uses, and the checksum of the last."""
 
     size: int = 0
@@ -61,7 +61,7 @@ def open_locked(path: Path | str) -> Iterator[IO[bytes]]:
                 _keep_name(target.parent)
             yield file
     except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
+        raise InputError(f"cannot be written: {_reason_of(error)}", path) from None
 
 
 def lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
@@ -85,7 +85,7 @@ def lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
         fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     except OSError as error:
         raise InputError(
-            f"cannot be locked ({reason_of(error)}), and two writers could spoil it; expected a "
+            f"cannot be locked ({_reason_of(error)}), and two writers could spoil it; expected a "
             f"file system that has locks",
             path,
         ) from None
@@ -103,13 +103,13 @@ def _keep_name(folder: Path) -> None:
         os.close(descriptor)
 
 
-def append_uses(file: IO[bytes], path: Path | str, end: End, uses: Sequence[TestSetUse]) -> None:
+def _append_uses(file: IO[bytes], path: Path | str, end: _End, uses: Sequence[TestSetUse]) -> None:
     """Put uses behind what is whole, on the disk; or leave the file as it was."""
     lines, check = lines_of(uses, end.check)
     file.seek(0)
     head = file.read(min(end.size, len(_head(end))))
     if not head:
-        lines = _head(End()) + lines
+        lines = _head(_End()) + lines
     else:
         file.seek(end.size - 1)
         lines = lines if file.read(1) == b"\n" else b"\n" + lines
@@ -117,12 +117,12 @@ def append_uses(file: IO[bytes], path: Path | str, end: End, uses: Sequence[Test
         file.truncate(end.size)
         _write(file, end.size, lines)
         # what is cut off from now on is missed
-        _write(file, 0, _head(End(uses=end.uses + len(uses), check=check)))
+        _write(file, 0, _head(_End(uses=end.uses + len(uses), check=check)))
     except OSError as error:
         file.truncate(end.size)
         file.seek(0)
         file.write(head)
-        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
+        raise InputError(f"cannot be written: {_reason_of(error)}", path) from None
 
 
 def _write(file: IO[bytes], place: int, content: bytes) -> None:
@@ -134,7 +134,7 @@ def _write(file: IO[bytes], place: int, content: bytes) -> None:
     os.fsync(file.fileno())
 
 
-def read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], End, tuple[str, ...]]:
+def _read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], _End, tuple[str, ...]]:
     """Return the uses in a file, where what is whole ends, and what is to be said of the rest."""
     file.seek(0)
     data = file.read()
@@ -142,9 +142,9 @@ def read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], End,
     rest = data[size:]
     if size and rest.startswith(_START) and rest.endswith(b"}"):  # whole, but for the line's end
         size, rest = len(data), b""
-    head, *lines = data[:size].splitlines() or [_head(End()).rstrip()]
+    head, *lines = data[:size].splitlines() or [_head(_End()).rstrip()]
     told = _parse_head(head, path)
-    uses, check = [], End().check
+    uses, check = [], _End().check
     for number, line in enumerate(lines, 2):
         use, check = _parse(line, check, path, number)
         uses.append(use)
@@ -156,7 +156,7 @@ def read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], End,
             f"expected the file as it was written",
             path,
         )
-    end = End(size, len(uses), check)
+    end = _End(size, len(uses), check)
     if not rest:
         return uses, end, ()
     ours = rest.startswith(_START) or _START.startswith(rest)
@@ -169,18 +169,18 @@ def read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], End,
     return uses, end, (note,)
 
 
-def _head(end: End) -> bytes:
+def _head(end: _End) -> bytes:
     """Return the first line, as long whatever it says."""
     content = {"format": _FORMAT, "uses": f"{end.uses:012}", "check": end.check}
     return json.dumps(content).encode() + b"\n"
 
 
-def _parse_head(line: bytes, path: Path | str) -> End:
+def _parse_head(line: bytes, path: Path | str) -> _End:
     if not line.startswith(_START):
         raise _no_ledger(path)
     try:
         content = json.loads(line)
-        told = End(uses=int(content["uses"]), check=content["check"])
+        told = _End(uses=int(content["uses"]), check=content["check"])
         known = _head(told).rstrip() == line
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
@@ -237,7 +237,7 @@ def _check_of(content: dict[str, Any], before: str) -> str:
     return hashlib.sha256((before + json.dumps(content)).encode()).hexdigest()[:_DIGITS]
 
 
-def reason_of(error: OSError) -> str:
+def _reason_of(error: OSError) -> str:
     """Why the system refused, in words."""
     return os.strerror(error.errno) if error.errno is not None else str(error)
 
@@ -307,12 +307,12 @@ def record(
     new: list[TestSetUse] = []
     told = []
     with open_locked(path) as file:
-        known, end, notes = read_uses(file, path)
+        known, end, notes = _read_uses(file, path)
         for question in questions:
             use, said = _decide(question, known, new, now)
             new.append(use)
             told.append(replace(said, note=notes[0] if notes else None))
-        append_uses(file, path, end, new)
+        _append_uses(file, path, end, new)
     return [use.passed for use in new], told
 
 
@@ -341,9 +341,9 @@ def read_ledger(path: Path | str) -> Ledger:
     try:
         with Path(path).open("rb") as file:
             lock(file, path, shared=True)
-            uses, _, notes = read_uses(file, path)
+            uses, _, notes = _read_uses(file, path)
     except OSError as error:
-        raise InputError(f"cannot be read: {reason_of(error)}", path) from None
+        raise InputError(f"cannot be read: {_reason_of(error)}", path) from None
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise

@@ -80,10 +80,10 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 _WRITTEN_OUT = 10_000_000  # units that are drawn one by one at most
-WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
+_WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
 
 
-def evidence_of_means(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
+def _evidence_of_means(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
     """What is known of means over labels."""
     by = cells_of(matched, unit)
     cells = [matched.items.by_unit_and_label(i, by=by) for i in range(len(matched.names))]
@@ -102,7 +102,7 @@ def evidence_of_means(matched: Matched, unit: str, metric: str, how: dict[str, A
     )
 
 
-def evidence_of_classes(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
+def _evidence_of_classes(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
     """What is known of scores of the whole table of all classes."""
     if metric == "balanced_accuracy":  # the mean recall of the classes
         if matched.runs:
@@ -110,7 +110,7 @@ def evidence_of_classes(matched: Matched, unit: str, metric: str, how: dict[str,
                 "metric: several runs have no ranks by 'balanced_accuracy' of several classes yet; "
                 "expected 'mcc', 'kappa' or 'accuracy'"
             )
-        return evidence_of_means(over_answered(matched), unit, "recall", how)
+        return _evidence_of_means(over_answered(matched), unit, "recall", how)
     if matched.runs:
         times = math.lcm(*(len(group.places) for group in matched.runs))
         systems = [pool_items(confused_runs(matched, group, unit), times) for group in matched.runs]
@@ -119,7 +119,7 @@ def evidence_of_classes(matched: Matched, unit: str, metric: str, how: dict[str,
     return evidence_of_tables(systems, metric, **{k: v for k, v in how.items() if k != "beta"})
 
 
-def unit_table(matched: Matched, unit: str) -> UnitTable:
+def _unit_table(matched: Matched, unit: str) -> UnitTable:
     """The counts of every system on each unit, as the tests of pairs exchange them."""
     items = matched.items
     if matched.runs:
@@ -174,7 +174,7 @@ def _item_table(matched: Matched) -> UnitTable:
 # -----------------------------------------------------------------------------
 
 
-def make_ranking(
+def _make_ranking(
     scores: Scores,
     metric: str,
     board: Leaderboard,
@@ -498,15 +498,15 @@ def rank_matched(
         if matched.runs:
             raise InputError("average: several runs have no macro ranks yet; expected 'micro'")
         how["limited"] = known.limits
-        evidence = evidence_of_means(matched, unit, metric, how)
+        evidence = _evidence_of_means(matched, unit, metric, how)
         metric = f"macro_{metric}"
     elif is_of_classes(matched, metric):
         how["limited"] = known.limits
-        evidence = evidence_of_classes(matched, unit, metric, how)
+        evidence = _evidence_of_classes(matched, unit, metric, how)
     else:
-        findable = bool(matched.items.answer.any()) or metric in WITHOUT_POSITIVES
+        findable = bool(matched.items.answer.any()) or metric in _WITHOUT_POSITIVES
         evidence = evidence_of_units(
-            unit_table(matched, unit),
+            _unit_table(matched, unit),
             scored_as(matched, metric),
             anything_to_find=findable,
             **how,
@@ -516,7 +516,7 @@ def rank_matched(
     if matched.runs:
         facts = (*facts, signed_runs(matched))
         scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
-    return make_ranking(scores, metric, board, evidence, options, facts, alone)
+    return _make_ranking(scores, metric, board, evidence, options, facts, alone)
 
 
 def _compare_two(matched: Matched, scores: Scores, options: RankOptions) -> Comparison | None:
@@ -628,7 +628,7 @@ def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str
         table,
         metric,
         beta=beta,
-        anything_to_find=bool(table.positives.any()) or metric in WITHOUT_POSITIVES,
+        anything_to_find=bool(table.positives.any()) or metric in _WITHOUT_POSITIVES,
         level=level,
         adjust=options.adjust,
         seed=_seed(generator),
@@ -645,7 +645,7 @@ def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str
         facts = (*facts, f"runs:{','.join(str(len(own)) for own in by_system.values())}")
     else:
         scores = replace(scores, run_scores=None)
-    return make_ranking(scores, metric, board, evidence, options, facts, alone)
+    return _make_ranking(scores, metric, board, evidence, options, facts, alone)
 
 
 def _seed(generator: np.random.Generator) -> int:

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 
-def answer_both(
+def _answer_both(
     answer: RunsDifference,
     common: dict[str, Any],
     options: CompareOptions,
@@ -181,7 +181,7 @@ def without_claims(c: Comparison) -> Comparison:
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
 
 
-def adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
+def _adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
     """The same with p-values that allow for the number of pairs, each question for itself."""
     every = [c for both in answers for c in both]
     questions = dict.fromkeys(c.question for c in every)
@@ -190,7 +190,7 @@ def adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
     return [[replace(c, p_adjusted=next(adjusted[c.question])) for c in both] for both in answers]
 
 
-def check_options(options: CompareOptions) -> None:
+def _check_options(options: CompareOptions) -> None:
     """Refuse choices that there are not, or that several runs do not have."""
     open_probability("level", options.level)
     fraction("rope", options.rope)
@@ -202,7 +202,7 @@ def check_options(options: CompareOptions) -> None:
         )
 
 
-def check_pairs(a: str, runs_a: int, b: str, runs_b: int, options: CompareOptions) -> None:
+def _check_pairs(a: str, runs_a: int, b: str, runs_b: int, options: CompareOptions) -> None:
     """Refuse to pair different numbers of runs."""
     if options.paired_runs and runs_a != runs_b:
         raise InputError(
@@ -210,7 +210,7 @@ def check_pairs(a: str, runs_a: int, b: str, runs_b: int, options: CompareOption
         )
 
 
-def sign_answers(
+def _sign_answers(
     facts: Sequence[str], options: CompareOptions, comparisons: Sequence[Comparison]
 ) -> str:
     """The signature of a comparison of runs: what was done, and every choice."""
@@ -225,7 +225,7 @@ def sign_answers(
     )
 
 
-def with_verdicts(
+def _with_verdicts(
     scores: Scores,
     comparisons: Sequence[Comparison],
     pairs: Sequence[tuple[str, str]],
@@ -451,7 +451,7 @@ def compare_groups(
         Whether to keep the null distributions, for their figures; whether to score items of
         different kinds apart.
     """
-    check_options(options)
+    _check_options(options)
     unit = unit_of_runs(matched, options.by)
     metrics = compared_metrics(matched, options.metric, options.average, tables=True)
     choices = _Choices(unit, options, random_generator(options.rng), figures)
@@ -465,7 +465,7 @@ def compare_groups(
     for metric in metrics:
         answers = [_answers(matched, a, b, metric, choices) for a, b in pairs]
         if len(groups) > 2:
-            answers = adjust_answers(answers)
+            answers = _adjust_answers(answers)
         comparisons += (one for both in answers for one in both)
     scores = scores_of(
         matched,
@@ -475,7 +475,7 @@ def compare_groups(
     scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
     facts = (*facts_of_reading(matched, options), signed_runs(matched))
     named = [(a.name, b.name) for a, b in pairs]
-    result = with_verdicts(scores, comparisons, named, sign_answers(facts, options, comparisons))
+    result = _with_verdicts(scores, comparisons, named, _sign_answers(facts, options, comparisons))
     if not buckets and options.train is None:
         return result
     make = partial(_bucket_of_runs, pairs=pairs, choices=choices)
@@ -506,7 +506,7 @@ def compare_counts(
         "paired_runs",
         "rng",
     )
-    check_options(options)
+    _check_options(options)
     by_system = counts_by_system(systems)
     if len(by_system) < 2:
         raise InputError(f"b: {len(by_system)} system; expected at least two to compare")
@@ -521,7 +521,7 @@ def compare_counts(
     for metric in metrics:
         answers = []
         for a, b in pairs:
-            check_pairs(a, len(by_system[a]), b, len(by_system[b]), options)
+            _check_pairs(a, len(by_system[a]), b, len(by_system[b]), options)
             answer = compare_runs(
                 by_system[a],
                 by_system[b],
@@ -541,13 +541,13 @@ def compare_counts(
                 "positives": int(np.sum(first.positives)),
                 "observed_units": len(first),
             }
-            answers.append(answer_both(answer, common, options, "unit"))
+            answers.append(_answer_both(answer, common, options, "unit"))
         comparisons += (
-            c for both in (adjust_answers(answers) if len(names) > 2 else answers) for c in both
+            c for both in (_adjust_answers(answers) if len(names) > 2 else answers) for c in both
         )
     scores = scores_of_counts(by_system, options.level, options.beta, metrics)
     facts = ("counts", f"runs:{','.join(str(len(own)) for own in by_system.values())}")
-    return with_verdicts(scores, comparisons, pairs, sign_answers(facts, options, comparisons))
+    return _with_verdicts(scores, comparisons, pairs, _sign_answers(facts, options, comparisons))
 
 
 def _answers(
@@ -555,7 +555,7 @@ def _answers(
 ) -> list[Comparison]:
     """What is known of one pair: of its models, and of how they were trained."""
     unit, options = choices.unit, choices.options
-    check_pairs(a.name, len(a.places), b.name, len(b.places), options)
+    _check_pairs(a.name, len(a.places), b.name, len(b.places), options)
     cases = pool_cases(cases_of_runs(matched, a, b, unit), len(a.places), len(b.places))
     if is_of_classes(matched, metric):
         answer = compare_table_runs(
@@ -591,7 +591,7 @@ def _answers(
         "pairs": tuple(zip(a.runs, b.runs, strict=True)) if options.paired_runs else None,
     }
     by_label = _by_label(matched, a, b, label_metric(metric), choices)
-    return answer_both(answer, common, options, unit, by_label)
+    return _answer_both(answer, common, options, unit, by_label)
 
 
 def _by_label(

@@ -84,14 +84,14 @@ if TYPE_CHECKING:
 UNITS = ("sentence", "document", "unit", "item")
 AVERAGES = ("micro", "macro")
 # what accuracy is also called where every class of single-label data counts
-ALL_CLASSES = (
+_ALL_CLASSES = (
     "accuracy",
     *(name for name, m in TABLE.items() if m.is_share_of_right and not m.depends_on_beta),
 )
 # what the whole table of all classes tells besides
-OF_ALL_CLASSES = (*OF_TABLES, "balanced_accuracy")
-MACRO = "macro_"
-OF_WORDS = ("recall", "precision", "f1")  # recall first: the others reward splitting too little
+_OF_ALL_CLASSES = (*OF_TABLES, "balanced_accuracy")
+_MACRO = "macro_"
+_OF_WORDS = ("recall", "precision", "f1")  # recall first: the others reward splitting too little
 
 
 def by_name(
@@ -152,7 +152,7 @@ def unit_of_runs(matched: Matched, by: str | None) -> str:
     return unit
 
 
-def metrics_of(
+def _metrics_of(
     matched: Matched,
     metric: str | Sequence[str],
     *,
@@ -166,7 +166,7 @@ def metrics_of(
     names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
     for name in names:
         one_of("metric", name, METRICS)
-        if is_right_or_wrong(matched) and name != "accuracy":
+        if _is_right_or_wrong(matched) and name != "accuracy":
             raise InputError(
                 f"metric: {name!r} is not defined for answers that are right or wrong; expected "
                 f"'accuracy'"
@@ -178,9 +178,9 @@ def metrics_of(
             )
         if tables and is_of_classes(matched, name):
             continue
-        if matched.all_classes and average == "micro" and name not in ALL_CLASSES:
+        if matched.all_classes and average == "micro" and name not in _ALL_CLASSES:
             other = "a positive class" if name in COMPOSITES else "average='macro'"
-            known = (*ALL_CLASSES, *(OF_ALL_CLASSES if tables else ()))
+            known = (*_ALL_CLASSES, *(_OF_ALL_CLASSES if tables else ()))
             raise InputError(
                 f"metric: {name!r} is not defined over all classes at once; expected {other}, or "
                 f"one of {', '.join(known)}"
@@ -190,10 +190,10 @@ def metrics_of(
 
 def is_of_classes(matched: Matched, metric: str) -> bool:
     """Whether a metric is that of the whole table of all classes here."""
-    return matched.all_classes and metric in OF_ALL_CLASSES and not is_right_or_wrong(matched)
+    return matched.all_classes and metric in _OF_ALL_CLASSES and not _is_right_or_wrong(matched)
 
 
-def is_right_or_wrong(matched: Matched) -> bool:
+def _is_right_or_wrong(matched: Matched) -> bool:
     """Whether there is nothing to be found, only answers that are right or wrong."""
     return matched.task == "samples" and matched.all_classes
 
@@ -208,7 +208,7 @@ def compared_metrics(
     """The metrics that systems are compared by: those asked for, or the usual one of the task."""
     if matched.task == "samples" and average != "micro":
         raise InputError(f"average: {average!r} means nothing for logs; expected 'micro'")
-    asked = () if metric is None else metrics_of(matched, metric, average=average, tables=tables)
+    asked = () if metric is None else _metrics_of(matched, metric, average=average, tables=tables)
     if asked:
         return asked
     if matched.task == "segmentation":
@@ -227,7 +227,7 @@ def scored_as(matched: Matched, metric: str) -> str:
 
 
 @dataclass(frozen=True)
-class Choices:
+class _Choices:
     """What all scores of a call have in common.
 
     `asked` are the metrics that were asked for; none for the usual ones. `also` come on top.
@@ -248,7 +248,7 @@ class Choices:
 
     def among(self, usual: Sequence[str]) -> tuple[str, ...]:
         """The metrics to compute, where these are the usual ones."""
-        single = [metric for metric in self.also if not metric.startswith(MACRO)]
+        single = [metric for metric in self.also if not metric.startswith(_MACRO)]
         return tuple(dict.fromkeys((*(self.asked or usual), *single)))
 
 
@@ -262,20 +262,20 @@ def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
     options
         The choices, with a single metric.
     """
-    metrics = metrics_of(matched, options.metric or ())
+    metrics = _metrics_of(matched, options.metric or ())
     unit = unit_of(matched, options.by)
-    choices = Choices(unit, options.level, metrics, (), options.beta, options.method)
+    choices = _Choices(unit, options.level, metrics, (), options.beta, options.method)
     scored = "recall" if matched.all_classes else metrics[0]
     intervals = []
     for i in range(len(matched.names)):
         units = matched.items.counts(i, by="sentence")
         if matched.all_classes:  # what was given instead of the right label is no item of its own
             units = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        intervals.append(pooled_interval(matched, units, scored, choices))
+        intervals.append(_pooled_interval(matched, units, scored, choices))
     return intervals
 
 
-def pooled_interval(matched: Matched, units: Counts, metric: str, choices: Choices) -> Interval:
+def _pooled_interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:
     """The interval of a metric from the counts of every sentence (unit, datum)."""
     number = matched.items.number
     if choices.unit == "document":
@@ -304,7 +304,7 @@ def cells_of(matched: Matched, unit: str) -> str:
 # -----------------------------------------------------------------------------
 
 
-def table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
+def _table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
     """The interval of the one metric that was asked for, of all classes.
 
     Parameters
@@ -315,14 +315,14 @@ def table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
         The choices.
     """
     unit = unit_of(matched, options.by)
-    choices = Choices(unit, options.level, method=options.method)
+    choices = _Choices(unit, options.level, method=options.method)
     by = cells_of(matched, unit)
     cells = partial(matched.items.by_unit_and_label, i, by=by)
-    return interval_of_classes(matched, i, str(options.metric), choices, cells)
+    return _interval_of_classes(matched, i, str(options.metric), choices, cells)
 
 
-def interval_of_classes(
-    matched: Matched, i: int, metric: str, choices: Choices, cells: Callable[[], LabelCounts]
+def _interval_of_classes(
+    matched: Matched, i: int, metric: str, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> Interval:
     """The interval of a score of the whole table of all classes."""
     if choices.method is not None:
@@ -334,7 +334,7 @@ def interval_of_classes(
     return confusion_interval(items, metric, level=choices.level)
 
 
-def gap_of_classes(
+def _gap_of_classes(
     matched: Matched, i: int, j: int, options: ScoreOptions
 ) -> tuple[Difference, RandomizationTest]:
     """The difference of two systems, the second minus the first, and its test.
@@ -391,7 +391,7 @@ def confused_runs(matched: Matched, group: RunGroup, unit: str) -> list[Confused
 # A second annotation beside the systems: the ceiling that it puts on their scores.
 # -----------------------------------------------------------------------------
 
-SECOND = "second annotation"
+_SECOND = "second annotation"
 
 
 def match_beside(
@@ -413,10 +413,10 @@ def match_beside(
         return match_inputs(gold, systems, names=names, reading=options, **how), None
     if not systems:
         raise InputError("second_gold: the systems stand in one file; expected files of their own")
-    named = None if names is None else [*names, SECOND]
+    named = None if names is None else [*names, _SECOND]
     everyone = match_inputs(gold, [*systems, second], names=named, reading=options, **how)
     if names is None and not is_path(second):  # a file gives its name
-        everyone = replace(everyone, names=(*everyone.names[:-1], SECOND))
+        everyone = replace(everyone, names=(*everyone.names[:-1], _SECOND))
     if everyone.runs:
         raise InputError(
             "second_gold: means nothing for several runs; expected one run of a system"
@@ -441,8 +441,10 @@ def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | 
     usual = ScoreOptions(metric=metric, by=unit, level=options.level, beta=options.beta)
     last = len(matched.names) - 1
     of_classes = is_of_classes(matched, metric)
-    score = table_interval(matched, last, usual) if of_classes else intervals_of(matched, usual)[-1]
-    find = gap_of_classes if of_classes else _gap_of_items
+    score = (
+        _table_interval(matched, last, usual) if of_classes else intervals_of(matched, usual)[-1]
+    )
+    find = _gap_of_classes if of_classes else _gap_of_items
     found = []
     for i in range(last):
         gap, test = find(matched, last, i, usual)
@@ -485,7 +487,7 @@ def _gap_of_items(
 # -----------------------------------------------------------------------------
 
 
-def system_scores(matched: Matched, i: int, choices: Choices) -> SystemScores:
+def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
     """The counts and scores of a system, and those of its labels.
 
     Parameters
@@ -530,13 +532,13 @@ def scores_in(
     metrics = tuple(dict.fromkeys(metrics))
     columns = []
     for metric in metrics:
-        single = metric.removeprefix(MACRO)
+        single = metric.removeprefix(_MACRO)
         chosen = replace(options, metric=single)
         systems = range(len(matched.names))
         if single != metric:
             own = [_macro_interval(matched, i, chosen) for i in systems]
         elif is_of_classes(matched, metric):
-            own = [table_interval(matched, i, chosen) for i in systems]
+            own = [_table_interval(matched, i, chosen) for i in systems]
         else:
             own = intervals_of(matched, chosen)
         columns.append([replace(one, metric=metric, signature="") for one in own])
@@ -553,7 +555,7 @@ def _macro_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval
 
 
 def _scores(
-    matched: Matched, i: int, choices: Choices, cells: Callable[[], LabelCounts]
+    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> tuple[Interval, ...]:
     units = matched.items.counts(i, by="sentence")
     if matched.task == "segmentation":
@@ -562,23 +564,23 @@ def _scores(
         # Over all classes every error is a false positive and a false negative at once: micro
         # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        accuracy = pooled_interval(matched, right, "recall", choices)
+        accuracy = _pooled_interval(matched, right, "recall", choices)
         nameless = replace(accuracy, signature="")
-        usual = ("accuracy",) if is_right_or_wrong(matched) else ALL_CLASSES
+        usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
         scores = tuple(
-            interval_of_classes(matched, i, name, choices, cells)
-            if name in OF_ALL_CLASSES
+            _interval_of_classes(matched, i, name, choices, cells)
+            if name in _OF_ALL_CLASSES
             else replace(nameless, metric=name)
             for name in choices.among(usual)
         )
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
-        scores = tuple(pooled_interval(matched, units, metric, choices) for metric in metrics)
+        scores = tuple(_pooled_interval(matched, units, metric, choices) for metric in metrics)
     return (*scores, *_macro_scores(matched, i, choices, cells))
 
 
 def _by_label(
-    matched: Matched, i: int, choices: Choices, cells: Callable[[], LabelCounts]
+    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> tuple[LabelScores, ...]:
     """The scores of every label that the answer or the system has."""
     metrics = tuple(m for m in choices.asked if label_metric(m) == m) or PRF
@@ -597,7 +599,7 @@ def _of_labels(
     counts: Counts,
     cells: LabelCounts | None,
     metric: str,
-    choices: Choices,
+    choices: _Choices,
 ) -> Interval | list[Interval]:
     """The intervals of a metric of all labels; a hundred thousand of them should not take long."""
     if cells is None:  # one decision per label and item
@@ -605,16 +607,16 @@ def _of_labels(
     if is_at_once(metric) and choices.method is None:
         return label_intervals(cells, metric, level=choices.level)
     return [
-        pooled_interval(matched, items.counts(i, by="sentence"), metric, choices)
+        _pooled_interval(matched, items.counts(i, by="sentence"), metric, choices)
         for items in matched.items.by_label
     ]
 
 
 def _macro_scores(
-    matched: Matched, i: int, choices: Choices, cells: Callable[[], LabelCounts]
+    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> tuple[Interval, ...]:
     """Means over the labels of the answer, or over those that were chosen."""
-    also = [m.removeprefix(MACRO) for m in choices.also if m.startswith(MACRO)]
+    also = [m.removeprefix(_MACRO) for m in choices.also if m.startswith(_MACRO)]
     labels = matched.averaged[i]
     if not also and np.count_nonzero(labels) < 2:
         return ()
@@ -636,9 +638,9 @@ def _overlap(matched: Matched, i: int) -> dict[str, dict[str, float]]:
 
 
 def _segmentation_scores(
-    matched: Matched, i: int, units: Counts, choices: Choices
+    matched: Matched, i: int, units: Counts, choices: _Choices
 ) -> tuple[Interval, ...]:
-    scores = [pooled_interval(matched, units, m, choices) for m in choices.among(OF_WORDS)]
+    scores = [_pooled_interval(matched, units, m, choices) for m in choices.among(_OF_WORDS)]
     if choices.asked:
         return tuple(scores)
     gold, system = matched.gold, matched.systems[i]
@@ -651,7 +653,7 @@ def _segmentation_scores(
         for name, which in (("oov_recall", ~known), ("iv_recall", known)):
             further.append((name, "recall", _recall_counts(gold, is_right, which)))
     scores += [
-        replace(pooled_interval(matched, counts, metric, choices), metric=name)
+        replace(_pooled_interval(matched, counts, metric, choices), metric=name)
         for name, metric, counts in further
     ]
     return tuple(scores)
@@ -811,10 +813,10 @@ def scores_of(
     unit = unit_of(matched, options.by)
     if options.overlap and matched.task != "entities":
         raise InputError(f"overlap: means nothing for {matched.task}; expected entities")
-    choices = Choices(
+    choices = _Choices(
         unit,
         options.level,
-        () if options.metric is None else metrics_of(matched, options.metric, tables=True),
+        () if options.metric is None else _metrics_of(matched, options.metric, tables=True),
         tuple(also),
         options.beta,
         options.method,
@@ -868,7 +870,7 @@ def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]
         raise InputError("overlap: means nothing for several runs; expected one run of a system")
     asked = options.metric
     if asked is None and matched.task == "segmentation":
-        asked = OF_WORDS
+        asked = _OF_WORDS
     chosen = replace(options, metric=asked, by="unit" if unit == "item" else unit)
     parts = [scores_of(pool_runs(matched, group), chosen, also) for group in matched.runs]
     pooled = replace(

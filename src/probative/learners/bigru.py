@@ -109,7 +109,7 @@ _POOL = 50  # batches whose sentences are sorted by length together, so that lit
 
 
 @dataclass(frozen=True)
-class Epoch:
+class _Epoch:
     """How training stands.
 
     Attributes
@@ -211,7 +211,7 @@ class BiGRUSegmenter:
         self.held_out = open_probability("held_out", held_out)
         self.seed = whole_number("seed", seed, least=0)
         self.device = device
-        self.history: list[Epoch] = []
+        self.history: list[_Epoch] = []
         self.computed_on: str | None = None
         self._vocabulary: Vocabulary | None = None
         self._network: Any = None
@@ -230,7 +230,7 @@ class BiGRUSegmenter:
         *,
         development: Sequence[Sequence[str]] | None = None,
         development_texts: Sequence[str] | None = None,
-        report: Callable[[Epoch], None] = lambda epoch: None,
+        report: Callable[[_Epoch], None] = lambda epoch: None,
     ) -> Self:
         """Train on segmented sentences.
 
@@ -270,7 +270,7 @@ class BiGRUSegmenter:
         training: list[Any],
         choosing: list[Any],
         rng: np.random.Generator,
-        report: Callable[[Epoch], None],
+        report: Callable[[_Epoch], None],
     ) -> None:
         steps = self.epochs * -(-len(training) // self.batch_size)
         optimiser = network.optimiser(self._network, self.learning_rate, steps)
@@ -284,7 +284,7 @@ class BiGRUSegmenter:
             if development_loss < lowest or not np.isfinite(development_loss):
                 lowest, best = development_loss, network.weights(self._network)
             seconds = time.perf_counter() - start
-            self.history.append(Epoch(number, self.epochs, loss, development_loss, seconds))
+            self.history.append(_Epoch(number, self.epochs, loss, development_loss, seconds))
             report(self.history[-1])
         self._network.load_state_dict(best)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 # How many problems of one kind are listed one by one.
-MOST = 20
+_MOST = 20
 
 
 def check(
@@ -222,7 +222,7 @@ def _columns(opened: Input, options: Reading, scheme: str | None) -> FileCheck:
     shape = layout(source, comments=options.comments, skip_ragged=True)
     problems = []
     if shape.ragged is not None and len(shape.ragged):
-        lines = [str(ragged_line(shape.table, row, shape.width)) for row in shape.ragged[:MOST]]
+        lines = [str(ragged_line(shape.table, row, shape.width)) for row in shape.ragged[:_MOST]]
         problems += _shorten(lines, len(shape.ragged), f"{source.name}: … ragged lines")
     text = shape.text
     facts: dict[str, Any] = {"sentences": text.n_sentences, "tokens": text.n_tokens}
@@ -231,7 +231,7 @@ def _columns(opened: Input, options: Reading, scheme: str | None) -> FileCheck:
     facts["columns"] = shape.width
     if shape.token_column is not None and text.start is not None and text.end is not None:
         empty = np.flatnonzero(text.end == text.start)
-        lines = [str(text.error("the token is empty; expected one", t)) for t in empty[:MOST]]
+        lines = [str(text.error("the token is empty; expected one", t)) for t in empty[:_MOST]]
         problems += _shorten(lines, len(empty), f"{source.name}: … empty tokens")
     if task == "segmentation":
         words = read_forms(shape)
@@ -264,7 +264,7 @@ def _tags(
         # what they hide is looked at as if they were outside
         names = tuple("O" if code in unknown else tag for code, tag in enumerate(tags.names))
         tags = Tagged(tags.text, tags.tags, names, tags.notes)
-    wrong, number = misplaced(tags, name, MOST)
+    wrong, number = misplaced(tags, name, _MOST)
     problems += _shorten(wrong, number, f"{source.name}: … tags out of place")
     spans = decode(tags, scheme=name)
     facts["spans"] = len(spans)
@@ -275,7 +275,7 @@ def _tags(
 
 def _unknown(tags: Tagged, unknown: Sequence[int], scheme: str) -> list[str]:
     lines = []
-    for code in unknown[:MOST]:
+    for code in unknown[:_MOST]:
         at = np.flatnonzero(tags.tags == code)
         if len(at):
             times = f", {len(at)} times" if len(at) > 1 else ""
@@ -294,7 +294,7 @@ def _shorten(lines: list[str], number: int, rest: str) -> list[str]:
 def _spans(source: Source) -> FileCheck:
     problems = problems_of(source)
     if problems:
-        shown = _shorten(problems[:MOST], len(problems), f"{source.name}: … problems")
+        shown = _shorten(problems[:_MOST], len(problems), f"{source.name}: … problems")
         return FileCheck(source.name, "jsonl", "entities", {}, {}, tuple(shown))
     spans = read_spans(source)
     facts = {"texts": spans.n_sentences, "spans": len(spans)}
@@ -306,7 +306,7 @@ def _spans(source: Source) -> FileCheck:
 def _segmented(source: Source) -> FileCheck:
     words: Segmented = read_segmented(source)
     empty = np.flatnonzero(words.lengths == 0)
-    lines = [f"{source.name}:{i + 1}: the sentence is empty" for i in empty[:MOST].tolist()]
+    lines = [f"{source.name}:{i + 1}: the sentence is empty" for i in empty[:_MOST].tolist()]
     facts = {
         "sentences": words.n_sentences,
         "words": len(words.sentence),

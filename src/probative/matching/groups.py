@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class MatchedGroup:
+class _MatchedGroup:
     """The part of what was matched that belongs to one group.
 
     Attributes
@@ -54,7 +54,7 @@ class MatchedGroup:
         return items.units_in_all
 
 
-def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[MatchedGroup]:
+def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_MatchedGroup]:
     """Every group by itself, in the natural order of their names; what is missing comes last.
 
     Parameters
@@ -70,13 +70,13 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[Matched
     order = np.argsort(groups.codes, kind="stable")
     ends = np.cumsum(np.bincount(groups.codes, minlength=len(groups.names)))
     rows = dict(zip(groups.names, np.split(order, ends[:-1]), strict=True))
-    for name in groups_in_order(rows):
+    for name in _groups_in_order(rows):
         own = np.sort(rows[name])
         if not len(own):
             continue
         part = _part_of_rows(matched, own)
         part = replace(part, averaged=_averaged(matched, part.items, reading))
-        yield MatchedGroup(name, part, _number_of_rows(matched.gold, own))
+        yield _MatchedGroup(name, part, _number_of_rows(matched.gold, own))
 
 
 def _number_of_rows(gold: Any, rows: NDArray[Any]) -> int:
@@ -85,7 +85,7 @@ def _number_of_rows(gold: Any, rows: NDArray[Any]) -> int:
     return len(rows) if repeats is None else int(repeats.of_rows(gold.units)[rows].sum())
 
 
-def groups_in_order(names: Any) -> list[str]:
+def _groups_in_order(names: Any) -> list[str]:
     """The names of groups in natural order, that of what is missing last."""
     return sorted(names, key=lambda name: (name == MISSING_GROUP, natural_order(name), name))
 
@@ -162,7 +162,7 @@ _SEEN = "presence in training"
 
 
 @dataclass(frozen=True, eq=False)
-class Bucketing:
+class _Bucketing:
     """A way to part the items.
 
     Attributes
@@ -185,7 +185,7 @@ class Bucketing:
             yield name, items.where(self.code == number)
 
 
-def bucketings_of(matched: Matched, train: Any = None) -> tuple[Bucketing, ...]:
+def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]:
     """Every way to part the items of a comparison that tells more than the whole does.
 
     That is, one that gives several buckets; and whether they were seen in training, if that is
@@ -223,14 +223,14 @@ def _lengths_of(matched: Matched) -> NDArray[Any] | None:
     return lengths if lengths.any() else None
 
 
-def _lengths(kind: str, items: Items, length: NDArray[Any]) -> Bucketing:
+def _lengths(kind: str, items: Items, length: NDArray[Any]) -> _Bucketing:
     """Single lengths where most are short, else quarters of the answer's items."""
     own = length[items.answer]
     short = len(own) and np.median(own) <= _SHORT[1]
     return _ranges(kind, length, list(_SHORT) if short else _quarters(own))
 
 
-def _label_frequency(items: Items, train: Any) -> Bucketing:
+def _label_frequency(items: Items, train: Any) -> _Bucketing:
     """Quarters of the labels, by how often they occur in training, or else in the answer."""
     kind = f"label frequency in {'the answer' if train is None else 'training'}"
     if train is None:
@@ -253,10 +253,10 @@ def _quarters(values: NDArray[Any]) -> list[int]:
     return sorted({int(values.min()), *(int(cut) + 1 for cut in cuts if cut < values.max())})
 
 
-def _ranges(kind: str, value: NDArray[Any], starts: list[int]) -> Bucketing:
+def _ranges(kind: str, value: NDArray[Any], starts: list[int]) -> _Bucketing:
     """The items by a whole number, in ranges that begin at these; the last one is open."""
     if not starts:
-        return Bucketing(kind, (), np.empty(0, dtype=np.int64))
+        return _Bucketing(kind, (), np.empty(0, dtype=np.int64))
     # what only systems have may be shorter than anything in the answer
     starts = [min(starts[0], int(value.min())), *starts[1:]]
     ends = [start - 1 for start in starts[1:]]
@@ -270,11 +270,11 @@ def _labels_of(train: Any) -> tuple[tuple[str, ...], Any]:
     return (train.labels, train.label) if isinstance(train, Spans) else (train.names, train.codes)
 
 
-def _named(kind: str, code: NDArray[Any], names: list[str]) -> Bucketing:
+def _named(kind: str, code: NDArray[Any], names: list[str]) -> _Bucketing:
     """Leave out the buckets in which there is nothing."""
     there = np.bincount(code, minlength=len(names)) > 0
     kept = tuple(name for name, is_there in zip(names, there.tolist(), strict=True) if is_there)
-    return Bucketing(kind, kept, (np.cumsum(there) - 1)[code])
+    return _Bucketing(kind, kept, (np.cumsum(there) - 1)[code])
 
 
 def _known_texts(matched: Matched, train: Any) -> set[str] | None:

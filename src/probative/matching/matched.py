@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def join_by_key(
+def _join_by_key(
     gold: Side, systems: Sequence[Any], options: ReadingOptions
 ) -> tuple[Side, list[Any], list[str]]:
     """The answer and the systems with the same rows in the same order.
@@ -184,12 +184,12 @@ def _texts_in(texts: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
 # -----------------------------------------------------------------------------
 
 RIGHT, WRONG = "right", "wrong"
-FINDING = "finding"
+_FINDING = "finding"
 _LONGEST = 200  # characters of an answer that are shown
 _MOST = 50_000_000  # findings in all that are looked at one by one
 
 
-def match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
+def _match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
     """Find out who answered what rightly, or found what; and the logs in one order.
 
     The samples are the units: repetitions of a sample, and the findings in it, belong together.
@@ -235,7 +235,9 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
         [np.concatenate([place < log.tp[row], alarm_place < log.fp[alarm_row]]) for log in logs]
     )
     answer = np.arange(len(rows)) < len(row)
-    return Items(unit[rows], np.zeros(len(rows), dtype=np.int32), (FINDING,), answer, says, n_units)
+    return Items(
+        unit[rows], np.zeros(len(rows), dtype=np.int32), (_FINDING,), answer, says, n_units
+    )
 
 
 def _numbered(number: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -245,7 +247,7 @@ def _numbered(number: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.i
     return row, np.arange(len(row)) - begin[row]
 
 
-def sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
+def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
     """What would have been right, and what every system answered, to be shown as examples."""
     first = logs[0]
     if first.counted:  # which findings these were is not known
@@ -554,8 +556,8 @@ def _samples(files: Sequence[Any], names: Sequence[str] | None) -> Matched:
     """The systems of logs, on the samples of the first."""
     logs = [log for file in files for log in file.logs]
     named = name_systems(names, _names_of_logs(files))
-    items, joined = match_logs(logs)
-    answer, systems = sides_of(joined, items)
+    items, joined = _match_logs(logs)
+    answer, systems = _sides_of(joined, items)
     return Matched(
         "samples",
         named,
@@ -732,7 +734,7 @@ def _labels(
     single = isinstance(gold, Labels)
     notes = list(notes)
     if options.key and not (isinstance(gold, Labels) and gold.repeats is not None):
-        gold, systems, of_ids = join_by_key(gold, systems, options)
+        gold, systems, of_ids = _join_by_key(gold, systems, options)
         notes += of_ids
     for name, system in zip(names, systems, strict=True):
         notes += align_items(gold, system, name, options.align_by)

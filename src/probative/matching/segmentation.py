@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from probative.reading.segmented import Probabilities
 
 
-def same_characters(gold: Segmented, system: Segmented) -> None:
+def _same_characters(gold: Segmented, system: Segmented) -> None:
     """Make sure that two segmentations are of the same text."""
     n = min(gold.n_sentences, system.n_sentences)
     lengths = np.diff(gold.byte_first)[:n] != np.diff(system.byte_first)[:n]
@@ -75,7 +75,7 @@ def match_words(gold: Segmented, *systems: Segmented) -> Items:
         One or more segmentations of the same text.
     """
     for system in systems:
-        same_characters(gold, system)
+        _same_characters(gold, system)
     return match_spans(gold.spans(), *(system.spans() for system in systems))
 
 

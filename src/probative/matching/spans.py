@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 
-def pieces_of(shape: str) -> list[tuple[int, int]]:
+def _pieces_of(shape: str) -> list[tuple[int, int]]:
     """The pieces of a span, from what the reader calls its shape.
 
     Examples
@@ -39,7 +39,7 @@ def pieces_of(shape: str) -> list[tuple[int, int]]:
     return [(int(start), int(end)) for start, end in ends]
 
 
-def covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints, Ints]:
+def _covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints, Ints]:
     """The sentence, the place and the label of everything that spans cover.
 
     Parameters
@@ -80,7 +80,7 @@ def _pieces(spans: Spans) -> tuple[Ints, Ints, Ints, Ints]:
     parts = [
         (int(sentence[k]), low, high, int(label[k]))
         for k in np.flatnonzero(several).tolist()
-        for low, high in pieces_of(spans.shapes[int(spans.shape[k])])
+        for low, high in _pieces_of(spans.shapes[int(spans.shape[k])])
     ]
     table = np.array(parts, dtype=np.int64).reshape(-1, 4)
     whole = (column[~several] for column in (sentence, start, end, label))
@@ -142,7 +142,7 @@ _LEAST_SHARE = 100  # spans meet if they share a hundredth of the answer's: nerv
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class _Side:
     """Distinct spans, sorted by unit, start, end, label and pieces.
 
     Attributes
@@ -164,7 +164,7 @@ class Side:
         return len(self.unit)
 
     @classmethod
-    def of(cls, columns: tuple[NDArray[Any], ...], shapes: tuple[str, ...] = ("",)) -> Side:
+    def of(cls, columns: tuple[NDArray[Any], ...], shapes: tuple[str, ...] = ("",)) -> _Side:
         """From unit, start, end, shape and label in any order, equal ones once."""
         unit, start, end, shape, label = (column.astype(np.int64) for column in columns)
         table = [unit, start, end, shape, label]
@@ -181,14 +181,14 @@ class Side:
         """Unit, place and label of every span."""
         return self.unit, self.start, self.end, self.shape, self.label
 
-    def at(self, places: NDArray[np.intp]) -> Side:
+    def at(self, places: NDArray[np.intp]) -> _Side:
         """The spans in these places, in this order."""
-        return Side(*(column[places] for column in self.columns), shapes=self.shapes)
+        return _Side(*(column[places] for column in self.columns), shapes=self.shapes)
 
     def pieces(self, k: int) -> list[tuple[int, int]]:
         """The pieces of a span."""
         if self.shape[k]:
-            return pieces_of(self.shapes[int(self.shape[k])])
+            return _pieces_of(self.shapes[int(self.shape[k])])
         return [(int(self.start[k]), int(self.end[k]))]
 
 
@@ -206,18 +206,18 @@ def _is_ascending(*columns: Ints) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class _Pairs:
     """Spans of a system and of the answer that meet: their numbers, one entry per pair."""
 
     system: Ints
     gold: Ints
 
-    def where(self, wanted: Flags | NDArray[np.intp]) -> Pairs:
+    def where(self, wanted: Flags | NDArray[np.intp]) -> _Pairs:
         """The pairs of a mask, or in these places."""
-        return Pairs(self.system[wanted], self.gold[wanted])
+        return _Pairs(self.system[wanted], self.gold[wanted])
 
 
-def credits_of(gold: Side, system: Side, rule: MatchRule, met: Pairs) -> tuple[Ints, Ints]:
+def _credits_of(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
     """What every span of the answer, and every one of the system, is credited with, in parts.
 
     Of two parts for ``partial``, else of one.
@@ -231,21 +231,21 @@ def credits_of(gold: Side, system: Side, rule: MatchRule, met: Pairs) -> tuple[I
     met
         Which of them may be partners.
     """
-    pairs, worth = pair_off(gold, system, rule, met)
+    pairs, worth = _pair_off(gold, system, rule, met)
     of_gold, of_system = (np.zeros(len(side), dtype=np.int64) for side in (gold, system))
     of_gold[pairs.gold] = worth
     of_system[pairs.system] = worth
     return of_gold, of_system
 
 
-def possible_pairs(gold: Side, system: Side, rule: MatchRule) -> Pairs:
+def _possible_pairs(gold: _Side, system: _Side, rule: MatchRule) -> _Pairs:
     """Which spans may be partners: those that meet, or whose ends are near."""
     if rule.name == "boundary":
         return _within(gold, system, rule.tolerance)
     return _meeting(gold, system)
 
 
-def pair_off(gold: Side, system: Side, rule: MatchRule, met: Pairs) -> tuple[Pairs, Ints]:
+def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[_Pairs, Ints]:
     """Find the partners by a rule, and what each pair is worth, in parts.
 
     Parameters
@@ -271,7 +271,7 @@ def pair_off(gold: Side, system: Side, rule: MatchRule, met: Pairs) -> tuple[Pai
     return met.where(chosen), worth[chosen]
 
 
-def _worth(gold: Side, system: Side, rule: MatchRule, met: Pairs) -> tuple[Ints, Ints]:
+def _worth(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
     """What pairs are worth, and how far apart their ends are, where that counts."""
     g, s = met.gold, met.system
     zeros = np.zeros(len(g), dtype=np.int64)
@@ -287,7 +287,7 @@ def _worth(gold: Side, system: Side, rule: MatchRule, met: Pairs) -> tuple[Ints,
     return same.astype(np.int64) + (rule.parts - 1), zeros
 
 
-def _by_preference(met: Pairs, worth: Ints, apart: Ints) -> NDArray[np.intp]:
+def _by_preference(met: _Pairs, worth: Ints, apart: Ints) -> NDArray[np.intp]:
     """The pairs of each of the system's spans: the most credit first, the nearest, the first."""
     order = np.arange(len(met.system))
     again = met.system[1:] == met.system[:-1]
@@ -297,7 +297,7 @@ def _by_preference(met: Pairs, worth: Ints, apart: Ints) -> NDArray[np.intp]:
     return order
 
 
-def _first_come(pairs: Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
+def _first_come(pairs: _Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
     """Which pairs come off, if every span of the system takes its first partner that is free.
 
     The pairs are in the order of the system's spans, each one's in the order of its preference.
@@ -322,7 +322,7 @@ def _first_come(pairs: Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
     return np.concatenate(taken)
 
 
-def _one_by_one(pairs: Pairs, alive: NDArray[np.intp]) -> NDArray[np.intp]:
+def _one_by_one(pairs: _Pairs, alive: NDArray[np.intp]) -> NDArray[np.intp]:
     chosen = []
     served, free = set(), set(pairs.gold[alive].tolist())
     rows = zip(
@@ -336,7 +336,7 @@ def _one_by_one(pairs: Pairs, alive: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.array(chosen, dtype=np.intp)
 
 
-def _meeting(gold: Side, system: Side) -> Pairs:
+def _meeting(gold: _Side, system: _Side) -> _Pairs:
     """All pairs that share enough of the answer's span."""
     parts = []
     for pairs in _overlapping(gold, system):
@@ -356,7 +356,7 @@ def _shared(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> int:
     return sum(max(0, min(i[1], j[1]) - max(i[0], j[0])) for i in a for j in b)
 
 
-def _overlapping(gold: Side, system: Side) -> Iterator[Pairs]:
+def _overlapping(gold: _Side, system: _Side) -> Iterator[_Pairs]:
     """The pairs that overlap from end to end, some at a time."""
     stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + 1
     start, end = (gold.unit * stride + place for place in (gold.start, gold.end))
@@ -368,7 +368,7 @@ def _overlapping(gold: Side, system: Side) -> Iterator[Pairs]:
         yield pairs.where(end[g] > system.unit[s] * stride + system.start[s])
 
 
-def _within(gold: Side, system: Side, tolerance: int) -> Pairs:
+def _within(gold: _Side, system: _Side, tolerance: int) -> _Pairs:
     """The pairs of one label and as many pieces whose ends lie within the tolerance."""
     stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + tolerance + 1
     start, place = (side.unit * stride + side.start for side in (gold, system))
@@ -391,7 +391,7 @@ def _are_near(a: list[tuple[int, int]], b: list[tuple[int, int]], tolerance: int
     return len(a) == len(b) and all(abs(i - j) <= tolerance for i, j in ends)
 
 
-def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[Pairs]:
+def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[_Pairs]:
     """Every span of the system with the answer's spans from `low` to `high`, some at a time."""
     number = np.maximum(high - low, 0)
     total = np.cumsum(number)
@@ -401,19 +401,19 @@ def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[Pairs]:
         own = number[begin:end]
         s = np.repeat(np.arange(begin, end), own)
         before = np.repeat(np.cumsum(own) - own, own)
-        yield Pairs(s, np.arange(len(s)) - before + np.repeat(low[begin:end], own))
+        yield _Pairs(s, np.arange(len(s)) - before + np.repeat(low[begin:end], own))
 
 
-def _joined(parts: list[Pairs]) -> Pairs:
+def _joined(parts: list[_Pairs]) -> _Pairs:
     if not parts:
-        return Pairs(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    return Pairs(
+        return _Pairs(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    return _Pairs(
         np.concatenate([part.system for part in parts]),
         np.concatenate([part.gold for part in parts]),
     )
 
 
-def _largest_matching(pairs: Pairs, n_gold: int, n_system: int) -> Pairs:
+def _largest_matching(pairs: _Pairs, n_gold: int, n_system: int) -> _Pairs:
     """As many pairs as there can be, one with one: no order of the spans decides."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
@@ -424,7 +424,7 @@ def _largest_matching(pairs: Pairs, n_gold: int, n_system: int) -> Pairs:
     graph = csr_array((ones, (pairs.gold, pairs.system)), shape=(n_gold, n_system))
     partner = maximum_bipartite_matching(graph, perm_type="column")
     found = np.flatnonzero(partner >= 0)
-    return Pairs(partner[found].astype(np.int64), found)
+    return _Pairs(partner[found].astype(np.int64), found)
 
 
 def match_spans(
@@ -471,15 +471,15 @@ def match_spans(
         items = collect(sides, names, gold.n_sentences, gold.text.document)
     else:
         shapes = _all_shapes(everyone)
-        parted = [Side.of(columns, shapes) for columns in sides]
-        items = match_by_rule(parted, rule, names, gold.n_sentences, gold.text.document)
+        parted = [_Side.of(columns, shapes) for columns in sides]
+        items = _match_by_rule(parted, rule, names, gold.n_sentences, gold.text.document)
     return items.only(list(only)) if only and not ignore_type else items
 
 
 def _columns(sides: Sequence[Spans], rule: MatchRule) -> list[tuple[NDArray[Any], ...]]:
     """The unit, the place and the label of what every side has: spans, or what they cover."""
     if rule.is_by_place:
-        covered = [covered_places(side, rule.name, sides[0]) for side in sides]
+        covered = [_covered_places(side, rule.name, sides[0]) for side in sides]
         return [(unit, place, place + 1, label) for unit, place, label in covered]
     shapes = _shapes(sides)
     if shapes is None and rule.name == STRICT:
@@ -508,8 +508,8 @@ def _shapes(sides: Sequence[Spans]) -> list[NDArray[Any]] | None:
     ]
 
 
-def match_by_rule(
-    sides: Sequence[Side],
+def _match_by_rule(
+    sides: Sequence[_Side],
     rule: MatchRule,
     labels: tuple[str, ...],
     n_units: int,
@@ -531,22 +531,22 @@ def match_by_rule(
         As `Items` has them.
     """
     gold, *systems = sides
-    met = [possible_pairs(gold, system, rule) for system in systems]
-    found = [credits_of(gold, own, rule, m) for own, m in zip(systems, met, strict=True)]
+    met = [_possible_pairs(gold, system, rule) for system in systems]
+    found = [_credits_of(gold, own, rule, m) for own, m in zip(systems, met, strict=True)]
     items = _items(gold, systems, found, rule, labels, n_units, document)
     if rule.name == "boundary" or len(labels) < 2:
         return items  # partners have one label
     same = [
         m.where(gold.label[m.gold] == s.label[m.system]) for s, m in zip(systems, met, strict=True)
     ]
-    alone = [credits_of(gold, own, rule, m) for own, m in zip(systems, same, strict=True)]
+    alone = [_credits_of(gold, own, rule, m) for own, m in zip(systems, same, strict=True)]
     within = _items(gold, systems, alone, rule, labels, n_units, document)
     return replace(items, within_labels=within)
 
 
 def _items(
-    gold: Side,
-    systems: Sequence[Side],
+    gold: _Side,
+    systems: Sequence[_Side],
     found: Sequence[tuple[Any, Any]],
     rule: MatchRule,
     labels: tuple[str, ...],
@@ -585,7 +585,7 @@ def _items(
 
 
 @dataclass(frozen=True)
-class Overlap:
+class _Overlap:
     """How a system's spans meet those of the answer, under one of four ways to look at them.
 
     Attributes
@@ -631,7 +631,7 @@ def _share(number: float, total: int) -> float:
     return number / total if total else float("nan")
 
 
-def overlaps(gold: Spans, system: Spans) -> dict[str, Overlap]:
+def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:
     """Pair the spans of a system with those of the answer that they meet.
 
     A span is in at most one pair; who is paired with whom is as for `match_spans`.
@@ -646,17 +646,17 @@ def overlaps(gold: Spans, system: Spans) -> dict[str, Overlap]:
     _, codes = union([side.labels for side in everyone])
     shapes = _all_shapes(everyone)
     sides = [
-        Side.of((*columns[:-1], code[columns[-1]]), shapes)
+        _Side.of((*columns[:-1], code[columns[-1]]), shapes)
         for columns, code in zip(_columns(everyone, MatchRule("exact")), codes, strict=True)
     ]
     names = {"strict": "strict", "exact": "exact", "partial": "partial", "ent_type": "type"}
     return {name: _overlap(sides, MatchRule(rule)) for name, rule in names.items()}
 
 
-def _overlap(sides: Sequence[Side], rule: MatchRule) -> Overlap:
+def _overlap(sides: Sequence[_Side], rule: MatchRule) -> _Overlap:
     """The outcomes under one rule."""
     gold, system = sides
-    _, worth = pair_off(gold, system, rule, possible_pairs(gold, system, rule))
+    _, worth = _pair_off(gold, system, rule, _possible_pairs(gold, system, rule))
     correct, met = int(np.count_nonzero(worth == rule.parts)), len(worth)
     half = met - correct if rule.parts == 2 else 0
-    return Overlap(correct, met - correct - half, half, len(gold) - met, len(system) - met)
+    return _Overlap(correct, met - correct - half, half, len(gold) - met, len(system) - met)

@@ -522,7 +522,7 @@ def part_of(
     places = np.asarray(places, dtype=np.intp)
     if isinstance(side, Tagged):
         tokens = _ranges(side.text.first, places)
-        return replace(side, text=text_part(side.text, places), tags=side.tags[tokens])
+        return replace(side, text=_text_part(side.text, places), tags=side.tags[tokens])
     if isinstance(side, Spans):
         return _spans_of(side, places)
     if side.units is None:
@@ -534,7 +534,7 @@ def part_of(
     return _items_of(side, items, units, places)
 
 
-def text_part(text: Text, places: NDArray[Any]) -> Text:
+def _text_part(text: Text, places: NDArray[Any]) -> Text:
     """Some sentences of a text, in this order."""
     tokens = _ranges(text.first, places)
     by_sentence = text.row is not None and len(text.row) != text.n_tokens
@@ -573,7 +573,7 @@ def _spans_of(side: Spans, places: Places) -> Spans:
         end=side.end[own],
         label=side.label[own],
         shape=None if side.shape is None else side.shape[own],
-        text=text_part(side.text, places),
+        text=_text_part(side.text, places),
     )
 
 
@@ -584,7 +584,7 @@ def _items_of(
     if isinstance(aligned, RowIds):
         aligned = replace(aligned, codes=aligned.codes[items])
     elif isinstance(aligned, Text):
-        aligned = None if places is None else text_part(aligned, places)
+        aligned = None if places is None else _text_part(aligned, places)
     shared: dict[str, Any] = {
         "units": units,
         "texts": None if texts is None else lambda: [texts()[i] for i in items.tolist()],

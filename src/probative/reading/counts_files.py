@@ -46,10 +46,10 @@ def read_counts(path: Path | str) -> Counts:
         list of objects (or JSON lines) with these keys. ``-`` is standard input. Other columns
         are ignored.
     """
-    return to_counts(read_rows(path), path)
+    return _to_counts(read_rows(path), path)
 
 
-def to_counts(rows: Rows, path: Path | str) -> Counts:
+def _to_counts(rows: Rows, path: Path | str) -> Counts:
     """Turn the rows of a file into counts, checking every cell."""
     has_tn = "tn" in rows[0][1]
     names = (*_NEEDED, "tn") if has_tn else _NEEDED
@@ -68,14 +68,14 @@ def read_folds(path: Path | str) -> dict[str, list[Counts]]:
     rows = read_rows(path)
     if "model" not in rows[0][1]:
         name = "stdin" if str(path) == "-" else Path(path).stem
-        return {name: list(to_counts(rows, path))}
+        return {name: list(_to_counts(rows, path))}
     models: dict[str, Rows] = {}
     for line, row in rows:
         name = str(row.get("model") or "").strip()
         if not name:
             raise InputError("model is empty; expected a name in every row", path, line)
         models.setdefault(name, []).append((line, row))
-    return {name: list(to_counts(some, path)) for name, some in models.items()}
+    return {name: list(_to_counts(some, path)) for name, some in models.items()}
 
 
 def read_run_rows(path: Path | str) -> dict[str, dict[str, Rows]]:
@@ -117,7 +117,7 @@ def pair_units(tables: Sequence[tuple[Path | str, Rows]]) -> tuple[list[Counts],
         _, first = tables[0]
         place = {_unit(row, column): at for at, (_, row) in enumerate(first)}
         tables = [(p, sorted(own, key=lambda r: place[_unit(r[1], column)])) for p, own in tables]
-    counts = [to_counts(rows, path) for path, rows in tables]
+    counts = [_to_counts(rows, path) for path, rows in tables]
     if len(tables) < 2 or max(len(rows) for _, rows in tables) < 2:
         return counts, []
     if column is None:

@@ -102,7 +102,7 @@ _HEAD = 1 << 16
 _COLUMN_ENDINGS = (".conll", ".conllu", ".iob", ".iob2", ".bio", ".pos")
 
 
-class Claim(NamedTuple):
+class _Claim(NamedTuple):
     """That a file is of a format.
 
     Attributes
@@ -120,7 +120,7 @@ class Claim(NamedTuple):
     task: str | None = None
 
 
-class Recognised(NamedTuple):
+class _Recognised(NamedTuple):
     """What a file is: its format, its task, and why."""
 
     kind: str
@@ -263,17 +263,17 @@ def _tags_among(
 
 
 @dataclass(frozen=True)
-class Format:
+class _Format:
     """A format that files may have; see the beginning of this module."""
 
     name: str
     title: str
     tasks: tuple[str, ...]
-    recognise: Callable[[Glance], Claim | None]
+    recognise: Callable[[Glance], _Claim | None]
     read: Callable[[Input], Annotations]
 
 
-def recognise(source: Source, options: Options) -> Recognised:
+def recognise(source: Source, options: Options) -> _Recognised:
     """Find out what a file is, and why; what could be two things is an error that names both.
 
     Parameters
@@ -285,7 +285,7 @@ def recognise(source: Source, options: Options) -> Recognised:
     """
     if options.input_format is not None:
         kind = options.input_format
-        return Recognised(kind, options.task or _usual_task(kind), "")
+        return _Recognised(kind, options.task or _usual_task(kind), "")
     glance = Glance(source, options)
     claims = [(f, claim) for f in FORMATS.values() if (claim := f.recognise(glance)) is not None]
     if not claims:
@@ -296,24 +296,24 @@ def recognise(source: Source, options: Options) -> Recognised:
     best = [(f, claim) for f, claim in fitting if claim.strength == strength]
     alike = [(f, claim) for f, claim in fitting if f.name == options.like]
     if alike and alike[0][1].strength >= min(strength, LIKELY):
-        return Recognised(alike[0][0].name, options.task or _task(*alike[0]), "the answer is, too")
+        return _Recognised(alike[0][0].name, options.task or _task(*alike[0]), "the answer is, too")
     if len(best) > 1:
         raise _undecided(source, best, options)
     (found, claim), *_ = best
     if strength == POSSIBLE and options.task is not None:
-        return Recognised(found.name, options.task, f"{options.task} is asked for")
-    return Recognised(found.name, options.task or _task(found, claim), claim.reason)
+        return _Recognised(found.name, options.task, f"{options.task} is asked for")
+    return _Recognised(found.name, options.task or _task(found, claim), claim.reason)
 
 
 def _usual_task(kind: str) -> str:
     return FORMATS[kind].tasks[0]
 
 
-def _task(found: Format, claim: Claim) -> str:
+def _task(found: _Format, claim: _Claim) -> str:
     return claim.task or found.tasks[0]
 
 
-def _undecided(source: Source, best: list[tuple[Format, Claim]], options: Options) -> InputError:
+def _undecided(source: Source, best: list[tuple[_Format, _Claim]], options: Options) -> InputError:
     """Two readings, what speaks for each, and the keyword that settles it."""
     (one, why), (other, why_not) = best[:2]
     tasks = _task(one, why), _task(other, why_not)
@@ -329,43 +329,43 @@ def _undecided(source: Source, best: list[tuple[Format, Claim]], options: Option
 # --- what speaks for each ---------------------------------------------------------------------
 
 
-def _is_conllu(glance: Glance) -> Claim | None:
+def _is_conllu(glance: Glance) -> _Claim | None:
     shape = glance.shape if glance.is_text else None
     if shape is None or not shape.numbered or shape.width != 10 or not shape.table.tabs:
         return None
-    return Claim("it has ten columns between TABs, and the first numbers the tokens")
+    return _Claim("it has ten columns between TABs, and the first numbers the tokens")
 
 
-def _is_columns(glance: Glance) -> Claim | None:
+def _is_columns(glance: Glance) -> _Claim | None:
     if not glance.is_text or _is_conllu(glance) or _asks_for_table(glance):
         return None
     options, shape, tags = glance.options, glance.shape, glance.tags
     numbered = isinstance(options.tag_column, int)
     if numbered or options.comments:
         what = "a tag column is" if numbered else "comments are"
-        return Claim(f"{what} asked for")
+        return _Claim(f"{what} asked for")
     if shape is not None and shape.numbered:
-        return Claim("the first column numbers the tokens")
+        return _Claim("the first column numbers the tokens")
     if tags is not None and not _has_header(glance):
         column, some, share = tags
         return _columns_of_tags(glance, column, some, share)
     if options.task == "entities":
-        return Claim("entities are asked for", LIKELY)
+        return _Claim("entities are asked for", LIKELY)
     if shape is None or shape.width == 1:
         return None
     reason = f"every line has {shape.width} columns, none of tags"
     odd = _odd_tag(shape)
     if odd is not None:
-        return Claim(f"{odd!r} looks like a tag such as B-PER in another writing", LIKELY)
+        return _Claim(f"{odd!r} looks like a tag such as B-PER in another writing", LIKELY)
     if header_of(glance.head) is not None:
-        return Claim(reason, POSSIBLE, "labels")
+        return _Claim(reason, POSSIBLE, "labels")
     if shape.table.tabs and glance.suffix != ".tsv":
-        return Claim(f"{reason}, between TABs", LIKELY, "labels")
+        return _Claim(f"{reason}, between TABs", LIKELY, "labels")
     if options.task == "labels" and glance.suffix in _COLUMN_ENDINGS:
-        return Claim(f"{reason}, and its name ends in {glance.suffix}", LIKELY, "labels")
+        return _Claim(f"{reason}, and its name ends in {glance.suffix}", LIKELY, "labels")
     if glance.has_breaks:
-        return Claim(f"{reason}, and empty lines stand between", LIKELY, "labels")
-    return Claim(reason, POSSIBLE, "labels")
+        return _Claim(f"{reason}, and empty lines stand between", LIKELY, "labels")
+    return _Claim(reason, POSSIBLE, "labels")
 
 
 def _odd_tag(shape: Layout) -> str | None:
@@ -376,51 +376,51 @@ def _odd_tag(shape: Layout) -> str | None:
     return odd if {"O", "o"} & set(names) else None
 
 
-def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: float) -> Claim:
+def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: float) -> _Claim:
     """What tags in a column say; bare letters, one per line, may be labels as well."""
     shape = glance.shape
     typed = any("-" in tag for tag in some)
     if shape is not None and shape.width == 1:
         reason = f"its lines are tags such as {some[0]!r}"
         unlikely = POSSIBLE if glance.options.task == "labels" else LIKELY
-        return Claim(reason, SURE if typed and share == 1 else unlikely)
+        return _Claim(reason, SURE if typed and share == 1 else unlikely)
     holds = "holds" if share == 1 else "mostly holds"
     reason = f"column {column} {holds} tags such as {some[0]!r}"
     if typed or (shape is not None and column == shape.width):
-        return Claim(reason)
-    return Claim(reason, POSSIBLE if glance.is_ragged else LIKELY)
+        return _Claim(reason)
+    return _Claim(reason, POSSIBLE if glance.is_ragged else LIKELY)
 
 
-def _is_segmented(glance: Glance) -> Claim | None:
+def _is_segmented(glance: Glance) -> _Claim | None:
     if not glance.is_text:
         return None
     is_table = glance.suffix == ".tsv" or header_of(glance.head) is not None
     if is_table:
-        return Claim("it has lines", POSSIBLE)
+        return _Claim("it has lines", POSSIBLE)
     if glance.is_ragged:
-        return Claim("its lines have different numbers of words", LIKELY)
+        return _Claim("its lines have different numbers of words", LIKELY)
     shape = glance.shape
     if shape is None or shape.width == 1 or shape.table.tabs:
-        return Claim("it has lines", POSSIBLE)
-    return Claim(f"its lines are {shape.width} words each", LIKELY)
+        return _Claim("it has lines", POSSIBLE)
+    return _Claim(f"its lines are {shape.width} words each", LIKELY)
 
 
-def _is_labels(glance: Glance) -> Claim | None:
+def _is_labels(glance: Glance) -> _Claim | None:
     if not glance.is_text:
         return None
     shape = glance.shape
     if shape is None or shape.width > 1 or header_of(glance.head) is not None:
-        return Claim("it has lines", POSSIBLE)
-    return Claim("every line is a single word", LIKELY)
+        return _Claim("it has lines", POSSIBLE)
+    return _Claim("every line is a single word", LIKELY)
 
 
-def _is_jsonl(glance: Glance) -> Claim | None:
+def _is_jsonl(glance: Glance) -> _Claim | None:
     record = glance.record
     if glance.tool is not None:
         return None
     if record is None:
         ending = glance.suffix in (".jsonl", ".json", ".ndjson") and glance.is_text
-        return Claim(f"its name ends in {glance.suffix}") if ending else None
+        return _Claim(f"its name ends in {glance.suffix}") if ending else None
     has_text = "text" in record or "tokens" in record or "words" in record
     under = next((key for key in SPAN_KEYS if isinstance(record.get(key), list)), None)
     if not has_text or (under is None and set(SPAN_KEYS) & set(record)):
@@ -430,9 +430,9 @@ def _is_jsonl(glance: Glance) -> Claim | None:
         texts = [isinstance(entry, str) for entry in entries]
         if texts and all(texts) and "text" in record:
             return None  # labels of the text, not spans in it
-        return Claim(f"its first object has a text and a list under {under!r}")
+        return _Claim(f"its first object has a text and a list under {under!r}")
     named = set(map(plain_name, record)) & set(PREDICTED_NAMES)
-    return Claim("its first object has a text and no label", POSSIBLE if named else SURE)
+    return _Claim("its first object has a text and no label", POSSIBLE if named else SURE)
 
 
 def _first_entries(glance: Glance, key: str) -> list[Any]:
@@ -448,38 +448,38 @@ def _first_entries(glance: Glance, key: str) -> list[Any]:
     return []
 
 
-def _is_table(glance: Glance) -> Claim | None:
+def _is_table(glance: Glance) -> _Claim | None:
     if glance.tool is not None:
         return None
     if glance.source.is_parquet:
-        return Claim("it begins as Parquet files do")
+        return _Claim("it begins as Parquet files do")
     if glance.record is not None:
         spans = _is_jsonl(glance)
         if spans is not None and spans.strength == SURE:
             return None
         keys = _listed(list(glance.record))
-        return Claim(f"its first line is a JSON object with {keys}", LIKELY)
+        return _Claim(f"its first line is a JSON object with {keys}", LIKELY)
     if glance.listed is not None:
-        return Claim(f"it is a JSON list of objects with {_listed(list(glance.listed))}", LIKELY)
+        return _Claim(f"it is a JSON list of objects with {_listed(list(glance.listed))}", LIKELY)
     if _asks_for_table(glance):
-        return Claim("a header or the name of a column speaks of a table")
+        return _Claim("a header or the name of a column speaks of a table")
     if glance.suffix == ".csv":
-        return Claim("its name ends in .csv")
+        return _Claim("its name ends in .csv")
     if _has_header(glance):
-        return Claim("its first line names the columns: tags stand below it, and none in it")
+        return _Claim("its first line names the columns: tags stand below it, and none in it")
     if glance.suffix == ".tsv":
-        return Claim("its name ends in .tsv", LIKELY)
+        return _Claim("its name ends in .tsv", LIKELY)
     names = header_of(glance.head)
     if names is not None:
-        return Claim(f"its first line names columns: {_listed(names)}", LIKELY)
+        return _Claim(f"its first line names columns: {_listed(names)}", LIKELY)
     shape = glance.shape
     if shape is not None and shape.width == 1:
         name = single_name(glance.head)
         if name is not None:
-            return Claim(f"its first line, {name!r}, stands there only, as a name does", LIKELY)
+            return _Claim(f"its first line, {name!r}, stands there only, as a name does", LIKELY)
     commas = number_of_commas(glance.head) if shape is not None and shape.width == 1 else 0
     if commas:
-        return Claim(f"every line has {commas} comma{'s' * (commas > 1)}", LIKELY)
+        return _Claim(f"every line has {commas} comma{'s' * (commas > 1)}", LIKELY)
     return None
 
 
@@ -512,12 +512,12 @@ def _listed(names: list[str]) -> str:
     return ", ".join(repr(name[:40]) for name in names[:4]) + (", …" if len(names) > 4 else "")
 
 
-def _by_tool(name: str) -> Callable[[Glance], Claim | None]:
+def _by_tool(name: str) -> Callable[[Glance], _Claim | None]:
     """What speaks for a format that another tool writes: nothing else looks like it."""
 
-    def recognise_tool(glance: Glance) -> Claim | None:
+    def recognise_tool(glance: Glance) -> _Claim | None:
         tool = glance.tool
-        return Claim(tool[1]) if tool is not None and tool[0] == name else None
+        return _Claim(tool[1]) if tool is not None and tool[0] == name else None
 
     return recognise_tool
 
@@ -547,37 +547,37 @@ def _number_of(opened: Input) -> int:
 
 
 _COLUMN_TASKS = ("entities", "segmentation", "labels")
-FORMATS: dict[str, Format] = {
+FORMATS: dict[str, _Format] = {
     entry.name: entry
     for entry in (
-        Format("columns", "columns", _COLUMN_TASKS, _is_columns, _read_columns),
-        Format(
+        _Format("columns", "columns", _COLUMN_TASKS, _is_columns, _read_columns),
+        _Format(
             "conllu", "CoNLL-U", ("segmentation", "entities", "labels"), _is_conllu, _read_columns
         ),
-        Format(
+        _Format(
             "segmented",
             "segmented text",
             ("segmentation",),
             _is_segmented,
             lambda opened: read_segmented(opened.source),
         ),
-        Format(
+        _Format(
             "labels",
             "a list of labels",
             ("labels",),
             _is_labels,
             lambda opened: read_labels(opened.source),
         ),
-        Format(
+        _Format(
             "jsonl",
             "JSON lines with spans",
             ("entities",),
             _is_jsonl,
             lambda opened: read_spans(opened.source),
         ),
-        Format("table", "a table", ("labels", "entities"), _is_table, read_one_table),
+        _Format("table", "a table", ("labels", "entities"), _is_table, read_one_table),
         *(
-            Format(name, title, tasks, _by_tool(name), reader)
+            _Format(name, title, tasks, _by_tool(name), reader)
             for name, title, tasks, reader in (
                 ("rows", "rows of tokens and tags", ("entities", "labels"), read_tagged_rows),
                 ("choices", "labels chosen for texts", ("labels",), read_chosen),

@@ -104,7 +104,7 @@ def limited(database: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[N
         timer.cancel()
 
 
-def files_of(files: TableFiles, copy: Path) -> list[Path]:
+def _files_of(files: TableFiles, copy: Path) -> list[Path]:
     """Return the files that a connection opens for the table of a database.
 
     Parameters
@@ -117,7 +117,7 @@ def files_of(files: TableFiles, copy: Path) -> list[Path]:
     return [Path(f"{path}{log}") for path in (files.paths[0], copy) for log in _LOGS]
 
 
-def attach(
+def _attach(
     database: duckdb.DuckDBPyConnection,
     files: TableFiles,
     called: str,
@@ -145,7 +145,7 @@ def attach(
     if computed and copy is not None:
         _compute_apart(files, name, copy, memory_limit)
         own = replace(files, kind="duckdb", paths=(copy,), table="rows")
-        return replace(attach(database, own, f"{called}_copy"), paths=files.paths)
+        return replace(_attach(database, own, f"{called}_copy"), paths=files.paths)
     if files.kind == "sqlite":
         return _read_sqlite(database, files, name, called)
     table = ".".join(map(identifier, (called, *own_name)))
@@ -240,9 +240,9 @@ def compute(kind: str, path: str, table: str, copy: str, memory_limit: str) -> N
     files = TableFiles(name=path, kind=kind, paths=(place,), table=table, size=place.stat().st_size)
     try:
         with connected(memory_limit or None) as database:
-            lock(database, [], files_of(files, Path(copy)))
+            lock(database, [], _files_of(files, Path(copy)))
             database.execute(f"ATTACH {literal(copy)} AS copied")
-            rows = attach(database, files, "source").table
+            rows = _attach(database, files, "source").table
             database.execute(f"CREATE TABLE copied.main.rows AS FROM {rows}")
     except duckdb.PermissionException:
         sys.exit(_OTHER_FILES)
@@ -349,12 +349,12 @@ _FEW = 64  # kinds of rows up to which each has a column of its own in the count
 _NESTED = re.compile(r"\[\d*\]$|^(STRUCT|MAP|UNION)\b")
 
 
-class NeedsRowsError(Exception):  # the caller knows another way
+class _NeedsRowsError(Exception):  # the caller knows another way
     """That a table cannot be counted without its rows, and why."""
 
 
 @dataclass(frozen=True)
-class Scanned:
+class _Scanned:
     """A table as a statement sees it.
 
     Attributes
@@ -399,7 +399,7 @@ class Scanned:
 
 
 @contextmanager
-def opened(
+def _opened(
     tables: Sequence[TableFiles], memory_limit: str | None
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[TableFiles]]]:
     """A database that sees these tables, and the tables as it sees them.
@@ -418,14 +418,18 @@ def opened(
             if files.kind in DATABASES
         }
         try:
-            own = (path for place, copy in copies.items() for path in files_of(tables[place], copy))
+            own = (
+                path for place, copy in copies.items() for path in _files_of(tables[place], copy)
+            )
             lock(database, stored, own)
             with limited(database, most):
                 for place, copy in copies.items():
                     if (first := tables.index(tables[place])) < place:  # one table twice
                         attached[place] = attached[first]
                         continue
-                    attached[place] = attach(database, tables[place], copy.name, copy, memory_limit)
+                    attached[place] = _attach(
+                        database, tables[place], copy.name, copy, memory_limit
+                    )
                 yield database, attached
         except duckdb.InterruptException:
             raise attached[0].error(
@@ -437,7 +441,7 @@ def opened(
 
 def described(
     database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
-) -> Scanned:
+) -> _Scanned:
     """A table with the types of the columns that are asked for, all of which it has."""
     if files.kind == "parquet":
         files = check_types(database, files, columns)
@@ -447,13 +451,13 @@ def described(
     types = dict(zip(asked, (row[1] for row in rows), strict=True))
     for column, kind in types.items():
         if _NESTED.search(kind):
-            raise NeedsRowsError(f"column {column!r} holds lists or objects ({kind})")
-    return Scanned(files, tuple(columns), types)
+            raise _NeedsRowsError(f"column {column!r} holds lists or objects ({kind})")
+    return _Scanned(files, tuple(columns), types)
 
 
-def condense(
+def _condense(
     database: duckdb.DuckDBPyConnection,
-    table: Scanned,
+    table: _Scanned,
     columns: Sequence[str],
     unit: str | None = None,
     group: str | None = None,
@@ -477,17 +481,17 @@ def condense(
         own.append(f"{table.text(unit)} AS u")
     asked = [*every, *([] if unit is None else [unit])]
     rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"
-    kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
+    kinds = _count_kinds(database, rows, len(every), has_unit=unit is not None)
     values = [
         [table.read(column, value) for value in own]
         for column, own in zip(every, kinds.values, strict=True)
     ]
-    refuse_missing(table.files, columns, values[: len(columns)], kinds, unit)
-    return cells_of(table.files.kind, every, values, kinds, unit, group)
+    _refuse_missing(table.files, columns, values[: len(columns)], kinds, unit)
+    return _cells_of(table.files.kind, every, values, kinds, unit, group)
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class _Kinds:
     """The different rows of a table and how many there are of each; likewise its units.
 
     Attributes
@@ -513,9 +517,9 @@ class Kinds:
     units: NDArray[np.int64] | None = None
 
 
-def count_kinds(
+def _count_kinds(
     database: duckdb.DuckDBPyConnection, rows: str, n_columns: int, *, has_unit: bool
-) -> Kinds:
+) -> _Kinds:
     """Count equal rows, and equal units.
 
     Parameters
@@ -540,22 +544,22 @@ def count_kinds(
         )
     ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
     if size > _MOST:
-        raise NeedsRowsError(
+        raise _NeedsRowsError(
             f"there are {size:,} different rows, more than labels have (at most {_MOST:,})"
         )
     found = database.execute(f"SELECT n, lost, {columns} FROM kinds ORDER BY code").fetchall()
     number, lost_rows, *values = (
         zip(*found, strict=True) if found else ((), (), *([()] * n_columns))
     )
-    kinds = Kinds([list(own) for own in values], np.array(number, np.int64), sum(lost_rows))
+    kinds = _Kinds([list(own) for own in values], np.array(number, np.int64), sum(lost_rows))
     if not has_unit or kinds.without_unit or not len(found):
         return kinds
     return _count_units(database, rows, n_columns, kinds)
 
 
 def _count_units(
-    database: duckdb.DuckDBPyConnection, rows: str, n_columns: int, kinds: Kinds
-) -> Kinds:
+    database: duckdb.DuckDBPyConnection, rows: str, n_columns: int, kinds: _Kinds
+) -> _Kinds:
     """Units with the same rows, as often, are of one kind."""
     same = " AND ".join(f"r.c{i} IS NOT DISTINCT FROM k.c{i}" for i in range(n_columns))
     coded = f"SELECT r.u AS u, k.code AS code FROM ({rows}) r JOIN kinds k ON {same}"
@@ -587,11 +591,11 @@ def _count_units(
     return replace(kinds, unit=unit, row=row, times=times, units=units)
 
 
-def refuse_missing(
+def _refuse_missing(
     files: TableFiles,
     columns: Sequence[str],
     values: Sequence[Sequence[Any]],
-    kinds: Kinds,
+    kinds: _Kinds,
     unit: str | None,
 ) -> None:
     """Refuse rows without a label or without a unit, and say how many there are."""
@@ -607,7 +611,7 @@ def refuse_missing(
             )
         wrong = next((v for v in own if isinstance(v, (list, dict))), None)
         if isinstance(wrong, list):
-            raise NeedsRowsError(f"column {column!r} holds lists")
+            raise _NeedsRowsError(f"column {column!r} holds lists")
         if wrong is not None:
             raise files.error(
                 f"column {column!r} holds {shown(wrong)}; expected text, a number or a truth value"
@@ -619,11 +623,11 @@ def refuse_missing(
         )
 
 
-def cells_of(
+def _cells_of(
     kind: str,
     columns: Sequence[str],
     values: Sequence[Sequence[Any]],
-    kinds: Kinds,
+    kinds: _Kinds,
     unit: str | None,
     group: str | None = None,
 ) -> Cells:
@@ -746,24 +750,24 @@ def read_large_pair(
     engine
         How the engine is asked for.
     """
-    files = large_table(path, options, [gold, *columns], engine)
+    files = _large_table(path, options, [gold, *columns], engine)
     if files is None:
         return None
     try:
-        with opened([files], engine.memory_limit) as (database, (table,)):
+        with _opened([files], engine.memory_limit) as (database, (table,)):
             cells = _count(database, table, options, gold, columns)
-    except NeedsRowsError as reason:
-        if not can_be_read_by_rows(files):
+    except _NeedsRowsError as reason:
+        if not _can_be_read_by_rows(files):
             raise files.error(
                 f"{reason}, which the engine does not count; expected columns of labels, or one "
                 f"smaller file"
             ) from None
         return None
-    answer, *systems = sides_of_cells(files, cells, options)
+    answer, *systems = _sides_of_cells(files, cells, options)
     return answer, systems, [system.name for system in systems]
 
 
-def sides_of_cells(
+def _sides_of_cells(
     files: TableFiles, cells: Cells, options: Options, *, tell: bool = True
 ) -> list[Any]:
     """The labels of every column, with how often rows repeat.
@@ -787,12 +791,12 @@ def sides_of_cells(
     return [replace(first, notes=(*first.notes, note)), *others]
 
 
-def can_be_read_by_rows(files: TableFiles) -> bool:
+def _can_be_read_by_rows(files: TableFiles) -> bool:
     """Whether there is another way."""
     return len(files.paths) == 1 and not is_many(files.name) and files.kind not in DATABASES
 
 
-def large_table(
+def _large_table(
     path: Any, options: Options, columns: Sequence[Any], engine: Engine
 ) -> TableFiles | None:
     """The table that a path stands for, if the engine is to count it."""
@@ -804,7 +808,7 @@ def large_table(
         return None
     files = find_tables(path, comments=options.comments, header=options.header, table=engine.table)
     why = _needs_rows(options)
-    if files is None or (why and can_be_read_by_rows(files)):
+    if files is None or (why and _can_be_read_by_rows(files)):
         return None
     if why:
         raise files.error(f"{why} needs rows; expected columns of labels, or one smaller file")
@@ -868,7 +872,7 @@ def _count(
     columns: Sequence[Any],
 ) -> Cells:
     wanted = [gold, *columns] if columns else [gold, None]
-    files = with_names(database, files)
+    files = _with_names(database, files)
     names, unit = choose(files, wanted, options)
     group = _named(files, options.group, options)
     beside = [column for column in (unit, group) if column is not None]
@@ -876,9 +880,9 @@ def _count(
     if options.key:
         _refuse_doubled(database, scanned, options.key)
     if group in names:  # a column of labels that parts the rows, too
-        raise NeedsRowsError(f"column {group!r} holds labels and groups")
-    cells = condense(database, scanned, names, unit, group)
-    refuse_tags(cells, names[0], options)
+        raise _NeedsRowsError(f"column {group!r} holds labels and groups")
+    cells = _condense(database, scanned, names, unit, group)
+    _refuse_tags(cells, names[0], options)
     return cells
 
 
@@ -900,7 +904,7 @@ def _refuse_doubled(database: duckdb.DuckDBPyConnection, table: Any, key: Sequen
     settle([own], key, "error", ids, ids)
 
 
-def with_names(database: duckdb.DuckDBPyConnection, files: TableFiles) -> TableFiles:
+def _with_names(database: duckdb.DuckDBPyConnection, files: TableFiles) -> TableFiles:
     """The table with what its columns are called, where only the engine knows."""
     if files.kind != "parquet" or files.columns:
         return files
@@ -940,11 +944,11 @@ def _named(files: TableFiles, column: Any, options: Options) -> str | None:
     return files.columns[place]
 
 
-def refuse_tags(cells: Cells, name: str, options: Options) -> None:
+def _refuse_tags(cells: Cells, name: str, options: Options) -> None:
     """Tags of tokens are not labels unless that is said: they need their sentences."""
     reason = None if options.task == "labels" else tags_reason(cells.columns[name][1])
     if reason is not None:
-        raise NeedsRowsError(f"column {name!r} holds tags ({reason}; or task='labels')")
+        raise _NeedsRowsError(f"column {name!r} holds tags ({reason}; or task='labels')")
 
 
 # -----------------------------------------------------------------------------
@@ -982,7 +986,7 @@ def read_large_joined(
     """
     if not all(map(is_path_of_table, paths)):
         return None
-    large = [large_table(path, options, [None], engine) for path in paths]
+    large = [_large_table(path, options, [None], engine) for path in paths]
     if all(files is None for files in large):
         return None
     tables = []
@@ -994,10 +998,10 @@ def read_large_joined(
             )
         tables.append(own)
     try:
-        with opened(tables, engine.memory_limit) as (database, attached):
+        with _opened(tables, engine.memory_limit) as (database, attached):
             return _join(database, attached, columns, options, on_missing)
-    except NeedsRowsError as reason:
-        if all(map(can_be_read_by_rows, tables)):
+    except _NeedsRowsError as reason:
+        if all(map(_can_be_read_by_rows, tables)):
             return None
         raise InputError(
             f"key: {reason}, which the engine does not count; expected columns of labels"
@@ -1016,7 +1020,7 @@ def _join(
     for place, (files, column) in enumerate(zip(tables, columns, strict=True)):
         own_unit = options.unit if not place else None
         of_side = replace(options, predicted=place > 0, unit=own_unit)
-        named = with_names(database, files)
+        named = _with_names(database, files)
         (name,), own_unit = choose(named, [column], of_side)
         unit = own_unit if not place else unit
         asked = [name, *options.key, *([own_unit] if own_unit is not None else [])]
@@ -1032,20 +1036,20 @@ def _join(
     said += "" if options.group is None else f", g AS c{2 * width}"
     size = 2 * width + (options.group is not None)
     rows = f"SELECT {said}{', w AS u' if unit is not None else ''} FROM matched WHERE "
-    kinds = count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
+    kinds = _count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
     values = []
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
         held = kinds.values[width + i]
         own = [table.read(name, value) for value in kinds.values[i]]
-        there = Kinds([], kinds.number, kinds.without_unit if not i else 0)
+        there = _Kinds([], kinds.number, kinds.without_unit if not i else 0)
         asked = [v if n else "there" for v, n in zip(own, held, strict=True)]
-        refuse_missing(table.files, [name], [asked], there, unit)
+        _refuse_missing(table.files, [name], [asked], there, unit)
         values.append([v if n else NOTHING for v, n in zip(own, held, strict=True)])
     return (*_sides(scanned, names, values, kinds, unit, options), notes)
 
 
 def _matched(
-    tables: Sequence[Scanned], names: Sequence[str], options: Options, unit: str | None
+    tables: Sequence[_Scanned], names: Sequence[str], options: Options, unit: str | None
 ) -> str:
     """A row per id: how many rows each table has of it, what they say, and the unit of the answer.
 
@@ -1080,7 +1084,7 @@ def _matched(
 
 def _settle(
     database: duckdb.DuckDBPyConnection,
-    tables: Sequence[Scanned],
+    tables: Sequence[_Scanned],
     key: Sequence[str],
     on_missing: str,
 ) -> list[str]:
@@ -1112,10 +1116,10 @@ def _settle(
 
 
 def _sides(
-    tables: Sequence[Scanned],
+    tables: Sequence[_Scanned],
     names: Sequence[str],
     values: Sequence[Sequence[Any]],
-    kinds: Kinds,
+    kinds: _Kinds,
     unit: str | None,
     options: Options,
 ) -> tuple[Labels, list[Labels]]:
@@ -1130,9 +1134,9 @@ def _sides(
             group = options.group
             columns.append(group)
             contents.append([table.read(group, value) for value in kinds.values[2 * len(tables)]])
-        cells = cells_of(table.files.kind, columns, contents, kinds, unit, group)
-        refuse_tags(cells, name, options)
-        (side,) = sides_of_cells(table.files, cells, plain, tell=table is tables[0])
+        cells = _cells_of(table.files.kind, columns, contents, kinds, unit, group)
+        _refuse_tags(cells, name, options)
+        (side,) = _sides_of_cells(table.files, cells, plain, tell=table is tables[0])
         if not has_all:
             side = replace(side, names=tuple(NOTHING if n == _STAND_IN else n for n in side.names))
         sides.append(side)

@@ -46,13 +46,13 @@ _PREDICTED = ("pred", "prediction", "predicted", "y_pred")
 # what the documents of Inspect, promptfoo and DeepEval hold
 _MARKS = ((b'"eval"', b'"status"'), (b'"results"', b'"testIdx"'), (b'"testCases"',))
 # what the content of a sample begins with where it is the hash of more than the text that is asked
-DOCUMENT = "document "
+_DOCUMENT = "document "
 _ZSTANDARD = 93  # the number of this compression in zip files
 # what lm-evaluation-harness writes beside the metrics, which older versions do not list
 _NO_METRICS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
 
 
-class Record(NamedTuple):
+class _Record(NamedTuple):
     """What a log says of one answer.
 
     Attributes
@@ -141,7 +141,7 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
     return None
 
 
-def records_of(source: Source) -> tuple[str, str, list[Record]]:
+def _records_of(source: Source) -> tuple[str, str, list[_Record]]:
     """The tool that wrote a log, what shows that, and its records."""
     known = tool_of(source)
     if known is None:
@@ -149,7 +149,7 @@ def records_of(source: Source) -> tuple[str, str, list[Record]]:
             "is no log of an evaluation; expected one of lm-evaluation-harness, Inspect, promptfoo "
             "or DeepEval, or JSON lines with 'id' and 'correct' (or 'tp', 'fp' and 'fn')"
         )
-    readers: dict[str, Callable[[Source], Iterable[Record]]] = {
+    readers: dict[str, Callable[[Source], Iterable[_Record]]] = {
         "lm-evaluation-harness": _lm_eval,
         "Inspect": _inspect,
         "promptfoo": _promptfoo,
@@ -204,7 +204,7 @@ def _with_counts(scores: dict[str, Any]) -> dict[str, Any]:
 # --- lm-evaluation-harness --------------------------------------------------------------------
 
 
-def _lm_eval(source: Source) -> Iterator[Record]:
+def _lm_eval(source: Source) -> Iterator[_Record]:
     for number, record in source.json_lines():
         if "doc_id" not in record:
             raise source.error("the record has no 'doc_id'; expected one in every line", number)
@@ -219,11 +219,11 @@ def _lm_eval(source: Source) -> Iterator[Record]:
         content = record.get("doc_hash")
         if not isinstance(content, str):
             content = _digest(document) if document else ""
-        yield Record(
+        yield _Record(
             _identity(source, record["doc_id"], "'doc_id'", number),
             _with_counts({name: record.get(name) for name in names}),
             variant=str(record.get("filter", "")),
-            content=DOCUMENT + content if content else "",
+            content=_DOCUMENT + content if content else "",
             text=_text(question if isinstance(question, str) else document or ""),
             target=_text(record.get("target", "")),
             said=_text(_only(record.get("filtered_resps"))),
@@ -234,7 +234,7 @@ def _lm_eval(source: Source) -> Iterator[Record]:
 # --- Inspect ----------------------------------------------------------------------------------
 
 
-def _inspect(source: Source) -> Iterator[Record]:
+def _inspect(source: Source) -> Iterator[_Record]:
     header, samples = _inspect_parts(source)
     status = header.get("status")
     if status != "success":
@@ -254,7 +254,7 @@ def _inspect(source: Source) -> Iterator[Record]:
             scores |= _inspect_score(str(name), score)
         asked = sample.get("input")
         epoch = sample.get("epoch", 1)
-        yield Record(
+        yield _Record(
             _identity(source, sample.get("id"), f"the id of sample {number}"),
             scores,
             system=system if isinstance(system, str) else None,
@@ -396,7 +396,7 @@ def _unpack_zstandard(data: bytes, size: int) -> str:
 # --- promptfoo --------------------------------------------------------------------------------
 
 
-def _promptfoo(source: Source) -> Iterator[Record]:
+def _promptfoo(source: Source) -> Iterator[_Record]:
     rows = _promptfoo_rows(source)
     prompts = {json.dumps(_get(row, "prompt", "label")) for _, row in rows}
     for line, row in rows:
@@ -419,7 +419,7 @@ def _promptfoo(source: Source) -> Iterator[Record]:
         if variables is None:
             variables = _get(row, "testCase", "vars")
         identity = json.dumps(variables, sort_keys=True, ensure_ascii=False, default=repr)
-        yield Record(
+        yield _Record(
             _text(identity),
             _with_counts(scores),
             system=name,
@@ -455,7 +455,7 @@ def _get(value: Any, *keys: str) -> Any:
 # --- DeepEval ---------------------------------------------------------------------------------
 
 
-def _deepeval(source: Source) -> Iterator[Record]:
+def _deepeval(source: Source) -> Iterator[_Record]:
     document = source.document
     cases = [*document["testCases"], *_list(document.get("conversationalTestCases"))]
     for number, case in enumerate(cases, start=1):
@@ -466,7 +466,7 @@ def _deepeval(source: Source) -> Iterator[Record]:
             if isinstance(metric, dict) and isinstance(metric.get("name"), str):
                 scores[metric["name"]] = metric.get("success")
         asked = case.get("input")
-        yield Record(
+        yield _Record(
             _identity(source, case.get("name"), f"the name of test case {number}"),
             scores,
             content=_digest(asked) if asked is not None else "",
@@ -479,7 +479,7 @@ def _deepeval(source: Source) -> Iterator[Record]:
 # --- everybody else ---------------------------------------------------------------------------
 
 
-def _plain(source: Source) -> Iterator[Record]:
+def _plain(source: Source) -> Iterator[_Record]:
     for number, record in source.json_lines():
         key = next((key for key in _IDS if key in record), None)
         if key is None:
@@ -489,7 +489,7 @@ def _plain(source: Source) -> Iterator[Record]:
             raise source.error(f"epoch {_shown(epoch)}; expected a whole number", number)
         scores = {name: record[name] for name in ("correct", *_COUNTS) if name in record}
         asked = record.get("input", record.get("question", ""))
-        yield Record(
+        yield _Record(
             _identity(source, record[key], repr(key), number),
             _with_counts(scores),
             repeat=epoch - 1,
@@ -630,7 +630,7 @@ def read_logs(
     threshold
         From where on a score that is no yes or no counts as right.
     """
-    tool, reason, records = records_of(source)
+    tool, reason, records = _records_of(source)
     if not records:
         raise source.error(f"the log of {tool} holds no samples; expected at least one")
     variants = dict.fromkeys(record.variant for record in records)
@@ -641,7 +641,7 @@ def read_logs(
     chosen = _choose(source, list(names), score_name)
     variant, key = names[chosen]
     kept = [record for record in records if record.variant == variant or len(variants) == 1]
-    systems: dict[str | None, list[Record]] = {}
+    systems: dict[str | None, list[_Record]] = {}
     for record in kept:
         systems.setdefault(record.system, []).append(record)
     others = [name for name in names if name != chosen]
@@ -652,7 +652,7 @@ def read_logs(
     ]
 
 
-def _names(records: Iterable[Record], *, several: bool) -> dict[str, tuple[str, str]]:
+def _names(records: Iterable[_Record], *, several: bool) -> dict[str, tuple[str, str]]:
     """What the scores are called, and for each its variant and its key there."""
     names: dict[str, tuple[str, str]] = {}
     for record in records:
@@ -688,7 +688,7 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
 
 def _log(
     source: Source,
-    records: Sequence[Record],
+    records: Sequence[_Record],
     system: str | None,
     score: tuple[str, str],
     threshold: float | None,
@@ -730,7 +730,7 @@ def _log(
     )
 
 
-def _repeats(source: Source, records: Sequence[Record]) -> tuple[int, ...]:
+def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
     """Which repetition every row is: by its number, or by its place where the tool gives none."""
     times: Counter[str] = Counter()
     repeats = []
@@ -748,7 +748,7 @@ def _repeats(source: Source, records: Sequence[Record]) -> tuple[int, ...]:
 
 
 def _refuse_missing(
-    source: Source, records: Sequence[Record], values: Sequence[Any], name: str
+    source: Source, records: Sequence[_Record], values: Sequence[Any], name: str
 ) -> None:
     without = [
         (record, value)
@@ -767,7 +767,7 @@ def _refuse_missing(
 
 def _right(
     source: Source,
-    records: Sequence[Record],
+    records: Sequence[_Record],
     values: Sequence[Any],
     name: str,
     threshold: float | None,
@@ -799,7 +799,7 @@ def _right(
     return [number == 1.0 for number in numbers]
 
 
-def _counts(source: Source, record: Record, value: Any) -> tuple[int, int, int]:
+def _counts(source: Source, record: _Record, value: Any) -> tuple[int, int, int]:
     counts = [value.get(key) if isinstance(value, dict) else None for key in _COUNTS]
     if not all(_is_count(count) for count in counts):
         raise source.error(
@@ -883,7 +883,7 @@ def _refuse_other_contents(first: Log, other: Log) -> None:
 
 def _are_alike(one: str, other: str) -> bool:
     """Return whether both are hashes of texts, or both of documents."""
-    return one.startswith(DOCUMENT) == other.startswith(DOCUMENT)
+    return one.startswith(_DOCUMENT) == other.startswith(_DOCUMENT)
 
 
 def _listed_keys(keys: Sequence[tuple[str, int]]) -> str:

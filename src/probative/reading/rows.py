@@ -74,7 +74,7 @@ class Rows(NamedTuple):
 def is_row(record: Mapping[str, Any]) -> str | None:
     """What shows that an object is a row of tokens and tags, or None."""
     tokens = next((key for key in TOKENS if _is_list_of(record.get(key), str)), None)
-    columns = tag_columns(record)
+    columns = _tag_columns(record)
     if not columns:
         return None
     if tokens is None:
@@ -84,7 +84,7 @@ def is_row(record: Mapping[str, Any]) -> str | None:
     return f"it has as many tags under {columns[0]!r} as {tokens}"
 
 
-def tag_columns(record: Mapping[str, Any]) -> list[str]:
+def _tag_columns(record: Mapping[str, Any]) -> list[str]:
     """The columns of a row that hold one tag (a text or a number) per token."""
     tokens = next((record[key] for key in TOKENS if _is_list_of(record.get(key), str)), None)
     return [
@@ -165,7 +165,7 @@ def rows_of(
     """The columns of rows that are objects of Python."""
     key = next((k for k in TOKENS if any(k in record for record in records)), None)
     # a row without tokens tells nothing of its columns
-    there = dict.fromkeys(column for record in records for column in tag_columns(record))
+    there = dict.fromkeys(column for record in records for column in _tag_columns(record))
     columns: dict[str, list[Any]] = {column: [] for column in there}
     tokens: list[list[str]] = []
     for number, record in enumerate(records):
@@ -379,7 +379,7 @@ def _parquet_records(source: Source) -> tuple[list[dict[str, Any]], dict[str, tu
     names: dict[str, tuple[str, ...]] = {}
     if metadata is not None:
         try:
-            names = label_names_of(json.loads(metadata))
+            names = _label_names_of(json.loads(metadata))
         except (ValueError, RecursionError):
             names = {}
     return records, names
@@ -391,12 +391,12 @@ def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:
     if source.name == "standard input" or not place.is_file():
         return {}
     try:
-        return label_names_of(json.loads(place.read_bytes()))
+        return _label_names_of(json.loads(place.read_bytes()))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot be read: {str(error)[:100]}; expected JSON", place) from None
 
 
-def label_names_of(description: Any) -> dict[str, tuple[str, ...]]:
+def _label_names_of(description: Any) -> dict[str, tuple[str, ...]]:
     """The names of labels by column, from a description in the form of Hugging Face's datasets.
 
     That of a file (``features``), of a Parquet file (``info``), or of several configurations.

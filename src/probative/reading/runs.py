@@ -337,7 +337,7 @@ def _is_span(data: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class RunTable:
+class _RunTable:
     """The columns of a table, parted by the run to which every row belongs.
 
     Attributes
@@ -402,7 +402,7 @@ def read_run_table(
     options: Options,
     *,
     sort: bool = True,
-) -> RunTable:
+) -> _RunTable:
     """Read columns of a table and part their rows by run.
 
     Parameters
@@ -442,7 +442,7 @@ def read_run_table(
     _refuse_tags(name, sides[0], options.task)
     order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
     rows = [_rows(run, code, sort=sort) for code in order]
-    return RunTable(
+    return _RunTable(
         name,
         tuple(run.names[code] for code in order),
         tuple(tuple(_part(side, own) for own in rows) for side in sides),
@@ -504,14 +504,14 @@ def _part_ids(ids: object, rows: NDArray[np.intp]) -> RowIds | None:
 # -----------------------------------------------------------------------------
 
 
-class SystemFile(NamedTuple):
+class _SystemFile(NamedTuple):
     """The output of a system; without a name of its own it is called after its file."""
 
     path: str
     name: str | None = None
 
 
-def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[SystemFile]:
+def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[_SystemFile]:
     """The files that the words stand for, in their order, those of a folder by name.
 
     Parameters
@@ -533,14 +533,14 @@ def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[Sys
     return files
 
 
-def named_file(word: str) -> SystemFile:
+def named_file(word: str) -> _SystemFile:
     """The file that a word stands for, ``file`` or ``name=file``; a file of that very name wins."""
     if "=" not in word or word == "-" or Path(word).exists():
-        return SystemFile(word)
+        return _SystemFile(word)
     name, _, path = word.partition("=")
     if not name.strip() or not path:
         raise InputError(f"{word!r}: expected NAME=FILE")
-    return SystemFile(path, name.strip())
+    return _SystemFile(path, name.strip())
 
 
 def taken_for_file(word: str) -> str | None:
@@ -567,26 +567,26 @@ def _is_folder(word: str) -> bool:
     return word != "-" and Path(word).is_dir()
 
 
-def _systems_files_of(word: str) -> Iterator[SystemFile]:
+def _systems_files_of(word: str) -> Iterator[_SystemFile]:
     if word == "-" or is_output(word):
-        yield SystemFile(word)
+        yield _SystemFile(word)
     elif _is_folder(word):
         inside = sorted(p for p in Path(word).iterdir() if is_output(p) and p.name[0] != ".")
         if not inside:
             raise InputError("the folder holds no files; expected outputs of systems", word)
-        yield from (SystemFile(str(path)) for path in inside)
+        yield from (_SystemFile(str(path)) for path in inside)
     elif "=" in word:
         yield named_file(word)
     elif has_magic(word):
         matches = [path for path in find_paths(word) if is_output(path)]
         if not matches:
             raise InputError("no file matches this pattern", word)
-        yield from map(SystemFile, matches)
+        yield from map(_SystemFile, matches)
     else:
-        yield SystemFile(word)
+        yield _SystemFile(word)
 
 
-def _same_file(file: SystemFile, other: str | None) -> bool:
+def _same_file(file: _SystemFile, other: str | None) -> bool:
     if other is None or other == "-" or not Path(other).exists() or not Path(file.path).exists():
         return False
     return Path(file.path).samefile(other)

@@ -50,8 +50,8 @@ __all__ = [
 ]
 
 # What columns are called, in small letters.
-GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer", "tag", "tags", "ner")
-PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *GOLD_NAMES)
+_GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer", "tag", "tags", "ner")
+PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *_GOLD_NAMES)
 _TAGS = "tags"  # of tokens; but also what a record is filed under
 # What may be an object beside a label: it describes the item, or is another annotation of it.
 _DETAILS = (
@@ -278,7 +278,7 @@ def refuse_records(
 def _usual_names(wanted: Wanted, place: int) -> tuple[str, ...]:
     if place or wanted.predicted:
         return PREDICTED_NAMES
-    return GOLD_NAMES + PREDICTED_NAMES if len(wanted.columns) == 1 else GOLD_NAMES
+    return _GOLD_NAMES + PREDICTED_NAMES if len(wanted.columns) == 1 else _GOLD_NAMES
 
 
 def _usual(

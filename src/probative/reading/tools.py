@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 
 _EXAMPLES = 3
 _WORK = frozenset({"annotator", "annotation_id"})  # what JSON-MIN has of every text
-ACCEPTED = "accept"  # what Prodigy calls an answer that holds
+_ACCEPTED = "accept"  # what Prodigy calls an answer that holds
 
 
 # --- choices in lines: Prodigy's `accept` -----------------------------------------------------
 
 
-def is_choices(record: Mapping[str, Any]) -> str | None:
+def _is_choices(record: Mapping[str, Any]) -> str | None:
     """What shows that an object holds labels of a text that somebody chose, or None."""
     if isinstance(record.get("accept"), list) and "options" in record:
         return "its first object has options and what was accepted of them"
     return None
 
 
-def read_choices(source: Source) -> list[tuple[str, list[str]]]:
+def _read_choices(source: Source) -> list[tuple[str, list[str]]]:
     """The text of every line and what was chosen for it.
 
     A line that was not accepted (rejected, ignored) has no label, so that it is an error.
@@ -59,7 +59,7 @@ def read_choices(source: Source) -> list[tuple[str, list[str]]]:
         if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
             raise source.error(f"'accept' is {shown(labels)}; expected a list of labels", number)
         text = record.get("text")
-        if record.get("answer", ACCEPTED) != ACCEPTED:
+        if record.get("answer", _ACCEPTED) != _ACCEPTED:
             refused.append((number, record["answer"]))
         chosen.append((text if isinstance(text, str) else "", labels))
     if refused:
@@ -73,7 +73,7 @@ def read_choices(source: Source) -> list[tuple[str, list[str]]]:
     return chosen
 
 
-def chosen_labels(
+def _chosen_labels(
     source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
 ) -> Labels | None:
     """One label per text, where each has one; None where some have several or none."""
@@ -90,7 +90,7 @@ def chosen_labels(
 # --- Label Studio -----------------------------------------------------------------------------
 
 
-class Task(NamedTuple):
+class _Task(NamedTuple):
     """A task of Label Studio: a text, and the results of somebody's work on it."""
 
     name: str
@@ -98,7 +98,7 @@ class Task(NamedTuple):
     results: list[Any]
 
 
-def is_label_studio(document: Any) -> str | None:
+def _is_label_studio(document: Any) -> str | None:
     """What shows that a JSON document is an export of Label Studio, or None."""
     if not isinstance(document, list) or not document or not isinstance(document[0], dict):
         return None
@@ -115,7 +115,7 @@ def _is_short(value: Any) -> bool:
     return isinstance(first, dict) and "labels" in first and "start" in first
 
 
-def read_label_studio(
+def _read_label_studio(
     source: Source, task: str | None = None, *, predicted: bool = False
 ) -> Spans | list[tuple[str, list[str]]]:
     """The spans of every text, or the choices made for it, that were annotated.
@@ -174,7 +174,7 @@ def predictions_of_label_studio(
                 f"({', '.join(missing[:_EXAMPLES])}); expected one for each"
             )
         tasks = [
-            Task(str(n + 1), _text_of(source, n + 1, document), own[n])
+            _Task(str(n + 1), _text_of(source, n + 1, document), own[n])
             for n, document in enumerate(documents)
         ]
         name = f"{source.name}, {version}"
@@ -184,7 +184,7 @@ def predictions_of_label_studio(
 
 def _tasks(source: Source) -> list[dict[str, Any]]:
     document = source.document
-    if is_label_studio(document) is None:
+    if _is_label_studio(document) is None:
         raise source.error("is no export of Label Studio; expected a list of tasks")
     for number, task in enumerate(document, start=1):
         if not isinstance(task, dict):
@@ -192,7 +192,7 @@ def _tasks(source: Source) -> list[dict[str, Any]]:
     return list(document)
 
 
-def _annotated(source: Source, number: int, task: dict[str, Any]) -> Task:
+def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
     """The annotation of a task that holds: the only one, or the one that is the ground truth."""
     name = str(task.get("id", number))
     if not isinstance(task.get("data"), dict):
@@ -209,10 +209,10 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> Task:
             f"task {name} has {len(chosen)} annotations; expected one, or one that is marked as "
             f"the ground truth"
         )
-    return Task(name, text, _results(source, number, chosen[0]))
+    return _Task(name, text, _results(source, number, chosen[0]))
 
 
-def _short_task(name: str, task: dict[str, Any]) -> Task:
+def _short_task(name: str, task: dict[str, Any]) -> _Task:
     """A task of JSON-MIN: its data, its id, the results of every control, then whose work it is.
 
     A single choice stands there as a text, as the data do: only its place tells them apart.
@@ -233,7 +233,7 @@ def _short_task(name: str, task: dict[str, Any]) -> Task:
         if isinstance(one, dict) or key in controls
         if (result := _long_result(key, one)) is not None
     ]
-    return Task(name, texts[0] if texts else "", results)
+    return _Task(name, texts[0] if texts else "", results)
 
 
 def _long_result(control: str, value: Any) -> dict[str, Any] | None:
@@ -273,7 +273,7 @@ def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
 
 
 def _side(
-    source: Source, name: str, tasks: Sequence[Task], wanted: str | None, *, predicted: bool
+    source: Source, name: str, tasks: Sequence[_Task], wanted: str | None, *, predicted: bool
 ) -> Spans | list[tuple[str, list[str]]]:
     kinds: dict[tuple[str, str], None] = {}
     for task in tasks:
@@ -300,7 +300,7 @@ def _side(
     return replace(annotations, notes=(note, *annotations.notes))
 
 
-def _spans(source: Source, task: Task) -> list[tuple[int, int, str]]:
+def _spans(source: Source, task: _Task) -> list[tuple[int, int, str]]:
     spans = []
     for result in task.results:
         if not isinstance(result, dict) or result.get("type") != "labels":
@@ -333,7 +333,7 @@ def _spans(source: Source, task: Task) -> list[tuple[int, int, str]]:
     return spans
 
 
-def _choices(source: Source, task: Task) -> list[str]:
+def _choices(source: Source, task: _Task) -> list[str]:
     labels: list[str] = []
     for result in task.results:
         if not isinstance(result, dict) or result.get("type") != "choices":
@@ -544,14 +544,14 @@ _END = "EndOfSentence"
 _USUAL = "NE-COARSE-LIT"
 
 
-def is_hipe(source: Source) -> str | None:
+def _is_hipe(source: Source) -> str | None:
     """What shows that a file is one of HIPE, or None."""
     if source.data.lstrip().startswith(_FIRST):
         return "its first line names the columns TOKEN, NE-COARSE-LIT and others"
     return None
 
 
-def read_hipe(source: Source, column: str | int | None = None) -> Tagged:
+def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
     """Read the tags of one column; documents begin at ``# document_id``.
 
     A line that begins with ``# `` is a comment, also where TABs fill it up. Cells that a short row
@@ -708,7 +708,7 @@ def sides_of_examples(name: str, examples: Sequence[Any]) -> tuple[Spans, Spans]
     )
 
 
-def read_docbin(source: Source) -> Spans:
+def _read_docbin(source: Source) -> Spans:
     """Read a ``.spacy`` file; only spaCy itself can."""
     unpacking, rest, size = zlib.decompressobj(), source.data, 0
     while rest:
@@ -764,12 +764,12 @@ def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, st
         return "log", log[1]
     if source.is_parquet:
         return _rows_of_parquet(source)
-    reasons = {"rows": is_row, "choices": is_choices} if record is not None else {}
+    reasons = {"rows": is_row, "choices": _is_choices} if record is not None else {}
     for name, reason_of in reasons.items():
         reason = reason_of(record or {})
         if reason is not None:
             return name, reason
-    reason = is_hipe(source)
+    reason = _is_hipe(source)
     if reason is not None:
         return "hipe", reason
     if source.data.lstrip()[:1] == b"[":
@@ -799,7 +799,7 @@ def _of_a_list(source: Source) -> tuple[str, str] | None:
     if not any(key in source.data for key in keys):
         return None
     document = whole_document(source)
-    reason = is_label_studio(document)
+    reason = _is_label_studio(document)
     if reason is not None:
         return "labelstudio", reason
     if not isinstance(document, list) or not document or not isinstance(document[0], dict):
@@ -837,25 +837,25 @@ def read_folder(opened: Input) -> Spans:
 
 def read_docs(opened: Input) -> Spans:
     """Read a file of spaCy."""
-    return read_docbin(opened.source)
+    return _read_docbin(opened.source)
 
 
 def read_hipe_column(opened: Input) -> Tagged | Labels:
     """Read the tags of a file of HIPE."""
     options = opened.options
-    tags = read_hipe(opened.source, options.tag_column or options.column)
+    tags = _read_hipe(opened.source, options.tag_column or options.column)
     return tags.as_labels() if opened.task == "labels" else tags
 
 
 def read_chosen(opened: Input) -> Labels | LabelSets:
     """Read labels that were chosen for texts."""
-    return side_of_choices(opened.source, read_choices(opened.source), "labels chosen for texts")
+    return side_of_choices(opened.source, _read_choices(opened.source), "labels chosen for texts")
 
 
 def read_label_studio_side(opened: Input) -> Spans | Labels | LabelSets:
     """Read an export of Label Studio."""
     how = opened.options
-    side = read_label_studio(opened.source, how.task, predicted=how.predicted)
+    side = _read_label_studio(opened.source, how.task, predicted=how.predicted)
     if isinstance(side, list):
         return side_of_choices(opened.source, side, "export of Label Studio, choices")
     return side
@@ -865,7 +865,7 @@ def side_of_choices(
     source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
 ) -> Labels | LabelSets:
     """One label per text, or sets of them where some texts have several or none."""
-    single = chosen_labels(source, chosen, what)
+    single = _chosen_labels(source, chosen, what)
     if single is not None:
         return single
     return label_sets(source.name, [list(labels) for _, labels in chosen])

@@ -42,7 +42,7 @@ def bayes_document(
         payload=payload(
             "bayes", signature, tests=records, a=models[0], b=models[1], verdicts=verdicts
         ),
-        tables=(tests_table(tests, models, verdicts=True),),
+        tables=(_tests_table(tests, models, verdicts=True),),
         records=tuple({"a": models[0], "b": models[1], **_flat(record)} for record in records),
         leading=tuple(verdicts),
         notes=(*remarks, signature),
@@ -50,7 +50,7 @@ def bayes_document(
     )
 
 
-def tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdicts: bool) -> Table:
+def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdicts: bool) -> Table:
     """Show scores, differences and probabilities, one row per test.
 
     Parameters
@@ -275,15 +275,15 @@ def crossval_document(
         "effective_a": comparison.effective_a.to_dict(),
         "effective_b": comparison.effective_b.to_dict(),
     }
-    judged = tests_table(comparison.adjusted_tests, models, verdicts=True)
+    judged = _tests_table(comparison.adjusted_tests, models, verdicts=True)
     tables = [
         replace(judged, title=f"{judged.title}, adjusted for the training variance"),
-        tests_table(comparison.tests, models, verdicts=False),
-        folds_table(comparison),
+        _tests_table(comparison.tests, models, verdicts=False),
+        _folds_table(comparison),
     ]
     if comparison.balance is not None:
         content["balance"] = comparison.balance.to_dict()
-        tables.append(balance_table(comparison.balance.to_dict()))
+        tables.append(_balance_table(comparison.balance.to_dict()))
     return Document(
         title=f"Is {comparison.b} better than {comparison.a}, whatever the training set?",
         payload=payload(command, comparison.signature, **content),
@@ -322,7 +322,7 @@ def crossval_drawings(comparison: ModelComparison) -> list[Drawing]:
     return model_drawings(comparison.scores, comparison.adjusted_tests, models, adjusted=True)
 
 
-def folds_table(comparison: ModelComparison) -> Table:
+def _folds_table(comparison: ModelComparison) -> Table:
     """The counts of every fold and model."""
     names = list(comparison.folds[0].counts.to_dict())
     # what depends on beta cannot be told from the counts of a fold alone
@@ -350,7 +350,7 @@ def folds_table(comparison: ModelComparison) -> Table:
     )
 
 
-def balance_table(balance: Mapping[str, Any]) -> Table:
+def _balance_table(balance: Mapping[str, Any]) -> Table:
     """How equal the halves are, next to random splits."""
     sizes = balance["block_sizes"]
     size = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
@@ -405,7 +405,7 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) 
                 title=f"Folds of {manifest['corpus']} in {folder}",
                 text_columns=3,
             ),
-            balance_table(manifest["balance"]),
+            _balance_table(manifest["balance"]),
         ),
         records=tuple(
             {"fold": fold["fold"], "part": part, **fold[part]} for fold in folds for part in parts

@@ -47,7 +47,7 @@ def board_document(board: Board) -> Document:
     """Show the leaderboard, and which submissions are not on it and why."""
     ranked = Document("", {}, (), ()) if board.ranking is None else rank_document(board.ranking)
     tables = [] if board.ranking is None else [leaderboard_table(board.ranking)]
-    tables += [refused_table(board)] if board.refused else []
+    tables += [_refused_table(board)] if board.refused else []
     done = (
         f"{counted(len(board.submissions), 'submission')}: {board}; "
         f"{counted(board.pairs_tested, 'pair')} tested, {board.pairs_reused:,} reused."
@@ -55,7 +55,7 @@ def board_document(board: Board) -> Document:
     return replace(
         ranked,
         title=f"Board of {counted(len(board.submissions), 'submission')}",
-        payload=board_payload(board)
+        payload=_board_payload(board)
         | {"pairs_tested": board.pairs_tested, "pairs_reused": board.pairs_reused},
         tables=tuple(tables),
         records=(*({"kind": "submission", **one} for one in board.records()), *ranked.records),
@@ -63,7 +63,7 @@ def board_document(board: Board) -> Document:
     )
 
 
-def board_payload(board: Board) -> dict[str, Any]:
+def _board_payload(board: Board) -> dict[str, Any]:
     """The contract: the submissions, and what a ranking has."""
     content = dict(_NOTHING)
     if board.ranking is not None:
@@ -72,7 +72,7 @@ def board_payload(board: Board) -> dict[str, Any]:
     return payload("board", board.signature, submissions=board.records(), **content)
 
 
-def refused_table(board: Board) -> Table:
+def _refused_table(board: Board) -> Table:
     """The submissions that could not be scored, and why."""
     rows = [(one.name, one.error or "") for one in board.submissions if one.status == "refused"]
     return Table(
@@ -178,7 +178,7 @@ class _Site:
     def index(self) -> str:
         """The leaderboard."""
         if self.board.ranking is None:
-            tables = [refused_table(self.board)] if self.board.refused else []
+            tables = [_refused_table(self.board)] if self.board.refused else []
             why = "No submission could be scored." if tables else "No submissions yet."
             return self._page("Leaderboard", why, tables, downloads=_DOWNLOADS)
         pages = {pair: f"pairs/{self.pair_address(pair)}.html" for pair in sorted(self.pairs)}
@@ -188,7 +188,7 @@ class _Site:
         content = {
             **shown,
             "board": replace(shown["board"], links=tuple(links)),
-            "refused": refused_table(self.board) if self.board.refused else None,
+            "refused": _refused_table(self.board) if self.board.refused else None,
             "downloads": _DOWNLOADS,
         }
         return as_html(replace(document, page="leaderboard.html", content=lambda: content))
@@ -199,7 +199,7 @@ class _Site:
         systems = () if ranking is None else ranking.ranking
         pairs = () if ranking is None else ranking.pairs
         scores = () if ranking is None else _score_records(ranking)
-        everything = Document("", board_payload(self.board), (), ())
+        everything = Document("", _board_payload(self.board), (), ())
         return {
             "board.json": as_json(everything),
             "leaderboard.csv": _csv(own.to_dict() for own in systems),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _SHOWN = 200  # thresholds that a figure has room for
 
 
-def curve_drawings(curve: Curve, name: str = "") -> list[Drawing]:
+def _curve_drawings(curve: Curve, name: str = "") -> list[Drawing]:
     """All figures of one curve.
 
     Parameters
@@ -56,12 +56,12 @@ def curve_drawings(curve: Curve, name: str = "") -> list[Drawing]:
     return drawings
 
 
-def steps_shown(curve: Curve) -> NDArray[np.int64]:
+def _steps_shown(curve: Curve) -> NDArray[np.int64]:
     """The thresholds that a figure shows."""
     return curve.shown(_SHOWN)
 
 
-def fbeta_along(curve: Curve, at: NDArray[np.int64]) -> Array:
+def _fbeta_along(curve: Curve, at: NDArray[np.int64]) -> Array:
     """F-beta at these thresholds."""
     b = curve.best.beta**2
     return (1 + b) * curve.tp[at] / (b * curve.positives + curve.tp[at] + curve.fp[at])
@@ -80,7 +80,7 @@ def _series(name: str, estimate: Array, low: Array, high: Array) -> Series:
 
 
 def _by_recall(curve: Curve, who: str) -> Drawing:
-    at = steps_shown(curve)
+    at = _steps_shown(curve)
     recall, precision = curve.recall[at], curve.precision[at]
     one = curve.pointwise
     low, high = curve.simultaneous.at_recall(recall)
@@ -104,11 +104,11 @@ def _by_recall(curve: Curve, who: str) -> Drawing:
 
 
 def _by_threshold(curve: Curve, who: str) -> Drawing:
-    at = steps_shown(curve)[::-1]
+    at = _steps_shown(curve)[::-1]
     one, best = curve.pointwise, curve.best
     name = metric_name(best.metric)
     low = max(best.threshold_low, float(curve.thresholds[-1]))
-    score = fbeta_along(curve, at)
+    score = _fbeta_along(curve, at)
     thresholds, *values = _as_steps(
         curve.thresholds[at],
         *(curve.precision[at], one.precision_low[at], one.precision_high[at]),
@@ -424,7 +424,7 @@ def _summary(curve: Curve) -> dict[str, Any]:
 def _drawings(curves: Sequence[Curve]) -> tuple[Drawing, ...]:
     """The figures of all systems, those of one kind side by side."""
     several = len(curves) > 1
-    by_system = [curve_drawings(c, c.name if several else "") for c in curves]
+    by_system = [_curve_drawings(c, c.name if several else "") for c in curves]
     most = max(map(len, by_system))
     return tuple(own[k] for k in range(most) for own in by_system if k < len(own))
 
@@ -484,7 +484,7 @@ def _finish(axis: Axes, x: str, y: str, title: str) -> None:
 
 
 def _draw_by_recall(axis: Axes, curve: Curve, colour: str) -> None:
-    at = steps_shown(curve)
+    at = _steps_shown(curve)
     recall, precision = curve.recall[at], curve.precision[at]
     low, high = curve.simultaneous.at_recall(recall)
     limits: Any = np.minimum(low, precision), np.maximum(high, precision)
@@ -503,11 +503,11 @@ def _draw_by_recall(axis: Axes, curve: Curve, colour: str) -> None:
 
 
 def _draw_by_threshold(axis: Axes, curve: Curve, colour: str) -> None:
-    at, best = steps_shown(curve), curve.best
+    at, best = _steps_shown(curve), curve.best
     # what a threshold scores holds for all above the next lower score, too
     axis.step(
         curve.thresholds[at][::-1],
-        100 * fbeta_along(curve, at)[::-1],
+        100 * _fbeta_along(curve, at)[::-1],
         where="pre",
         color=colour,
         linewidth=1.4,

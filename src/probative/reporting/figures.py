@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 BASELINE, CHALLENGER = COLOURS[1], COLOURS[0]  # orange and blue, as on every page
-FIGURE_FORMATS = ("png", "svg", "pdf")
+_FIGURE_FORMATS = ("png", "svg", "pdf")
 
 
 def new_figure(
@@ -68,7 +68,7 @@ def save_figure(figure: Figure, path: Path | str) -> None:
 def figure_format(path: Path | str) -> str:
     """Return the form that the ending of a file's name asks for."""
     form = Path(path).suffix.lower().lstrip(".")
-    if form not in FIGURE_FORMATS:
+    if form not in _FIGURE_FORMATS:
         raise InputError(
             f"a figure cannot be written as {form!r}; expected a name ending in .png, .svg or .pdf",
             path,

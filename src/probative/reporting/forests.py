@@ -51,7 +51,7 @@ class ForestRow:
     whole: bool = False
 
 
-def choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow], int]:
+def _choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow], int]:
     """The rows to show, the largest difference first and the whole last; how many are left out.
 
     Of too many, those that are decided stay, and then those with the most units.
@@ -75,7 +75,7 @@ def forest_table(
     unit: str = "unit",
 ) -> Table:
     """Estimates, limits, units and p-values, one row each; text and page draw the intervals."""
-    shown, left_out = choose_rows(rows, most)
+    shown, left_out = _choose_rows(rows, most)
     with_scores = all(row.score_a is not None for row in shown if not row.whole)
     columns = (
         head,
@@ -140,7 +140,7 @@ def forest_drawing(
     rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, title: str, level: float
 ) -> Drawing:
     """The same for the page."""
-    shown, left_out = choose_rows(rows, ON_A_PAGE)
+    shown, left_out = _choose_rows(rows, ON_A_PAGE)
     a, b = pair
     limits = _cut([(row.difference, row.low, row.high) for row in shown])
     bars = [
@@ -168,7 +168,7 @@ def forest_figure(
     rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, level: float
 ) -> Figure:
     """The same for a paper: numbers on the right of every row."""
-    shown, left_out = choose_rows(rows, ON_A_PAGE)
+    shown, left_out = _choose_rows(rows, ON_A_PAGE)
     figure, axis = new_figure(width=7.0, height=1.1 + 0.26 * len(shown))
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
     across = axis.get_yaxis_transform()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from probative.results import Result
 
 
-BACKENDS = ("pandas", "polars", "pyarrow")
+_BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def document_html(document: Document) -> str:
@@ -40,7 +40,7 @@ def document_html(document: Document) -> str:
 
 def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
     """Records as a data frame of pandas, Polars or PyArrow."""
-    one_of("backend", backend, BACKENDS)
+    one_of("backend", backend, _BACKENDS)
     columns = list(dict.fromkeys(key for record in records for key in record))
     data = {column: [record.get(column) for record in records] for column in columns}
     try:

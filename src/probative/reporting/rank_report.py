@@ -71,7 +71,7 @@ class PairCommand:
         return "".join(part + word for part, word in zip(self.parts, gaps, strict=False))
 
 
-def ranking_content(
+def _ranking_content(
     ranking: Ranking,
     board: Table,
     pairs: Table | None,
@@ -115,7 +115,7 @@ def ranking_content(
         "methods": _methods(ranking) if in_full else [],
         "left_out": _left_out(ranking, labels, held=held),
         "label_metric": metric_name(_label_metric(ranking), ranking.match),
-        "data": page_data(ranking, labels, pairs=held, command=command, pages=pages or {}),
+        "data": _page_data(ranking, labels, pairs=held, command=command, pages=pages or {}),
         "words": _words(ranking),
     }
 
@@ -263,7 +263,7 @@ def _methods(ranking: Ranking) -> list[tuple[str, str]]:
     ]
 
 
-def page_data(
+def _page_data(
     ranking: Ranking,
     labels: Sequence[str],
     *,
@@ -400,7 +400,7 @@ def rank_document(
         notes=(ranking.summary, *unseen, ranking.signature),
         page="ranking.html",
         content=lambda: (
-            ranking_content(ranking, board, pairs, command, pages) | {"run_table": runs}
+            _ranking_content(ranking, board, pairs, command, pages) | {"run_table": runs}
         ),
     )
 
@@ -535,7 +535,7 @@ def rank_figure(ranking: Ranking) -> Figure:
     bar joins are decided.
     """
     rows = len(ranking.ranking)
-    groups = tied_groups(ranking)
+    groups = _tied_groups(ranking)
     widths = [3.0, max(0.4, 0.16 * len(groups))]
     figure, (scores, ties) = new_figure(
         2,
@@ -550,7 +550,7 @@ def rank_figure(ranking: Ranking) -> Figure:
     return figure
 
 
-def tied_groups(ranking: Ranking) -> list[list[int]]:
+def _tied_groups(ranking: Ranking) -> list[list[int]]:
     """The places of the systems that share each letter, where it is more than one."""
     groups: dict[str, list[int]] = {}
     for place, system in enumerate(ranking.ranking):

@@ -39,16 +39,16 @@ if TYPE_CHECKING:
 # -----------------------------------------------------------------------------
 
 
-def table_lines(table: Table, width: int) -> list[str] | None:
+def _table_lines(table: Table, width: int) -> list[str] | None:
     """The lines of a table, each column as wide as it needs; None where that is not all."""
     rows = [[plain(cell) for cell in row] for row in (table.columns, *table.rows)]
     title = plain(table.title)
     texts = [title, *(cell for row in rows for cell in row)]
     if len(rows) == 1 or not rows[0] or any(not text.isprintable() for text in texts):
         return None
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(_cell_len, column)) for column in zip(*rows, strict=True)]
     total = sum(widths) + 3 * (len(widths) - 1) + 2
-    if total > width or cell_len(title) > total or 0 in widths:
+    if total > width or _cell_len(title) > total or 0 in widths:
         return None
     words = [table.holds_words(i) for i in range(len(widths))]
     head, *body = (" " + "   ".join(_padded(row, widths, words)) for row in rows)
@@ -58,24 +58,24 @@ def table_lines(table: Table, width: int) -> list[str] | None:
 def note_lines(note: str, width: int | None) -> list[str]:
     """A sentence in lines of this width; on one line where there is no limit."""
     text = plain(note)
-    if width is None or cell_len(text) <= width:
+    if width is None or _cell_len(text) <= width:
         return [text]
     lines, line = [], ""
     for word in text.split():
         wider = f"{line} {word}" if line else word
-        if line and cell_len(wider) > width:
+        if line and _cell_len(wider) > width:
             lines.append(line)
             line = word
         else:
             line = wider
-        while cell_len(line) > width:  # longer than a line: cut
-            at = next((i for i in range(len(line), 0, -1) if cell_len(line[:i]) <= width), 1)
+        while _cell_len(line) > width:  # longer than a line: cut
+            at = next((i for i in range(len(line), 0, -1) if _cell_len(line[:i]) <= width), 1)
             lines.append(line[:at])
             line = line[at:]
     return [*lines, line]
 
 
-def cell_len(text: str) -> int:
+def _cell_len(text: str) -> int:
     """How many columns of a terminal a text takes."""
     if text.isascii():  # as most are: no need for tables of wide characters
         return len(text)
@@ -87,7 +87,7 @@ def cell_len(text: str) -> int:
 def _padded(row: list[str], widths: list[int], words: list[bool]) -> Iterable[str]:
     for cell, size, from_left in zip(row, widths, words, strict=True):
         text = cell if from_left else cell.rstrip()
-        room = " " * (size - cell_len(text))
+        room = " " * (size - _cell_len(text))
         yield text + room if from_left else room + text
 
 
@@ -99,7 +99,7 @@ _LEAST, _MOST = 15, 41  # characters of a drawing; odd, so that something stands
 _TEXT_TRACKS_GAP = 3  # between columns
 
 
-def draw_tracks(table: Table, width: int) -> Table:
+def _draw_tracks(table: Table, width: int) -> Table:
     """The table with its intervals drawn, where it asks for that and there is room.
 
     Columns that can be spared make room for it.
@@ -125,7 +125,7 @@ def draw_tracks(table: Table, width: int) -> Table:
 def _room(table: Table, width: int) -> int:
     """The characters that the other columns leave."""
     rows = (table.columns, *table.rows)
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(_cell_len, column)) for column in zip(*rows, strict=True)]
     return width - sum(widths) - _TEXT_TRACKS_GAP * len(widths) - 4
 
 
@@ -167,7 +167,7 @@ def render(document: Document, form: str, *, colour: bool = False, width: int = 
 
 def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED) -> str:
     """Tables for the terminal, a file or a pipe."""
-    document = replace(document, tables=tuple(draw_tracks(t, width) for t in document.tables))
+    document = replace(document, tables=tuple(_draw_tracks(t, width) for t in document.tables))
     text = None if colour else _as_plain_text(document, width)
     if text is None:
         text = _as_rich_text(document, colour=colour, width=width)
@@ -182,7 +182,7 @@ def _as_plain_text(document: Document, width: int = UNLIMITED) -> str | None:
     for words in document.leading:
         lines += [*note_lines(words, room), ""]
     for table in document.tables:
-        drawn = table_lines(table, width)
+        drawn = _table_lines(table, width)
         if drawn is None:
             return None
         lines += drawn

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # what the parts of the variance come from, and the colours in which they are drawn
-PARTS = {
+_PARTS = {
     "units": ("test set", "soft"),
     "runs_a": ("runs of {a}", "a"),
     "runs_b": ("runs of {b}", "b"),
@@ -246,14 +246,14 @@ def single_runs(result: Scores, metric: str) -> Table:
     )
 
 
-def named_shares(c: Comparison) -> list[tuple[str, str, float]]:
+def _named_shares(c: Comparison) -> list[tuple[str, str, float]]:
     """The parts of a variance: what each comes from, its colour, and its share."""
     parts = c.variance
     if parts is None:
         return []
     named = []
     for name, share in parts.shares.items():
-        words, colour = PARTS[name]
+        words, colour = _PARTS[name]
         if parts.paired_runs and name == "runs_b":
             continue  # pairs vary, not the runs of either
         text = "pairs of runs" if parts.paired_runs and name == "runs_a" else words
@@ -274,7 +274,7 @@ def variance_table(comparisons: Sequence[Comparison]) -> Table:
         (
             f"{c.b} − {c.a}",
             *((metric_words(c.metric),) if several else ()),
-            *(_percent(share) for _, _, share in named_shares(c)),
+            *(_percent(share) for _, _, share in _named_shares(c)),
             points(c.standard_error),
         )
         for c in comparisons
@@ -343,7 +343,7 @@ def _percent(share: float) -> str:
 
 def variance_drawing(c: Comparison) -> Drawing | None:
     """The shares of the parts of the variance as one bar."""
-    parts = [Part(name, share, colour) for name, colour, share in named_shares(c)]
+    parts = [Part(name, share, colour) for name, colour, share in _named_shares(c)]
     if not parts or any(part.share != part.share for part in parts):
         return None
     said = ", ".join(f"{part.name} {100 * part.share:.0f} %" for part in parts)

@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 # Sentences of a column file with a blank in the place of every tag.
 # -----------------------------------------------------------------------------
 
-BLANK = "_"  # no tag of any scheme
+_BLANK = "_"  # no tag of any scheme
 _KEPT_COMMENTS = (b"# newdoc", b"# sent_id", b"# text =")
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnBlanks:
+class _ColumnBlanks:
     """A column file, of which only tokens are written.
 
     Attributes
@@ -82,7 +82,7 @@ class ColumnBlanks:
     @property
     def written(self) -> dict[str, Any]:
         """How an annotated file is to be read."""
-        return {"format": "columns", "column": -1, "blank": BLANK}
+        return {"format": "columns", "column": -1, "blank": _BLANK}
 
     def write(self, parts: NDArray[Any]) -> str:
         """The lines of some sentences, with a last column for tags that is blank."""
@@ -103,7 +103,7 @@ class ColumnBlanks:
             [data[start[i] : end[i]].decode() for start, end in self._fields]
             for i in range(low, high)
         )
-        return [between.join([*row, BLANK]) for row in rows]
+        return [between.join([*row, _BLANK]) for row in rows]
 
     @cached_property
     def _fields(self) -> list[Any]:
@@ -123,7 +123,7 @@ class ColumnBlanks:
     def _document_line(self, document: int, between: str) -> list[str]:
         if not self.shape.numbered:
             width = len(self.columns) + 1
-            return [between.join(["-DOCSTART-", *[BLANK] * (width - 1)]), ""]
+            return [between.join(["-DOCSTART-", *[_BLANK] * (width - 1)]), ""]
         documents: Any = self.text.document
         first = int(np.argmax(documents == document))
         lines = self.text.raw(first).split(b"\n")
@@ -131,7 +131,7 @@ class ColumnBlanks:
         return [named.decode().rstrip("\r")]
 
 
-def open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) -> ColumnBlanks:
+def _open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) -> _ColumnBlanks:
     """Find the tokens of a column file.
 
     Parameters
@@ -158,7 +158,7 @@ def open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) -
     text = replace(shape.text, start=start, end=end)
     numbers = [0] if shape.numbered and token else []
     more = [_kept(opened, column) for column in keep]
-    return ColumnBlanks(shape, tuple(dict.fromkeys([*numbers, token, *more])), text)
+    return _ColumnBlanks(shape, tuple(dict.fromkeys([*numbers, token, *more])), text)
 
 
 def _kept(opened: Input, column: int | str) -> int:
@@ -191,7 +191,7 @@ _DELIMITED = ("csv", "tsv")
 
 
 @dataclass(frozen=True, eq=False)
-class TableBlanks:
+class _TableBlanks:
     """Rows of which only what tells their texts is written.
 
     Attributes
@@ -275,9 +275,9 @@ class TableBlanks:
         return text.getvalue()
 
 
-def open_table(
+def _open_table(
     opened: Input, keep: Sequence[int | str], labels: Sequence[str], *, tags: bool
-) -> TableBlanks:
+) -> _TableBlanks:
     """Read what tells the texts of a table.
 
     Parameters
@@ -296,7 +296,7 @@ def open_table(
         raise source.error(
             "is Parquet, which no sample is written as; expected the pool as CSV, TSV or JSON lines"
         )
-    kind, delimiter, names, rows = rows_of_table(source, comments=opened.options.comments)
+    kind, delimiter, names, rows = _rows_of_table(source, comments=opened.options.comments)
     unit = opened.options.unit
     asked = [str(column) for column in keep]
     kept = _kept_names(source, names, asked, labels, unit)
@@ -309,7 +309,7 @@ def open_table(
         f"{listed(kept)} alone; keep= names columns that annotators may see"
     )
     tells = any(_is_text(name) for name in kept) or keep
-    return TableBlanks(
+    return _TableBlanks(
         kind,
         "table",
         tuple(kept),
@@ -373,7 +373,7 @@ def _without_objects(
     return [n for n in names if n in sure or all(is_plain(record.get(n)) for record in records)]
 
 
-def rows_of_table(
+def _rows_of_table(
     source: Source, *, comments: bool = False
 ) -> tuple[str, str, list[str], list[list[Any]]]:
     """The kind of a table, what stands between its cells, its columns and its rows."""
@@ -401,7 +401,7 @@ def rows_of_table(
     return kind, str(dialect["delimiter"]), names, [list(row) for row in body]
 
 
-def open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> TableBlanks:
+def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> _TableBlanks:
     """Read what tells the texts of JSON lines with spans, or of rows of tokens and tags."""
     source = opened.source
     if source.is_parquet:
@@ -417,7 +417,7 @@ def open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> T
     names = _without_objects(names, (*wanted, *TOKENS), records)
     own = next((key for key in (*SPAN_KEYS, *taken) if key in there and key in taken), None)
     rows = [[_without_more(record.get(name)) for name in names] for record in records]
-    return TableBlanks(
+    return _TableBlanks(
         "jsonl",
         "rows" if tagged else "jsonl",
         tuple(names),
@@ -441,14 +441,14 @@ def _words(record: dict[str, Any]) -> Sequence[str]:
     return [str(t.get("text")) if isinstance(t, dict) else str(t) for t in tokens]
 
 
-def open_lines(source: Source) -> TableBlanks:
+def _open_lines(source: Source) -> _TableBlanks:
     """Texts, one per line, which become a table with a column for the label."""
     lines = source.data.decode().split("\n")
     texts = [line.rstrip("\r") for line in (lines[:-1] if not lines[-1] else lines)]
     tabs = any("\t" in text for text in texts)
     rows = [[str(number), text] for number, text in enumerate(texts, start=1)]
     kind, delimiter = ("csv", ",") if tabs else ("tsv", "\t")
-    return TableBlanks(kind, "table", ("id", "text"), rows, "label", delimiter=delimiter)
+    return _TableBlanks(kind, "table", ("id", "text"), rows, "label", delimiter=delimiter)
 
 
 # -----------------------------------------------------------------------------
@@ -456,7 +456,7 @@ def open_lines(source: Source) -> TableBlanks:
 # in the file of the pool may be what a system says, and is left out unless it is asked for.
 # -----------------------------------------------------------------------------
 
-Blanks = ColumnBlanks | TableBlanks
+Blanks = _ColumnBlanks | _TableBlanks
 _WRITTEN = "columns (CoNLL), JSON lines with spans or with tokens and tags, tables (CSV, TSV, JSON)"
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 
@@ -485,12 +485,12 @@ def open_blanks(
     opened = open_input(path, options)
     columns = [str(column) for column in pool.reading.columns]
     if form in ("columns", "conllu"):
-        blanks: Blanks = open_columns(opened, keep, is_output=bool(same))
+        blanks: Blanks = _open_columns(opened, keep, is_output=bool(same))
     elif form == "table":
-        blanks = open_table(opened, keep, columns, tags=pool.task == "entities")
+        blanks = _open_table(opened, keep, columns, tags=pool.task == "entities")
         blanks = _with_parts(blanks, pool, opened)
     elif form in ("jsonl", "rows"):
-        blanks = open_objects(opened, keep, tagged=form == "rows")
+        blanks = _open_objects(opened, keep, tagged=form == "rows")
     else:
         raise InputError(
             f"is {FORMATS[form].title}, which no sample is written as; expected the text of the "
@@ -522,18 +522,18 @@ def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
     return open_input(path, options).kind
 
 
-def _lines(path: Path | str, pool: Pool, *, is_output: bool) -> TableBlanks:
+def _lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
     if is_output:
         raise InputError(
             "holds labels and no texts; expected the texts of the pool, one per line, or a table",
             path,
         )
-    blanks = open_lines(load(path, encoding=pool.reading.encoding))
+    blanks = _open_lines(load(path, encoding=pool.reading.encoding))
     _same_number(blanks, pool, str(path), "lines")
     return blanks
 
 
-def _with_parts(blanks: TableBlanks, pool: Pool, opened: Input) -> TableBlanks:
+def _with_parts(blanks: _TableBlanks, pool: Pool, opened: Input) -> _TableBlanks:
     """The unit that was read of every row, where rows are tokens or items of units."""
     side: Any = pool.sides[0]
     if pool.task == "entities":
@@ -558,10 +558,10 @@ def _with_parts(blanks: TableBlanks, pool: Pool, opened: Input) -> TableBlanks:
 
 def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
     """Refuse a pool of another text than the outputs have."""
-    _same_number(blanks, pool, name, "rows" if isinstance(blanks, TableBlanks) else "sentences")
+    _same_number(blanks, pool, name, "rows" if isinstance(blanks, _TableBlanks) else "sentences")
     side: Any = pool.sides[0]
     text = side.text if pool.task == "entities" else side.aligned
-    if isinstance(blanks, ColumnBlanks):
+    if isinstance(blanks, _ColumnBlanks):
         if isinstance(text, Text):
             align(blanks.text, text, by=pool.reading.align_by)
         return
@@ -612,9 +612,9 @@ def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
     if written.get("format") == "columns":
         shape = layout(source)
         codes, values = column_of(shape, -1)
-        blank = [code for code, value in enumerate(values) if value == BLANK.encode()]
+        blank = [code for code, value in enumerate(values) if value == _BLANK.encode()]
         return int(np.isin(codes, blank).sum())
-    _, _, names, rows = rows_of_table(source)
+    _, _, names, rows = _rows_of_table(source)
     column = written.get("column")
     if column not in names:
         return len(rows)

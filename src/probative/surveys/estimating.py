@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class _Survey:
     """A pool, its design, and what is right in the units that were drawn.
 
     Attributes
@@ -62,7 +62,7 @@ class Survey:
     answers: Annotated
     draw: Draw
 
-    def project(self, metric: str, options: EstimateOptions) -> Projected:
+    def project(self, metric: str, options: EstimateOptions) -> _Projected:
         """What is known of the pool in one metric."""
         rows = self.design.units.number
         scores = PoolScores.of(
@@ -75,7 +75,7 @@ class Survey:
             judge=self.judge,
             disputed=self.pool.disputed[rows],
         )
-        return Projected(self, scores, options)
+        return _Projected(self, scores, options)
 
     @cached_property
     def judge(self) -> Judge | None:
@@ -118,7 +118,7 @@ class Survey:
 
 
 @dataclass(frozen=True, eq=False)
-class Projected:
+class _Projected:
     """Scores and differences of a pool in one metric.
 
     Attributes
@@ -131,7 +131,7 @@ class Projected:
         The choices.
     """
 
-    survey: Survey
+    survey: _Survey
     scores: PoolScores
     options: EstimateOptions
 
@@ -335,7 +335,7 @@ def estimate(
     done, answers = read_draws(known, pool, [annotated, *more])
     out = say_what_is_out(known, done)
     known = known.first(done)
-    survey = Survey(
+    survey = _Survey(
         known, pool, answers, Draw.of(known.units.stratum, [own.size for own in known.strata])
     )
     compared = compared_metrics(answers.matched, metric, "micro")
@@ -390,7 +390,7 @@ def _source(judge: Any) -> SystemSource:
     return SystemSource("judge", str(judge) if is_path(judge) else None, fingerprint(judge))
 
 
-def _compared(found: Projected, name: str, n_systems: int) -> list[EstimatedDifference]:
+def _compared(found: _Projected, name: str, n_systems: int) -> list[EstimatedDifference]:
     """Each system and the first, with p-values adjusted where there are several."""
     gaps = [found.difference(0, k, name) for k in range(1, n_systems)]
     if len(gaps) < 2:

@@ -53,7 +53,7 @@ _REFUSED = {
 }
 
 
-def check_choices(reading: ReadingOptions) -> ReadingOptions:
+def _check_choices(reading: ReadingOptions) -> ReadingOptions:
     """The same choices, if they mean something here."""
     usual = ReadingOptions()
     for name, why in _REFUSED.items():
@@ -63,7 +63,7 @@ def check_choices(reading: ReadingOptions) -> ReadingOptions:
     return check_reading(own)
 
 
-def options_of(choices: ReadingOptions) -> HowToRead:
+def _options_of(choices: ReadingOptions) -> HowToRead:
     """How readers are told to read an output, not an answer."""
     return replace(
         how_to_read(choices),
@@ -72,7 +72,7 @@ def options_of(choices: ReadingOptions) -> HowToRead:
     )
 
 
-def read_sides(
+def _read_sides(
     given: Sequence[Any], options: HowToRead, choices: ReadingOptions, *, judged: bool = False
 ) -> list[Annotations]:
     """All outputs, and at last what a judge says, if there is one, read in the same way."""
@@ -101,7 +101,7 @@ def read_sides(
             )
         if sides and task_of(side) != task_of(sides[0]):
             raise InputError(
-                f"systems: {usual_name(data, number)} is {task_of(side)}, but the first is "
+                f"systems: {_usual_name(data, number)} is {task_of(side)}, but the first is "
                 f"{task_of(sides[0])}; expected the same"
             )
         sides.append(side)
@@ -110,7 +110,7 @@ def read_sides(
     return sides
 
 
-def positive_of(systems: Sequence[Annotations], choices: ReadingOptions) -> str | None:
+def _positive_of(systems: Sequence[Annotations], choices: ReadingOptions) -> str | None:
     """The class that counts as "yes": asked for, or told by the labels of all outputs."""
     if choices.positive is not None or choices.only:
         return None if choices.positive is None else str(choices.positive)
@@ -119,7 +119,7 @@ def positive_of(systems: Sequence[Annotations], choices: ReadingOptions) -> str 
     return found if any(found in side.names for side in labels) else None
 
 
-def usual_name(given: Any, number: int) -> str:
+def _usual_name(given: Any, number: int) -> str:
     """What a system is called after its file, or after its place."""
     return short_name(given) if is_path(given) else f"system {number + 1}"
 
@@ -129,7 +129,7 @@ def usual_name(given: Any, number: int) -> str:
 # -----------------------------------------------------------------------------
 
 
-def confidence_of(
+def _confidence_of(
     scores: Any,
     outputs: Sequence[Any],
     systems: Sequence[Annotations],
@@ -186,7 +186,7 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-def with_confidence(pool: Pool, numbers: Floats) -> Pool:
+def _with_confidence(pool: Pool, numbers: Floats) -> Pool:
     """The pool, with what is to be expected of the confidences of its rows."""
     part = _part_of_rows(pool.matched, len(numbers))
     if part is None:
@@ -250,7 +250,7 @@ _IN_COLUMNS = ("columns", "conllu", "table", "rows")  # formats of which a colum
 
 
 @dataclass(frozen=True, eq=False)
-class JudgeCounts:
+class _JudgeCounts:
     """What the counts of every unit would be if a judge were right.
 
     Attributes
@@ -294,7 +294,7 @@ class Pool:
     reading: ReadingOptions
     probability: Floats | None = None
     doubt: Floats | None = None
-    judge: JudgeCounts | None = None
+    judge: _JudgeCounts | None = None
     judged: Matched | None = None
 
     @property
@@ -421,19 +421,19 @@ def read_pool(
     judge
         Another output, whose opinion on every unit is not to be trusted, but of use.
     """
-    choices = check_choices(reading)
+    choices = _check_choices(reading)
     if by == _ITEM:
         choices = replace(choices, unit_column=None)
-    options = options_of(choices)
+    options = _options_of(choices)
     everybody = [*outputs, *([] if judge is None else [judge])]
-    sides = read_sides(everybody, options, choices, judged=judge is not None)
+    sides = _read_sides(everybody, options, choices, judged=judge is not None)
     systems = sides[: len(outputs)]
-    choices = replace(choices, task=task_of(systems[0]), positive=positive_of(systems, choices))
-    called = name_systems(names, [usual_name(given, i) for i, given in enumerate(outputs)])
+    choices = replace(choices, task=task_of(systems[0]), positive=_positive_of(systems, choices))
+    called = name_systems(names, [_usual_name(given, i) for i, given in enumerate(outputs)])
     matched = _match(systems[0], systems, called, choices)
     pool = Pool(matched, tuple(systems), _unit(matched, by), choices)
     if scores is not None:
-        pool = with_confidence(pool, confidence_of(scores, outputs, systems, options))
+        pool = _with_confidence(pool, _confidence_of(scores, outputs, systems, options))
     if judge is not None:
         judged = _match(sides[-1], systems, called, choices)
         pool = replace(pool, judge=_judge_counts(pool, judged), judged=judged)
@@ -470,7 +470,7 @@ def read_again(
     third = None if design.judge is None else _same(design.judge, judge, folder)
     return read_pool(
         found,
-        reading=reading_of(design),
+        reading=_reading_of(design),
         names=design.systems,
         by=None if design.unit in ("sentence", "unit") else design.unit,
         judge=third,
@@ -497,7 +497,7 @@ def outputs_of(systems: Any, design: Design) -> list[Any] | None:
     return list(systems)
 
 
-def reading_of(design: Design) -> ReadingOptions:
+def _reading_of(design: Design) -> ReadingOptions:
     """How the outputs of a design are read."""
     return ReadingOptions.of(design.reading)
 
@@ -569,9 +569,9 @@ def _unit(matched: Matched, by: str | None) -> str:
     raise InputError(f"by: {shown(by)} is no unit of these outputs; expected {listed}")
 
 
-def _judge_counts(pool: Pool, judged: Matched) -> JudgeCounts:
+def _judge_counts(pool: Pool, judged: Matched) -> _JudgeCounts:
     """The counts of every unit, if the judge were right."""
     by = "document" if pool.unit == "document" else "sentence"
     counts = [judged.items.counts(number, by=by) for number in range(len(pool.names))]
     found = np.stack([np.asarray(own.tp, dtype=np.float64) for own in counts])
-    return JudgeCounts(found, np.asarray(counts[0].tp + counts[0].fn, dtype=np.float64))
+    return _JudgeCounts(found, np.asarray(counts[0].tp + counts[0].fn, dtype=np.float64))

@@ -63,7 +63,7 @@ _DESIGN = ".design.json"
 
 
 @dataclass(frozen=True, eq=False)
-class Opinions:
+class _Opinions:
     """What else is said of the units of the pool."""
 
     pilot: Any
@@ -71,14 +71,14 @@ class Opinions:
     judge: Any
 
 
-def reason_of(size: int, drawn: int, least: int, why: str) -> str:
+def _reason_of(size: int, drawn: int, least: int, why: str) -> str:
     """Why a stratum gives so many units."""
     if drawn == size:
         return "all"
     return "least" if drawn == least else why
 
 
-def targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
+def _targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
     """The files that will be written, none of which is there yet, but a design to be extended."""
     path = Path(to)
     beside = path.with_name(path.stem + _DESIGN) if design is None else design
@@ -94,7 +94,7 @@ def targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
     return {"sample": path, "design": beside}
 
 
-def write_both(content: bytes, design: Design, files: Mapping[str, Path]) -> None:
+def _write_both(content: bytes, design: Design, files: Mapping[str, Path]) -> None:
     """Write the units and then the design; without the one the other is not left, either."""
     sample_file, design_file = files["sample"], files["design"]
     if not create_whole(sample_file, content):
@@ -193,7 +193,7 @@ def extend(
     given: Any,
     outputs: list[Any],
     options: SampleOptions,
-    third: Opinions,
+    third: _Opinions,
     names: Sequence[str] | None,
     to: Path | str | None,
 ) -> Sampled:
@@ -258,7 +258,7 @@ def _extend(
     path: Path | None,
     outputs: list[Any],
     options: SampleOptions,
-    third: Opinions,
+    third: _Opinions,
     to: Path | str | None,
 ) -> Sampled:
     """Draw more units into a design that nobody else is extending."""
@@ -270,7 +270,7 @@ def _extend(
             f"add: {add}, but {left:,} of the {old.pool.units:,} {old.unit}s are left; expected at "
             f"most that"
         )
-    files = None if to is None else targets_of(to, path)
+    files = None if to is None else _targets_of(to, path)
     pool = read_again(old, folder, outputs=outputs or None, judge=third.judge, scores=third.scores)
     notes: list[str] = []
     evidence = evidence_of_judge(pool)
@@ -283,7 +283,7 @@ def _extend(
         blanks = _same_corpus(old, pool, folder, outputs)
     told = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
     if files is not None and blanks is not None:
-        write_both(encoded(blanks, pool, told.units), new, files)
+        _write_both(encoded(blanks, pool, told.units), new, files)
     return told
 
 
@@ -315,7 +315,7 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
     looked_at = [
         own
         if k == n0 and own.why in ("all", "least")
-        else replace(own, why=reason_of(own.size, int(k), 0 if k == n0 else int(low), basis))
+        else replace(own, why=_reason_of(own.size, int(k), 0 if k == n0 else int(low), basis))
         for own, k, n0, low in zip(looked_at, drawn, before, least, strict=True)
     ]
     return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
@@ -335,7 +335,7 @@ def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> B
     return open_blanks(path, pool, outputs or of_design, old.written.get("keep", ()))
 
 
-UNITS = ("sentence", "document", "unit", "item")
+_UNITS = ("sentence", "document", "unit", "item")
 _FEWEST = 2  # units from which anything can be said
 
 
@@ -432,7 +432,7 @@ def sample(
             "size": None if size is None else whole_number("size", size, least=_FEWEST),
             "add": None if add is None else whole_number("add", add),
             "goal": None if goal is None else one_of("goal", goal, GOALS),
-            "by": None if by is None else one_of("by", by, UNITS),
+            "by": None if by is None else one_of("by", by, _UNITS),
             "keep": columns_of("keep", list(keep) if isinstance(keep, tuple) else keep),
             "level": open_probability("level", level),
             "rng": whole_number("rng", rng, least=0, most=2**32 - 1),
@@ -441,7 +441,7 @@ def sample(
         beside=("names", "pilot", "scores", "judge", "to"),
     )
     given, names = _by_name([s for s in (systems, *more) if s is not None], names)
-    third = Opinions(pilot, scores, judge)
+    third = _Opinions(pilot, scores, judge)
     if add is not None:
         return extend(pool, given, options, third, names, to)
     if isinstance(pool, Design):
@@ -479,7 +479,7 @@ def _draw(
     corpus: Any,
     outputs: list[Any],
     options: SampleOptions,
-    third: Opinions,
+    third: _Opinions,
     names: Sequence[str] | None,
     to: Path | str | None,
 ) -> Sampled:
@@ -487,7 +487,7 @@ def _draw(
     if size is None:
         raise InputError("size: missing; expected how many units to annotate")
     goal = _goal(options.goal, len(outputs))
-    files = None if to is None else targets_of(to)
+    files = None if to is None else _targets_of(to)
     pool = read_pool(
         outputs,
         reading=options,
@@ -515,7 +515,7 @@ def _draw(
             own.key,
             len(own.units),
             int(k),
-            reason_of(len(own.units), int(k), int(low), expected.why),
+            _reason_of(len(own.units), int(k), int(low), expected.why),
             expected.spread(own.units),
             expected.beside(own.units),
         )
@@ -545,7 +545,7 @@ def _draw(
     )
     told = tell(design, expected, options, pool.facts, files, [*_own_notes(pool, blanks), *notes])
     if files is not None and blanks is not None:
-        write_both(encoded(blanks, pool, told.units), design, files)
+        _write_both(encoded(blanks, pool, told.units), design, files)
     return told
 
 

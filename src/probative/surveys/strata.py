@@ -40,7 +40,7 @@ _GOOD_PART = 0.1  # of the score: what such strata may hold of it
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class _Layer:
     """A stratum before anything is drawn.
 
     Attributes
@@ -56,7 +56,7 @@ class Layer:
     units: NDArray[np.intp]
 
 
-def layers_of(pool: Pool, expected: Expected, size: int) -> list[Layer]:
+def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
     """Part the units of a pool by what the systems return, and by how sure they are.
 
     Where most of the spread lies in units of many items, as documents are, all are parted by how
@@ -83,7 +83,7 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[Layer]:
     return _shortest([usual, *_by_number(pool, expected, size // LEAST)], expected, size)
 
 
-def _patterns(pool: Pool) -> list[Layer]:
+def _patterns(pool: Pool) -> list[_Layer]:
     """Strata by who returns what, those that are empty left out."""
     if pool.is_single and pool.matched.positive is not None:
         code, names = _answers(pool)
@@ -95,7 +95,7 @@ def _patterns(pool: Pool) -> list[Layer]:
     else:
         code, names = _disputes(pool)
     return [
-        Layer(name, key, np.flatnonzero(code == number))
+        _Layer(name, key, np.flatnonzero(code == number))
         for number, (name, key) in enumerate(names)
         if (code == number).any()
     ]
@@ -157,7 +157,7 @@ def _has_long_units(units: NDArray[np.intp], pool: Pool, expected: Expected) -> 
     return own > rest and bool(np.ptp(_number(pool)[0][units]))
 
 
-def _by_number(pool: Pool, expected: Expected, most: int) -> Iterator[list[Layer]]:
+def _by_number(pool: Pool, expected: Expected, most: int) -> Iterator[list[_Layer]]:
     """The ways to part all units by how many items they have, between parts of equal spread."""
     number, what = _number(pool)
     every = np.arange(pool.n_units)
@@ -170,7 +170,7 @@ def _by_number(pool: Pool, expected: Expected, most: int) -> Iterator[list[Layer
             if min(map(len, parts)) >= LEAST:
                 names = [_range_of_items(number[own], what) for own in parts[:-1]]
                 names.append(f"{number[parts[-1]].min()} or more items {what}")
-                yield [*map(Layer, names, names, parts)]
+                yield [*map(_Layer, names, names, parts)]
 
 
 def _range_of_items(number: Ints, what: str) -> str:
@@ -178,7 +178,7 @@ def _range_of_items(number: Ints, what: str) -> str:
     return f"{counted(high, 'item') if low == high else f'{low} to {high} items'} {what}"
 
 
-def _shortest(ways: list[list[Layer]], expected: Expected, size: int) -> list[Layer]:
+def _shortest(ways: list[list[_Layer]], expected: Expected, size: int) -> list[_Layer]:
     """The way that promises the shortest interval beside one stratum of all units.
 
     It is to do so even if units differ half as much as is guessed: the guess of long units is
@@ -189,7 +189,7 @@ def _shortest(ways: list[list[Layer]], expected: Expected, size: int) -> list[La
     return min([whole, *ways], key=lambda way: (_foretold(way, expected, size) / beside).max())
 
 
-def _foretold(layers: list[Layer], expected: Expected, size: int) -> NDArray[np.float64]:
+def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np.float64]:
     """How far limits will be from the estimate, as guessed and if units differ half as much.
 
     As `estimate` sets them: no less than if half a unit more of every stratum had gone wrong as a
@@ -227,7 +227,7 @@ def _limits(
     return np.unique(ranked[units[np.minimum(places, len(units) - 1)]])
 
 
-def _cut(pool: Pool, mirrored: list[Layer]) -> list[Layer]:
+def _cut(pool: Pool, mirrored: list[_Layer]) -> list[_Layer]:
     """Parts of strata with equal sums of sqrt(p(1 - p)), by confidence or by doubt.
 
     Mirror images are cut in the same places and stay neighbours; units of the same confidence stay
@@ -245,7 +245,7 @@ def _cut(pool: Pool, mirrored: list[Layer]) -> list[Layer]:
         own = ranked[units[part[units] == number]]
         words = f"{what} {_range(own.min(), own.max())}"
         layers += [
-            Layer(f"{layer.name}, {words}", f"{layer.key}, {words}", kept)
+            _Layer(f"{layer.name}, {words}", f"{layer.key}, {words}", kept)
             for layer in mirrored
             if len(kept := layer.units[part[layer.units] == number])
         ]
@@ -256,7 +256,7 @@ def _range(low: float, high: float) -> str:
     return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
 
 
-def _joined(layers: list[Layer], expected: Expected, most: int) -> list[Layer]:
+def _joined(layers: list[_Layer], expected: Expected, most: int) -> list[_Layer]:
     """Neighbours joined until no stratum is too small, and there are not too many.
 
     Mirror images are joined with each other first: neither has another neighbour without it.
@@ -284,10 +284,10 @@ def _joined(layers: list[Layer], expected: Expected, most: int) -> list[Layer]:
     return layers
 
 
-def _both(one: Layer, other: Layer) -> Layer:
+def _both(one: _Layer, other: _Layer) -> _Layer:
     units = np.sort(np.concatenate([one.units, other.units]))
     key = one.key if one.key == other.key else f"{one.key}; {other.key}"
-    return Layer(f"{one.name}; {other.name}", key, units)
+    return _Layer(f"{one.name}; {other.name}", key, units)
 
 
 def draw_numbers(
@@ -372,7 +372,7 @@ _FAR = 20.0  # how many times the usual one the doubt in a unit counts for at mo
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class _Evidence:
     """What is known of annotated units, or what a judge says of all.
 
     Attributes
@@ -426,7 +426,7 @@ class Expected:
     n_goals: int
     scale: float
     observed: Floats | None
-    evidence: Evidence | None
+    evidence: _Evidence | None
     why: str
     reach: Floats
 
@@ -468,7 +468,7 @@ class Expected:
         return float(np.sqrt(every[: self.n_goals].mean()))
 
 
-def expect(pool: Pool, goal: str, evidence: Evidence | None = None) -> Expected:
+def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected:
     """What is to be expected of every unit of a pool.
 
     Parameters
@@ -531,7 +531,7 @@ def _contrasts(
     return np.stack([*pairs, *scores]) * scale, len(pairs), scale
 
 
-def _chances(pool: Pool, evidence: Evidence | None) -> Floats:
+def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
     """The probability that each item which somebody returns is right."""
     says = pool.matched.items.says
     if pool.probability is not None and not pool.all_classes and pool.matched.positive is not None:
@@ -548,7 +548,7 @@ def _chances(pool: Pool, evidence: Evidence | None) -> Floats:
     return np.asarray(right)
 
 
-def _missed(pool: Pool, evidence: Evidence | None) -> Floats:
+def _missed(pool: Pool, evidence: _Evidence | None) -> Floats:
     """How many items are expected in every unit that nobody returns."""
     if pool.all_classes:
         return np.zeros(pool.n_units)
@@ -588,7 +588,7 @@ def _relative(doubt: Floats) -> Floats:
 
 def evidence_of_pilot(
     pool: Pool, pilot: Any, drawn: Ints | None = None
-) -> tuple[Evidence, list[str]]:
+) -> tuple[_Evidence, list[str]]:
     """Read annotated units, find them in the pool, and count what is right in them.
 
     Parameters
@@ -638,7 +638,7 @@ def evidence_of_pilot(
     return _evidence(matched, units, "pilot"), notes
 
 
-def evidence_of_judge(pool: Pool) -> Evidence | None:
+def evidence_of_judge(pool: Pool) -> _Evidence | None:
     """What a judge says of all units; None without one."""
     return None if pool.judged is None else _evidence(pool.judged, pool.unit_of_part, "judge")
 
@@ -713,7 +713,7 @@ def _text_of(side: Any) -> Text | None:
     return side.aligned if isinstance(side.aligned, Text) else None
 
 
-def _evidence(matched: Matched, unit_of_part: Any, source: str) -> Evidence:
+def _evidence(matched: Matched, unit_of_part: Any, source: str) -> _Evidence:
     """What is right among what systems return, unit by unit."""
     items = matched.items
     units, unit = np.unique(unit_of_part, return_inverse=True)
@@ -725,7 +725,7 @@ def _evidence(matched: Matched, unit_of_part: Any, source: str) -> Evidence:
 
     everyone, anyone = items.says.all(axis=0), items.says.any(axis=0)
     right = items.answer
-    return Evidence(
+    return _Evidence(
         units.astype(np.int64),
         number(right & everyone),
         number(right & anyone & ~everyone),

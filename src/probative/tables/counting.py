@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from probative.tables.engines import Frame
 
 
-ON_NULL = ("error", "drop", "negative")
+_ON_NULL = ("error", "drop", "negative")
 _MOST_CELLS = 1_000_000  # kinds of rows: more are no labels
 _MOST_KINDS = 2_000_000  # kinds of units that leave an engine
 _FINENESS = 4.0  # bins per standard deviation of a number of items, at first
@@ -117,7 +117,7 @@ def count_table(
         Whether to look for a label that says "yes".
     """
     asked = _check(gold, systems, by, unit, parameters)
-    one_of("on_null", on_null, ON_NULL)
+    one_of("on_null", on_null, _ON_NULL)
     flag("overall", overall)
     source = chosen(opened(frame), {**asked.groups, **asked.units, **asked.labels})
     counted = _Counted(source, asked, on_null)
@@ -407,7 +407,7 @@ def _listed(names: Sequence[str]) -> str:
 # `tally`: a table of any library, of any size, to counts.
 # -----------------------------------------------------------------------------
 
-Tally = Counts | PairedCounts
+_Tally = Counts | PairedCounts
 
 
 def tally(
@@ -422,7 +422,7 @@ def tally(
     unit: str | None = None,
     positive: object = None,
     on_null: str = "error",
-) -> Tally | dict[Hashable, Tally | dict[str, Tally]] | dict[str, Tally] | Tallied:
+) -> _Tally | dict[Hashable, _Tally | dict[str, _Tally]] | dict[str, _Tally] | Tallied:
     """Count a table in the engine that holds it: one aggregate query, and only counts leave it.
 
     Parameters
@@ -503,9 +503,9 @@ def tally(
         warnings.warn(TallyWarning(note), stacklevel=2)
     if systems is not None:
         return table
-    count: Callable[..., Tally] = table.counts if pred is not None else table.paired
+    count: Callable[..., _Tally] = table.counts if pred is not None else table.paired
 
-    def of_group(group: Hashable) -> Tally | dict[str, Tally]:
+    def of_group(group: Hashable) -> _Tally | dict[str, _Tally]:
         if table.positive is not None:
             return count(group=group)
         return {label: count(group=group, label=label) for label in table.labels}

@@ -58,7 +58,7 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     try:
         there = list(frame.collect_schema().names())
     except Exception as error:
-        raise failure(error) from None
+        raise _failure(error) from None
     for parameter, name in columns.values():
         if not isinstance(name, str):
             raise InputError(f"{parameter}: {shown(name)}; expected the name of a column")
@@ -101,7 +101,7 @@ def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Seq
     except InputError:
         raise
     except Exception as error:
-        raise failure(error, frame) from None
+        raise _failure(error, frame) from None
 
 
 def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
@@ -129,13 +129,13 @@ def _plain(column: Any, is_date: bool) -> Any:
     return column.tolist()
 
 
-def failure(error: Exception, frame: Frame | None = None) -> InputError:
+def _failure(error: Exception, frame: Frame | None = None) -> InputError:
     """What an engine says went wrong, in one line."""
     message = told(error)
     if frame is not None and frame.implementation.is_dask():  # which names no files
         import narwhals as nw
 
-        path = broken_file(nw.to_native(frame))
+        path = _broken_file(nw.to_native(frame))
         message = message if path is None else f"{path}: {message}"
     return InputError(f"the table could not be counted: {message}")
 
@@ -206,7 +206,7 @@ def _line(text: str) -> str:
     return ""
 
 
-def broken_file(frame: Any) -> str | None:
+def _broken_file(frame: Any) -> str | None:
     """The first Parquet file of a Dask frame that cannot be opened.
 
     Parameters

@@ -112,7 +112,7 @@ def count_units(
     if fineness is None:
         return merge_units(by_unit, keys, [*names, "lost"])
 
-    return merge_alike(by_unit, keys, len(columns) - 1, fineness)
+    return _merge_alike(by_unit, keys, len(columns) - 1, fineness)
 
 
 def sum_units(rows: Frame, keys: list[str], names: list[str]) -> Frame:
@@ -416,7 +416,7 @@ def _parts(systems: int) -> dict[str, nw.Expr]:
     }
 
 
-def merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float) -> Frame:
+def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float) -> Frame:
     """Merge units that nearly agree: how many there are of each kind, and their sums.
 
     Parameters

@@ -35,7 +35,7 @@ def sentences_of_groups(
     """What to say about one pair: where it is decided, how much groups vary, and warnings."""
     metrics = {c.metric for group in groups for c in group.comparisons or ()}
     said = [_decided(summary, whole, named=len(metrics) > 1), *_untested(summary)]
-    said += spread_sentences(summary.heterogeneity)
+    said += _spread_sentences(summary.heterogeneity)
     if "reversal" in summary.disagreements:
         said.append(_reversal(summary))
     if "mixed" in summary.disagreements:
@@ -50,7 +50,9 @@ def words_of_disagreement(summary: GroupSummary) -> str | None:
     if not summary.disagreements:
         return None
     if "mixed" in summary.disagreements:
-        why = f"better in {listed_groups(summary.better)}, worse in {listed_groups(summary.worse)}"
+        why = (
+            f"better in {_listed_groups(summary.better)}, worse in {_listed_groups(summary.worse)}"
+        )
     elif "reversal" in summary.disagreements:
         why = "all of them point the other way (Simpson's paradox)"
     else:
@@ -58,7 +60,7 @@ def words_of_disagreement(summary: GroupSummary) -> str | None:
     return f"the groups disagree: {why}"
 
 
-def listed_groups(names: Sequence[str]) -> str:
+def _listed_groups(names: Sequence[str]) -> str:
     """The names of groups as a sentence tells them, the first few of many."""
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
@@ -71,7 +73,7 @@ def _decided(s: GroupSummary, whole: Comparison, *, named: bool) -> str:
     if not s.better and not s.worse:
         return f"{head}: in none is a difference between {s.b} and {s.a} decided ({tests})."
     parts = [
-        f"{word} than {s.a} in {len(names)} ({listed_groups(names)})"
+        f"{word} than {s.a} in {len(names)} ({_listed_groups(names)})"
         for word, names in (("better", s.better), ("worse", s.worse))
         if names
     ]
@@ -89,7 +91,7 @@ def _untested(s: GroupSummary) -> list[str]:
     return [f"{counted(untested, 'group')} {holds} nothing that a test could find: {what}."]
 
 
-def spread_sentences(h: Heterogeneity | None, parts: str = "groups") -> list[str]:
+def _spread_sentences(h: Heterogeneity | None, parts: str = "groups") -> list[str]:
     """Whether differences vary over groups, or other parts, more than chance makes them."""
     if h is None:
         return []
@@ -129,8 +131,8 @@ def _why(s: GroupSummary) -> str:
 
 def _mixed(s: GroupSummary) -> str:
     return (
-        f"Warning: the groups disagree. {s.b} is better than {s.a} in {listed_groups(s.better)} "
-        f"and worse in {listed_groups(s.worse)}: which of the two is better depends on the group, "
+        f"Warning: the groups disagree. {s.b} is better than {s.a} in {_listed_groups(s.better)} "
+        f"and worse in {_listed_groups(s.worse)}: which of the two is better depends on the group, "
         f"and the overall difference ({signed_points(s.difference)}) holds for this mixture alone."
     )
 
@@ -169,7 +171,7 @@ def sentences_of_datasets(result: DatasetComparisons) -> tuple[str, ...]:
     said = [_counted(result), _mean(result)]
     if result.pooled is not None:
         said.append(_pooled(result, result.pooled))
-    return (*said, *_disagreement(result), *spread_sentences(result.heterogeneity, "data sets"))
+    return (*said, *_disagreement(result), *_spread_sentences(result.heterogeneity, "data sets"))
 
 
 def _counted(r: DatasetComparisons) -> str:
@@ -194,7 +196,7 @@ def _count(r: DatasetComparisons, count: DatasetCount) -> str:
     how = "" if count.bonferroni == most else " if the data sets are independent of each other"
     if count.bonferroni not in (0, most):
         how += f", on at least {count.bonferroni} whatever their dependence"
-    which = f": {listed_groups(count.datasets)}" if count.datasets else ""
+    which = f": {_listed_groups(count.datasets)}" if count.datasets else ""
     named = f"; Holm's method names {len(count.datasets)}{which}"
     return (
         f"{count.system} is better than {other} on {least} of {counted(n, 'data set')}{how}{named}"
@@ -230,7 +232,7 @@ def _disagreement(r: DatasetComparisons) -> list[str]:
     if r.better.datasets and r.worse.datasets:
         said.append(
             f"Warning: the data sets disagree. {r.b} is better on "
-            f"{listed_groups(r.better.datasets)} and worse on {listed_groups(r.worse.datasets)}: "
+            f"{_listed_groups(r.better.datasets)} and worse on {_listed_groups(r.worse.datasets)}: "
             f"no average tells which to take."
         )
     if r.pooled is not None and r.pooled.difference * r.mean.difference < 0:

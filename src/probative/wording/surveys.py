@@ -33,7 +33,9 @@ def estimate_summary(estimate: Estimate) -> str:
     first = f"Estimated for {where} from {e.labelled:,} labelled ones"
     if e.worth is None or isnan(e.worth):
         return first
-    return f"{first}, which tell {_estimated_goal(e)} about as well as {worth_words(e.worth)} would"
+    return (
+        f"{first}, which tell {_estimated_goal(e)} about as well as {_worth_words(e.worth)} would"
+    )
 
 
 def certain_verdict(gap: EstimatedDifference) -> str:
@@ -48,7 +50,7 @@ def certain_verdict(gap: EstimatedDifference) -> str:
     return f"{better} is better than {worse} on this pool, by {size} points ({scores})."
 
 
-def worth_words(worth: float) -> str:
+def _worth_words(worth: float) -> str:
     """How many random labels that is."""
     return f"{round(worth):,} random ones"
 

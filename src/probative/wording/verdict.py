@@ -95,10 +95,10 @@ def strength(comparison: Comparison) -> str | None:
     """
     if no_verdict(comparison) or _disagreement(comparison):
         return None
-    return named_strength(_better(comparison)[1], pvalue_of(comparison))
+    return _named_strength(_better(comparison)[1], pvalue_of(comparison))
 
 
-def named_strength(likely: float, pvalue: float) -> str | None:
+def _named_strength(likely: float, pvalue: float) -> str | None:
     """Return the word for evidence of this probability and p-value, or None if it is too weak."""
     for word, least, most in STRENGTHS:
         if likely >= least and pvalue <= most:
@@ -142,7 +142,8 @@ def _evidence(c: Comparison) -> str:
         return f"The evidence that {better} is better{_beyond(c)} is {word}: {_figures(c)}."
     if c.rope > 0 and pvalue_of(c) <= SIGNIFICANT:
         return (
-            f"There is {named_strength(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}), "
+            f"There is {_named_strength(1.0, pvalue_of(c))} evidence of a difference "
+            f"({tested(c)}), "
             f"but not that it exceeds {region(c.rope)}: {_chance(c)}."
         )
     aside = " (the interval does not allow for the number of comparisons)" if _spared(c) else ""
@@ -163,7 +164,8 @@ def _equivalence(c: Comparison) -> str:
     within = f"P(the difference is at most {region(c.rope)}) {equals(c.p_equivalent)}"
     if _shown(c):
         return (
-            f"There is {named_strength(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}), "
+            f"There is {_named_strength(1.0, pvalue_of(c))} evidence of a difference "
+            f"({tested(c)}), "
             f"but for practical purposes they are equivalent: {within}."
         )
     return f"For practical purposes they are equivalent: {within}."
@@ -173,8 +175,8 @@ def _disagreement(c: Comparison) -> str:
     """What the signs of a difference say, where they do not say the same."""
     interval, cut = f"the {100 * c.level:g} % interval", 1 - c.level
     # the interval is not adjusted for the number of comparisons: nor is the p-value beside it
-    adjusted = "" if c.p_adjusted is None else f", adjusted {small_pvalue(c.p_adjusted)}"
-    pvalue = f"p {small_pvalue(c.pvalue, cut)} by {c.by}{_student(c)}{adjusted}"
+    adjusted = "" if c.p_adjusted is None else f", adjusted {_small_pvalue(c.p_adjusted)}"
+    pvalue = f"p {_small_pvalue(c.pvalue, cut)} by {c.by}{_student(c)}{adjusted}"
     test = f"a difference at the {100 * cut:.4g} % level ({pvalue})"
     chance = f"{_chance(c)}."
     if _leaves_out_zero(c) and not _passes(c):
@@ -212,10 +214,10 @@ def _spared(c: Comparison) -> bool:
 
 
 def _better(c: Comparison) -> tuple[str, float]:
-    return better_looking(c, c.a, c.b)
+    return _better_looking(c, c.a, c.b)
 
 
-def better_looking(c: Comparison | BayesTest, a: str, b: str) -> tuple[str, float]:
+def _better_looking(c: Comparison | BayesTest, a: str, b: str) -> tuple[str, float]:
     """Return the system that scores higher, and the probability that it is better."""
     if c.difference == 0:
         return max((b, c.p_b_better), (a, c.p_a_better), key=lambda pair: pair[1])
@@ -238,8 +240,8 @@ def _chance(c: Comparison) -> str:
 def tested(c: Comparison) -> str:
     """Name the p-value that decides, and what was exchanged."""
     if c.p_adjusted is not None:
-        return f"adjusted p {small_pvalue(c.p_adjusted)} by {c.by}"
-    return f"p {small_pvalue(c.pvalue)} by {c.by}{_student(c)}"
+        return f"adjusted p {_small_pvalue(c.p_adjusted)} by {c.by}"
+    return f"p {_small_pvalue(c.pvalue)} by {c.by}{_student(c)}"
 
 
 def _student(c: Comparison) -> str:
@@ -247,7 +249,7 @@ def _student(c: Comparison) -> str:
     cuts = (1 - c.level, *(most for _, _, most in STRENGTHS))
     if not any(c.pvalue <= cut * (1 + 1e-9) < c.p_unit for cut in cuts):
         return ""
-    return f", Student's p {small_pvalue(c.p_unit, *cuts)}"
+    return f", Student's p {_small_pvalue(c.p_unit, *cuts)}"
 
 
 def _outlook(c: Comparison) -> str:
@@ -299,14 +301,14 @@ def why_by_unit(
         more, less = names if returned[0] > returned[1] else names[::-1]
         times = f"{many / few:.2f} times as many as {less}"
         why = f"the systems return different amounts: {more} {times}"
-    exchanged, student = map(small_pvalue, pvalues)
+    exchanged, student = map(_small_pvalue, pvalues)
     return (
         f"{why}; the exchange test alone (p {exchanged}) would overstate the evidence, so "
         f"Student's p by {unit} decides (p {student})"
     )
 
 
-def small_pvalue(pvalue: float, *limits: float) -> str:
+def _small_pvalue(pvalue: float, *limits: float) -> str:
     """Three decimals, or as many as it takes to tell it from a limit that it does not meet."""
     if pvalue < 0.001:
         return "< 0.001"
@@ -331,7 +333,7 @@ def limit(value: float) -> str:
 # out 0.
 # -----------------------------------------------------------------------------
 
-NOTABLE = 2  # a sentence names a fold design effect above this
+_NOTABLE = 2  # a sentence names a fold design effect above this
 HYPOTHESES = (
     "H0: B's score is at most A's. H1: B's score is higher. Likelier hypothesis: the one with the "
     "higher probability, which the test of Wang and Li accepts, however close the two are. The "
@@ -357,7 +359,7 @@ def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
     better, likely, word = _bayes_verdict_evidence(test, a, b)
     beyond = f" by more than {region(test.rope)}" if test.rope > 0 else ""
     chance = f"P({better} better{beyond}) {equals(likely)}"
-    any_difference = named_strength(1.0, _tail(test))
+    any_difference = _named_strength(1.0, _tail(test))
     if _equivalent(test):
         said = (
             f"for practical purposes they are equivalent: P(the difference is at most "
@@ -383,8 +385,8 @@ def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
 
 def _bayes_verdict_evidence(test: BayesTest, a: str, b: str) -> tuple[str, float, str | None]:
     """Return the model that looks better, the probability that it is, and the word for that."""
-    better, likely = better_looking(test, a, b)
-    return better, likely, named_strength(likely, _tail(test))
+    better, likely = _better_looking(test, a, b)
+    return better, likely, _named_strength(likely, _tail(test))
 
 
 def _tail(test: BayesTest) -> float:
@@ -414,7 +416,7 @@ def training_sentence(test: BayesTest, published: BayesTest | None = None) -> st
             f"{name}: the training variance cannot be measured here (a fold without a score, or "
             f"folds that are all alike) and is not allowed for."
         )
-    if effect <= NOTABLE:
+    if effect <= _NOTABLE:
         return None
     sentence = (
         f"{name}: the differences of the folds vary {number(effect, 1)} times as much as their "
@@ -452,7 +454,7 @@ def model_remarks(comparison: ModelComparison) -> list[str]:
 # The two claims are kept apart: what holds for these models need not hold for new runs.
 # -----------------------------------------------------------------------------
 
-FEW_RUNS = 3
+_FEW_RUNS = 3
 _ENOUGH_RUNS = 20  # with so many, a failure in one run of ten hardly stays unseen: 0.9^20 = 0.12
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -545,7 +547,7 @@ def _cautions(runs: Sequence[RunScores]) -> list[str]:
                 f"({metric_name(worse.metric)} {points(worse.best, 1)} against "
                 f"{points(better.worst, 1)}): one run of each could have told the opposite."
             )
-    few = [one for one in runs if 1 < len(one) < FEW_RUNS]
+    few = [one for one in runs if 1 < len(one) < _FEW_RUNS]
     if few:
         names = " and ".join(one.system for one in few)
         has = f"has {said_runs(2)}" if len(few) == 1 else f"have {said_runs(2)} each"
@@ -579,7 +581,8 @@ def ceiling_sentence(c: Ceiling) -> str:
         return f"{c.system} and {c.second} cannot be compared: {name} is undefined for one of them."
     figures = (
         f"({name} {points(c.score, 1)} against {points(c.second_score, 1)}; {100 * c.level:g} % "
-        f"interval of the difference {limit(c.low)} to {limit(c.high)}; p {small_pvalue(c.pvalue)} "
+        f"interval of the difference {limit(c.low)} to {limit(c.high)}; "
+        f"p {_small_pvalue(c.pvalue)} "
         f"by {c.by})"
     )
     settled = c.pvalue <= SIGNIFICANT and (c.low > 0 or c.high < 0)

@@ -50,7 +50,7 @@ _FINER = np.sqrt(2.0)
 _MARGIN = 4.0  # standard deviations below which the beginning of the integral does not matter
 
 
-class Points(NamedTuple):
+class _Points(NamedTuple):
     """Where K is looked at, along the last axis but one; the nodes have the last."""
 
     k: Array
@@ -60,14 +60,14 @@ class Points(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GaussShare:
+class _GaussShare:
     """K by a Gauss-Jacobi rule, for few cases."""
 
     a: float
     b: float
     points: int
 
-    def over(self, begin: Array, power: float) -> Points:
+    def over(self, begin: Array, power: float) -> _Points:
         """Points from log odds `begin` on, where the integrand rises like this power."""
         start, room = (special.expit(sign * begin[:, None, :]) for sign in (1, -1))
         x, rest, weight = (
@@ -77,16 +77,16 @@ class GaussShare:
         scale = special.betaln(power + 1, self.b) - special.betaln(self.a, self.b)
         # Beta(a, b) over what the rule is made for
         fixed = self.b * np.log(room) + (scale + np.log(weight) - power * np.log(x))
-        return Points(k, room * rest, x / k, np.exp((self.a - 1) * np.log(k) + fixed))
+        return _Points(k, room * rest, x / k, np.exp((self.a - 1) * np.log(k) + fixed))
 
-    def whole(self) -> Points:
+    def whole(self) -> _Points:
         """Points for all of K."""
         x, rest, weight = (column[:, None] for column in gauss_jacobi(self.a, self.b, self.points))
-        return Points(x, rest, np.ones_like(x), weight)
+        return _Points(x, rest, np.ones_like(x), weight)
 
 
 @dataclass(frozen=True)
-class SteppedShare:
+class _SteppedShare:
     """K by a trapezoid rule on the scale of log odds."""
 
     a: Array
@@ -99,7 +99,7 @@ class SteppedShare:
     sd: float
 
     @classmethod
-    def of(cls, a: float, b: float, drop: float) -> SteppedShare:
+    def of(cls, a: float, b: float, drop: float) -> _SteppedShare:
         """Work out where the variate lies; the steps resolve its density."""
         shapes = np.array(a), np.array(b)
         sd = float(log_odds.spread(*shapes))
@@ -108,7 +108,7 @@ class SteppedShare:
         step = 1 / np.sqrt(1 + sd**2)
         return cls(*shapes, drop, float(step), _EVEN, float(low), float(high), sd)
 
-    def refined(self) -> SteppedShare:
+    def refined(self) -> _SteppedShare:
         """The same with steps that are shorter by a factor of √2, and equal over a longer way."""
         return replace(self, step=self.step / _FINER, even=self.even * _FINER)
 
@@ -122,7 +122,7 @@ class SteppedShare:
         """Where the integral begins at the lowest: what lies below does not matter."""
         return self.low - _MARGIN * self.sd
 
-    def over(self, begin: Array, least: Array) -> Points:
+    def over(self, begin: Array, least: Array) -> _Points:
         """Points from log odds `begin` on, the least of them at t; steps are equal in t.
 
         Log odds are begin + sd·softplus(t).
@@ -139,7 +139,7 @@ class SteppedShare:
         rate = rate * self.sd * np.where(t >= 0, 1.0, small) / (1 + small)
         mass = np.exp(log_odds.log_pdf(self.a, self.b, y)) * rate
         ahead = -np.expm1((begin - start)[:, None, :] - beyond)
-        return Points(special.expit(y), special.expit(-y), ahead, mass)
+        return _Points(special.expit(y), special.expit(-y), ahead, mass)
 
     def _steps(self, first: Array, last: Array, centre: Array) -> tuple[Array, Array]:
         """Points for a trapezoid rule from first to last, along a new axis, and their distances.
@@ -192,7 +192,7 @@ _NEVER = 1e6  # log odds
 _LEAST = 1e-300
 
 
-class Coefficients(NamedTuple):
+class _Coefficients(NamedTuple):
     """What the difference is made of, at every node; see above."""
 
     alike: Array  # of M in both denominators
@@ -205,19 +205,19 @@ class Coefficients(NamedTuple):
     down_a: Array
     down_b: Array
 
-    def swapped(self) -> Coefficients:
+    def swapped(self) -> _Coefficients:
         """The same with A and B exchanged."""
         alike, up1, up2, down1, down2, up_a, up_b, down_a, down_b = self
-        return Coefficients(alike, down1, down2, up1, up2, down_b, down_a, up_b, up_a)
+        return _Coefficients(alike, down1, down2, up1, up2, down_b, down_a, up_b, up_a)
 
 
 @dataclass(frozen=True)
-class Discordance:
+class _Discordance:
     """Differences d >= 0, averaged over K, V and the nodes of the other shares."""
 
-    at: Coefficients
+    at: _Coefficients
     weight: Array  # of the nodes; columns of it give as many averages
-    size: GaussShare | SteppedShare  # K
+    size: _GaussShare | _SteppedShare  # K
     won: TailTable  # V
 
     def tail(self, d: Array, *, density: bool = False) -> tuple[Array, Array]:
@@ -258,10 +258,10 @@ class Discordance:
 
     def _points(
         self, d: Array, begin: Array, gain: Array, *, density: bool
-    ) -> Callable[[slice], Points]:
+    ) -> Callable[[slice], _Points]:
         """Where K is looked at, for some of the nodes."""
         size = self.size
-        if isinstance(size, GaussShare):
+        if isinstance(size, _GaussShare):
             if np.all(d == 0):
                 whole = size.whole()
                 return lambda _: whole
@@ -271,7 +271,7 @@ class Discordance:
         return lambda some: size.over(begin[:, some], least[:, some])
 
     def _first(
-        self, d: Array, begin: Array, gain: Array, size: SteppedShare, *, density: bool
+        self, d: Array, begin: Array, gain: Array, size: _SteppedShare, *, density: bool
     ) -> Array:
         """The t from which on the integrand matters, where the integral begins at K's own pace.
 
@@ -289,7 +289,7 @@ class Discordance:
         return np.asarray(np.fmin(np.log(odds) - most, -size.drop / float(b)))
 
     def _probability_given(
-        self, d: Array, at: list[Array], points: Points, gain: Array, *, density: bool
+        self, d: Array, at: list[Array], points: _Points, gain: Array, *, density: bool
     ) -> tuple[Array, ...]:
         """P(B - A > d) given K at every node, and the density."""
         k, m, ahead, _ = points
@@ -318,7 +318,7 @@ class Discordance:
         return above, np.where(np.isfinite(dens), dens, 0.0)
 
 
-def _least_odds(at: Coefficients, d: Array) -> tuple[Array, Array]:
+def _least_odds(at: _Coefficients, d: Array) -> tuple[Array, Array]:
     """Log odds of K from which on B - A exceeds d where V is 1.
 
     These solve square·x² + linear·x = constant; also returned is constant/x.
@@ -428,13 +428,13 @@ class TailTable:
 # -----------------------------------------------------------------------------
 
 if TYPE_CHECKING:
-    Share = GaussShare | SteppedShare
+    Share = _GaussShare | _SteppedShare
 
 
 _TOLERANCE = 1e-9
 _STEPS = 1e-9  # error that the points of K may leave
 # error that they may leave while nodes are chosen: of Gauss rules it is smooth, of steps it is not
-_SKETCH = {GaussShare: 1e-4, SteppedShare: 1e-8}
+_SKETCH = {_GaussShare: 1e-4, _SteppedShare: 1e-8}
 _DEAR = 500  # points of K, with which nodes are not chosen if fewer are about right
 _DROP = _log_odds.DROP  # exp(-36) of what is integrated over K is left out
 _REFINEMENTS, _REFINEMENTS_ALONE = 5, 16  # of the steps of K, and where nothing else is averaged
@@ -607,8 +607,8 @@ class PairedPosterior(Outcomes):
 class _Law:
     """The distribution of B minus A."""
 
-    b_above: Discordance
-    a_above: Discordance
+    b_above: _Discordance
+    a_above: _Discordance
     error: float
 
     def beyond(self, d: Array) -> Array:
@@ -714,7 +714,7 @@ class _Shares:
         sizes = self._sizes(probes, _DROP, _STEPS)
         size = next((one for one, error in sizes if error <= _SKETCH[type(one)]), sizes[-1][0])
         if size.points > _DEAR:
-            size, _ = self._coarsest(sizes, _SKETCH[GaussShare])
+            size, _ = self._coarsest(sizes, _SKETCH[_GaussShare])
 
         def averages(parts: Sequence[Nodes]) -> Array:
             return self._at(Nodes.joined(parts), size).beyond(probes)
@@ -753,7 +753,7 @@ class _Shares:
         few = self._few()
         found: list[tuple[Share, float]] = []
         if self.others and self.discordant[0] <= _FEW_CASES:
-            sizes = [GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
+            sizes = [_GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
             values = [self._tails_and_density(few, sizes[0], probes)]
             for finer in sizes[1:]:
                 values.append(self._tails_and_density(few, finer, probes))
@@ -781,9 +781,9 @@ class _Shares:
 
     def _stepped(
         self, few: Nodes, probes: Array, drop: float, tolerance: float
-    ) -> list[tuple[SteppedShare, float]]:
+    ) -> list[tuple[_SteppedShare, float]]:
         """K with ever shorter steps."""
-        sizes = [SteppedShare.of(*self.discordant, drop)]
+        sizes = [_SteppedShare.of(*self.discordant, drop)]
         values = [self._at(few, sizes[0]).beyond(probes)]
         for _ in range(_REFINEMENTS if self.others else _REFINEMENTS_ALONE):
             sizes.append(sizes[-1].refined())
@@ -800,8 +800,8 @@ class _Shares:
         at = self._coefficients(nodes)
         b_won, a_won = self._won
         return _Law(
-            Discordance(at, nodes.weight, size, b_won),
-            Discordance(at.swapped(), nodes.weight, size, a_won),
+            _Discordance(at, nodes.weight, size, b_won),
+            _Discordance(at.swapped(), nodes.weight, size, a_won),
             error,
         )
 
@@ -809,16 +809,16 @@ class _Shares:
     def _won(self) -> tuple[TailTable, TailTable]:
         return TailTable(*self.won), TailTable(*self.won[::-1])
 
-    def _coefficients(self, nodes: Nodes) -> Coefficients:
+    def _coefficients(self, nodes: Nodes) -> _Coefficients:
         if not self.others:
-            return Coefficients(*[np.ones(1)] * 9)
+            return _Coefficients(*[np.ones(1)] * 9)
         hit, false, miss = self.weights
         (case_1, case_3, right), (case_2, case_0, wrong) = nodes.share[:3], nodes.rest[:3]
         if len(nodes.share) == 4:
             wrong = wrong * (false * nodes.share[3] + miss * nodes.rest[3])
         against_a = false * case_1 + miss * case_2
         against_b = false * case_3 + miss * case_0
-        return Coefficients(
+        return _Coefficients(
             alike=hit * right + wrong,
             up1=hit * (right * against_a + wrong * case_2),
             up2=hit * case_2 * against_a,

@@ -34,10 +34,10 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(14)
 _RATIO_SUMS_CHUNK = 2**10  # points handled at once: their waves stay in the processor's cache
 
 
-class Alike:
+class _Alike:
     """Both ratios on the same side of 1: the larger log ratio is z more than the smaller."""
 
-    def __init__(self, smaller: RatioAbove, larger: RatioAbove, sign: float, waves: Waves):
+    def __init__(self, smaller: _RatioAbove, larger: _RatioAbove, sign: float, waves: _Waves):
         self._smaller, self._larger, self._sign = smaller, larger, sign
         self._frequency = waves.frequency
         # the hits turn one way, the false alarms the other
@@ -88,10 +88,10 @@ class Alike:
         return found
 
 
-class Apart:
+class _Apart:
     """The ratios on different sides of 1: their log ratios add up to z."""
 
-    def __init__(self, hits: RatioAbove, alarms: RatioAbove, waves: Waves):
+    def __init__(self, hits: _RatioAbove, alarms: _RatioAbove, waves: _Waves):
         self._hits, self._alarms = hits, alarms
         self._waves = waves
         turn = alarms.shift(waves.frequency) - hits.shift(waves.frequency)
@@ -185,14 +185,14 @@ def _runs(which: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return start, which[start]
 
 
-def _complex_waves(ratio: RatioAbove, sign: float) -> Complex:
+def _complex_waves(ratio: _RatioAbove, sign: float) -> Complex:
     """What the polynomials of δ make of each frequency."""
     waves = ratio.waves.astype(complex)
     waves[1::2] *= sign * 1j
     return np.asarray(waves)
 
 
-def _waves_at(ratio: RatioAbove, log_zeta: Array, sign: float) -> Complex:
+def _waves_at(ratio: _RatioAbove, log_zeta: Array, sign: float) -> Complex:
     """The characteristic function of δ times the density, a row for each frequency."""
     averages = ratio.pieces.at(log_zeta.ravel()).T
     found = np.empty((ratio.waves.shape[1], averages.shape[1]), dtype=complex)
@@ -207,16 +207,16 @@ def _waves_at(ratio: RatioAbove, log_zeta: Array, sign: float) -> Complex:
 # A piece whose series has not died away is halved. What the last coefficients leave is the error.
 # -----------------------------------------------------------------------------
 
-TERMS = 24  # of a series
+_TERMS = 24  # of a series
 _PIECEWISE_CHUNK = 2**11  # points handled at once: they stay in the processor's cache
-_ANGLES = np.pi * (np.arange(TERMS) + 0.5) / TERMS
+_ANGLES = np.pi * (np.arange(_TERMS) + 0.5) / _TERMS
 _POINTS = np.cos(_ANGLES)
-_TO_SERIES = np.cos(np.outer(np.arange(TERMS), _ANGLES)) * 2 / TERMS
+_TO_SERIES = np.cos(np.outer(np.arange(_TERMS), _ANGLES)) * 2 / _TERMS
 _TO_SERIES[0] /= 2
 
 
 @dataclass(frozen=True)
-class Pieces:
+class _Pieces:
     """Series on the pieces between the edges; each column of a series is a function."""
 
     edges: Array
@@ -230,7 +230,7 @@ class Pieces:
         edges: Array,
         tolerance: float,
         halvings: int,
-    ) -> Pieces:
+    ) -> _Pieces:
         """Halve the pieces until all series have died away to the tolerance.
 
         The function is given points, and returns a row for each.
@@ -242,7 +242,7 @@ class Pieces:
             if not waiting:
                 break
             points = np.concatenate([(a + b) / 2 + (b - a) / 2 * _POINTS for a, b in waiting])
-            values = function(points).reshape(len(waiting), TERMS, -1)
+            values = function(points).reshape(len(waiting), _TERMS, -1)
             again = []
             for (a, b), value in zip(waiting, values, strict=True):
                 series = _TO_SERIES @ value
@@ -266,7 +266,7 @@ class Pieces:
             all_inside = np.flatnonzero(which == i)
             for first in range(0, len(all_inside), _PIECEWISE_CHUNK):
                 inside = all_inside[first : first + _PIECEWISE_CHUNK]
-                polynomials = chebyshev(self._scaled(i, flat[inside]), TERMS)
+                polynomials = _chebyshev(self._scaled(i, flat[inside]), _TERMS)
                 values[inside] = polynomials.T @ series[:, :width]
         return values.reshape(*x.shape, width)
 
@@ -275,7 +275,7 @@ class Pieces:
         return np.asarray((2 * x - a - b) / (b - a))
 
 
-def chebyshev(x: Array, terms: int) -> Array:
+def _chebyshev(x: Array, terms: int) -> Array:
     """Chebyshev polynomials at x, a row for each degree."""
     rows = np.empty((terms, len(x)))
     rows[0], rows[1] = 1.0, x
@@ -289,14 +289,14 @@ def chebyshev(x: Array, terms: int) -> Array:
     return rows
 
 
-def integral_to_end(series: NDArray[Any]) -> NDArray[Any]:
+def _integral_to_end(series: NDArray[Any]) -> NDArray[Any]:
     """The series of the integral from x to 1, which has a term more."""
-    padded = np.zeros((TERMS + 2, series.shape[1]), dtype=series.dtype)
-    padded[:TERMS] = series
+    padded = np.zeros((_TERMS + 2, series.shape[1]), dtype=series.dtype)
+    padded[:_TERMS] = series
     padded[0] *= 2
-    degree = np.arange(1, TERMS + 1)[:, None]
-    found = np.zeros((TERMS + 1, series.shape[1]), dtype=series.dtype)
-    found[1:] = (padded[2:] - padded[:TERMS]) / (2 * degree)
+    degree = np.arange(1, _TERMS + 1)[:, None]
+    found = np.zeros((_TERMS + 1, series.shape[1]), dtype=series.dtype)
+    found[1:] = (padded[2:] - padded[:_TERMS]) / (2 * degree)
     found[0] = -found[1:].sum(axis=0)
     return found
 
@@ -335,7 +335,7 @@ _NARROW = 7.0  # standard deviations from 0, from which on the peak gets its own
 
 
 @dataclass(frozen=True)
-class Waves:
+class _Waves:
     """The frequencies at which characteristic functions are wanted, and how much they matter."""
 
     frequency: Array
@@ -347,14 +347,14 @@ class Waves:
         return float(self.frequency[1])
 
 
-def mean_and_variance(both: float, only_a: float, only_b: float) -> tuple[float, float]:
+def _mean_and_variance(both: float, only_a: float, only_b: float) -> tuple[float, float]:
     """Of the log ratio, as far as it is linear."""
     a, b = both + only_a, both + only_b
     shared = both * (1 / b - 1 / a) ** 2
     return float(np.log(b / a)), only_b / b**2 + only_a / a**2 + shared
 
 
-def places_to_look(low: float, high: float, mean: float, sd: float) -> Array:
+def _places_to_look(low: float, high: float, mean: float, sd: float) -> Array:
     """Logarithms of numbers: evenly between the limits, and about the mean."""
     about = mean + sd * np.arange(-9, 10, 1.5)
     about = about[(about > np.exp(low)) & (about < np.exp(high))]
@@ -362,7 +362,7 @@ def places_to_look(low: float, high: float, mean: float, sd: float) -> Array:
     return np.asarray(grid[np.append(True, np.diff(grid) > 1e-9)])
 
 
-def edges_between(low: float, high: float, mean: float, sd: float) -> Array:
+def _edges_between(low: float, high: float, mean: float, sd: float) -> Array:
     """Edges of pieces on a scale of logarithms: short about a peak, longer towards 0."""
     edges = [high]
     if mean > _NARROW * sd:
@@ -375,19 +375,19 @@ def edges_between(low: float, high: float, mean: float, sd: float) -> Array:
     return np.array([low, *edges[::-1]])
 
 
-class RatioAbove:
+class _RatioAbove:
     """The part of the log ratio's distribution above 0, of gamma variates with these shapes."""
 
-    def __init__(self, both: float, only_a: float, only_b: float, waves: Waves):
+    def __init__(self, both: float, only_a: float, only_b: float, waves: _Waves):
         self._shapes = both, only_a, only_b
         self._constant = -special.betaln(only_a, both) - special.betaln(only_b, both + only_a)
         share = special.betainccinv(only_b, both + only_a, _BEYOND)
         most = min(np.log1p(share / (1 - share)), _LARGEST) if share < 1 else _LARGEST
         fall = min(1.0, only_a + only_b)
-        mean, variance = mean_and_variance(both, only_a, only_b)
+        mean, variance = _mean_and_variance(both, only_a, only_b)
         spread = mean, float(np.sqrt(variance))
         low, high = max(np.log(most) + np.log(_LEFT_OUT) / fall - 1, _LEAST), np.log(most)
-        grid = places_to_look(low, high, *spread)
+        grid = _places_to_look(low, high, *spread)
         delta, weight = self._rule(grid)
         kept = np.flatnonzero(weight.sum(axis=1) > _LEFT_OUT)
         self.empty = not len(kept)
@@ -395,8 +395,8 @@ class RatioAbove:
             return
         low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, len(grid) - 1)]
         self._fix_polynomials(delta[weight > 1e-15 * weight.max()], waves)
-        self.pieces = Pieces.fit(
-            self._averages, edges_between(low, high, *spread), _RATIO_TOLERANCE, _HALVINGS
+        self.pieces = _Pieces.fit(
+            self._averages, _edges_between(low, high, *spread), _RATIO_TOLERANCE, _HALVINGS
         )
 
     @cached_property
@@ -404,17 +404,17 @@ class RatioAbove:
         """The probability of a log ratio above 0."""
         if self.empty:
             return 0.0
-        sign = (-1.0) ** np.arange(TERMS + 1)
+        sign = (-1.0) ** np.arange(_TERMS + 1)
         halves = np.diff(self.pieces.edges) / 2
         series = zip(self.pieces.series, halves, strict=True)
-        return float(sum(half * (sign @ integral_to_end(one[:, :1]))[0] for one, half in series))
+        return float(sum(half * (sign @ _integral_to_end(one[:, :1]))[0] for one, half in series))
 
     @cached_property
     def edges(self) -> Array:
         """The edges of the pieces, as values of ζ."""
         return np.exp(self.pieces.edges)
 
-    def _fix_polynomials(self, delta: Array, waves: Waves) -> None:
+    def _fix_polynomials(self, delta: Array, waves: _Waves) -> None:
         """Where δ lies, and of which degree its polynomials must be."""
         low, high = float(delta.min()), float(delta.max())
         margin = (high - low) / 10
@@ -549,11 +549,11 @@ class PrecisionLaw:
         grid = _Grid.of(cells)
         self._grid = grid
         rest = grid.waves
-        hits = RatioAbove(a4, a0, a2, rest), RatioAbove(a4, a2, a0, rest)
-        alarms = RatioAbove(a5, a1, a3, rest), RatioAbove(a5, a3, a1, rest)
+        hits = _RatioAbove(a4, a0, a2, rest), _RatioAbove(a4, a2, a0, rest)
+        alarms = _RatioAbove(a5, a1, a3, rest), _RatioAbove(a5, a3, a1, rest)
         (up, var_up), (down, var_down) = (
-            mean_and_variance(a4, a0, a2),
-            mean_and_variance(a5, a1, a3),
+            _mean_and_variance(a4, a0, a2),
+            _mean_and_variance(a5, a1, a3),
         )
         power = min(1.0, a0 + a1 + a2 + a3)
         mean, sd = up - down, float(np.sqrt(var_up + var_down))
@@ -640,7 +640,7 @@ class PrecisionLaw:
 class _Grid:
     """Frequencies, and the places of W, less log(n_T/n_F), at which it is summed up."""
 
-    waves: Waves
+    waves: _Waves
     factor: Complex  # the characteristic function of log(T/F), of all of either, and the weights
     place: Array
 
@@ -666,7 +666,7 @@ class _Grid:
         factor = np.exp(_log_gamma_ratio(true, frequency) + _log_gamma_ratio(false, -frequency))
         factor *= step / np.pi
         factor[0] /= 2
-        waves = Waves(frequency, np.exp(decay(frequency)))
+        waves = _Waves(frequency, np.exp(decay(frequency)))
         return cls(waves, factor, np.linspace(low, high, size))
 
     @property
@@ -682,7 +682,7 @@ def _width_of_a_step(cells: Sequence[float]) -> float:
     may have an edge, as gamma variates of small shapes do, which the other part alone rounds off.
     """
     a0, a1, a2, a3, a4, a5 = cells[:6]
-    hits, alarms = mean_and_variance(a4, a0, a2), mean_and_variance(a5, a1, a3)
+    hits, alarms = _mean_and_variance(a4, a0, a2), _mean_and_variance(a5, a1, a3)
     z, sd = abs(hits[0] - alarms[0]), np.sqrt(min(hits[1], alarms[1]))
     return float(sd / min(1.0, max(z, sd)))
 
@@ -723,23 +723,23 @@ class _Side:
     def __init__(
         self,
         grid: _Grid,
-        hits_up: RatioAbove,
-        hits_down: RatioAbove,
-        alarms_up: RatioAbove,
-        alarms_down: RatioAbove,
+        hits_up: _RatioAbove,
+        hits_down: _RatioAbove,
+        alarms_up: _RatioAbove,
+        alarms_down: _RatioAbove,
         mean: float,
         sd: float,
         power: float,
     ):
         self._grid, self._power = grid, power
-        self._terms: list[Alike | Apart] = []
+        self._terms: list[_Alike | _Apart] = []
         if not (hits_up.empty or alarms_up.empty):
-            self._terms.append(Alike(alarms_up, hits_up, -1.0, grid.waves))
+            self._terms.append(_Alike(alarms_up, hits_up, -1.0, grid.waves))
         if not (hits_down.empty or alarms_down.empty):
-            self._terms.append(Alike(hits_down, alarms_down, 1.0, grid.waves))
+            self._terms.append(_Alike(hits_down, alarms_down, 1.0, grid.waves))
         if not (hits_up.empty or alarms_down.empty):
-            self._terms.append(Apart(hits_up, alarms_down, grid.waves))
-        self._pieces: Pieces | None = None
+            self._terms.append(_Apart(hits_up, alarms_down, grid.waves))
+        self._pieces: _Pieces | None = None
         most = max((term.most for term in self._terms), default=0.0)
         if most:
             self._tabulate(most, mean, sd)
@@ -747,25 +747,25 @@ class _Side:
     def _tabulate(self, most: float, mean: float, sd: float) -> None:
         high = np.log(most)
         low = min(high, np.log(max(abs(mean), sd))) - _REACH
-        grid = places_to_look(low, high, mean, sd)
+        grid = _places_to_look(low, high, mean, sd)
         kept = np.flatnonzero(sum(term.total(grid) for term in self._terms) > _LEFT_OUT)
         if not len(kept):
             return
         low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, len(grid) - 1)]
-        edges = edges_between(low, high, mean, sd)
-        pieces = Pieces.fit(self._wave_parts, edges, _LAW_TOLERANCE, _HALVINGS)
+        edges = _edges_between(low, high, mean, sd)
+        pieces = _Pieces.fit(self._wave_parts, edges, _LAW_TOLERANCE, _HALVINGS)
         turns = np.exp(-1j * np.outer(self._grid.waves.frequency, self._grid.place))
         self._density = [np.real(series @ turns) for series in pieces.series]
-        sign = (-1.0) ** np.arange(TERMS + 1)
+        sign = (-1.0) ** np.arange(_TERMS + 1)
         self._beyond: list[Array] = []
         right = np.zeros(len(self._grid.place))
         for series, half in list(zip(self._density, np.diff(pieces.edges) / 2, strict=True))[::-1]:
-            integral = integral_to_end(series) * half
+            integral = _integral_to_end(series) * half
             integral[0] += right
             right = sign @ integral
             self._beyond.insert(0, integral)
         # below the pieces the density is a power of z
-        self._lowest = sign[:TERMS] @ self._density[0]
+        self._lowest = sign[:_TERMS] @ self._density[0]
         self._all = right + self._lowest / self._power
         self._pieces, self.error = pieces, pieces.error
         self.mass = float(self._all.sum() * self._grid.step)
@@ -803,7 +803,7 @@ class _Side:
             at = np.nonzero(which == i)
             if len(at[0]):
                 x = (2 * log_z[at] - edges[i] - edges[i + 1]) / (edges[i + 1] - edges[i])
-                polynomials = chebyshev(x, TERMS + 1)
+                polynomials = _chebyshev(x, _TERMS + 1)
                 value[at] = np.einsum("ij,ij->j", polynomials, beyond[:, at[1]])
                 if density:
                     rate[at] = np.einsum("ij,ij->j", polynomials[:-1], slope[:, at[1]])

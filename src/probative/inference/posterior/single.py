@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # The posterior of a score whose odds are those of a Beta variate, up to a factor.
 # -----------------------------------------------------------------------------
 
-KINDS = ("equal-tailed", "highest-density")
+_KINDS = ("equal-tailed", "highest-density")
 
 # Tables handled at once where each needs dozens or hundreds of numbers.
 _CHUNK = 1024
@@ -160,7 +160,7 @@ class Posterior:
             interval; it reaches the end of the scale where the density is highest there.
         """
         level = open_probability("level", level)
-        if one_of("kind", kind, KINDS) == "equal-tailed":
+        if one_of("kind", kind, _KINDS) == "equal-tailed":
             tail = (1 - level) / 2
             return self.ppf(tail), self.isf(tail)
         return self._highest_density(level)
@@ -331,7 +331,7 @@ def plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class _Mixture:
     """Log odds of Beta(a, b) plus a shift that takes a value with each weight.
 
     All arrays have the shifts along their last axis; a and b have length 1 there. The
@@ -343,15 +343,15 @@ class Mixture:
     shift: Array
     weight: Array
 
-    def mirrored(self) -> Mixture:
+    def mirrored(self) -> _Mixture:
         """Change the sign of the log odds: successes and failures exchanged."""
-        return Mixture(self.b, self.a, -self.shift, self.weight)
+        return _Mixture(self.b, self.a, -self.shift, self.weight)
 
-    def take(self, which: NDArray[np.bool_]) -> Mixture:
+    def take(self, which: NDArray[np.bool_]) -> _Mixture:
         """Some of the tables; a single table serves for all."""
         if len(self.a) == 1:
             return self
-        return Mixture(self.a[which], self.b[which], self.shift[which], self.weight[which])
+        return _Mixture(self.a[which], self.b[which], self.shift[which], self.weight[which])
 
     def spread(self) -> Array:
         """Standard deviation."""
@@ -435,7 +435,7 @@ class Mixture:
 _NEAR = 1e-6  # a search tells a flat top from its surroundings no better
 
 
-class FBetaPosterior(Posterior):
+class _FBetaPosterior(Posterior):
     """F-beta: an average of posteriors like that of F1, over the kinds of the errors.
 
     Parameters
@@ -452,9 +452,9 @@ class FBetaPosterior(Posterior):
         self.fp, self.fn = np.broadcast_arrays(fp, fn)
         self.beta = beta
 
-    def __getitem__(self, index: Any) -> FBetaPosterior:
+    def __getitem__(self, index: Any) -> _FBetaPosterior:
         """Return the posterior of some of the tables."""
-        return FBetaPosterior(self.a[index], self.fp[index], self.fn[index], self.beta)
+        return _FBetaPosterior(self.a[index], self.fp[index], self.fn[index], self.beta)
 
     def log_odds_logpdf(self, y: Array) -> Array:
         """Return the log density of the score's log odds."""
@@ -533,17 +533,17 @@ class FBetaPosterior(Posterior):
         low, high = self.a < 1, self.b < 1
         return plain(np.select([low & high, low, high], [np.nan, 0.0, 1.0], inner))
 
-    def _flat(self, shape: tuple[int, ...]) -> FBetaPosterior:
+    def _flat(self, shape: tuple[int, ...]) -> _FBetaPosterior:
         if shape == self.shape and len(shape) == 1:
             return self
         tp, fp, fn = (np.broadcast_to(x, shape).ravel() for x in (self.a, self.fp, self.fn))
-        return FBetaPosterior(tp, fp, fn, self.beta)
+        return _FBetaPosterior(tp, fp, fn, self.beta)
 
     def _smallest_shape(self) -> Array:
         return np.asarray(np.minimum(self.fp, self.fn))
 
     @cached_property
-    def _mixture(self) -> Mixture:
+    def _mixture(self) -> _Mixture:
         """What the score's log odds are, given each possible share of misses among the errors."""
         gain = self.beta**2 - 1
         steepest = special.logit(1 / (1 + self.beta))
@@ -554,10 +554,10 @@ class FBetaPosterior(Posterior):
             finest = _log_odds.spread(self.a, self.b) / slope
         odds, weight = _log_odds.rule(self.fn, self.fp, finest)
         weighed = special.expit(-odds) + self.beta**2 * special.expit(odds)
-        return Mixture(self.a[..., None], self.b[..., None], np.log(self.factor / weighed), weight)
+        return _Mixture(self.a[..., None], self.b[..., None], np.log(self.factor / weighed), weight)
 
     def _quantile(self, below: Array, above: Array) -> Array:
-        def solve(part: FBetaPosterior, below: Array, above: Array) -> tuple[Array]:
+        def solve(part: _FBetaPosterior, below: Array, above: Array) -> tuple[Array]:
             mixture = part._mixture
             upper = above < below
             # the lower tail of the mirror image is the upper tail
@@ -949,7 +949,7 @@ class CompositePosterior(Posterior):
         """
         level = open_probability("level", level)
         tail = (1 - level) / 2
-        if one_of("kind", kind, KINDS) == "equal-tailed":
+        if one_of("kind", kind, _KINDS) == "equal-tailed":
             return self.ppf(tail), self.isf(tail)
         limits = np.array([_shortest(one, level) for one in self.tables])
         low, high = (plain(column.reshape(self.shape)) for column in limits.T)
@@ -1115,7 +1115,7 @@ def posterior(
     if isinstance(score, Composite):
         return CompositePosterior(metric, [x + prior for x in score.cells(counts)])
     if score.depends_on_beta:
-        return FBetaPosterior(counts.tp + prior, counts.fp + prior, counts.fn + prior, beta)
+        return _FBetaPosterior(counts.tp + prior, counts.fp + prior, counts.fn + prior, beta)
     share = score.share()
     if share is None:
         raise InputError(f"metric: {metric} has no posterior; its errors weigh differently")
