@@ -21,8 +21,6 @@ from probative.inference.rank import (
     best_and_mean_rank,
     dispute,
     evidence_of_units,
-    jackknife_covariance,
-    jackknife_moves,
     leaderboard,
     pair_errors,
     rank_sets,
@@ -31,6 +29,7 @@ from probative.inference.rank import (
     tie_letters,
     tiers,
 )
+from probative.inference.units import jackknife_covariance, leave_one_out
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -294,10 +293,14 @@ def test_the_covariance_is_that_of_leaving_out_units():
         [[(x[k].sum() - x[k, i]) / (y[k].sum() - y[k, i]) for i in range(30)] for k in range(3)]
     )
     expected = np.cov(without, bias=True) * 29  # (n-1)/n times the sum over n units
-    assert jackknife_covariance(x, y, number) == pytest.approx(expected, rel=1e-12)
+    assert jackknife_covariance(leave_one_out(x, y, number), number) == pytest.approx(
+        expected, rel=1e-12
+    )
     grouped = table.grouped()
     gx, gy = grouped.contributions("f1")
-    assert jackknife_covariance(gx, gy, grouped.number) == pytest.approx(expected, rel=1e-10)
+    assert jackknife_covariance(
+        leave_one_out(gx, gy, grouped.number), grouped.number
+    ) == pytest.approx(expected, rel=1e-10)
 
 
 def test_the_quantile_of_independent_scores_is_tukeys():
@@ -320,7 +323,7 @@ def test_the_quantile_lies_between_the_normal_and_sidaks(k, seed, level):
 
 def test_what_is_in_dispute_is_counted_unit_by_unit():
     table = UnitTable.of_counts(draw_systems(4, 40, 3)).grouped()
-    moved = jackknife_moves(*table.contributions("f1"), table.number)
+    moved = leave_one_out(*table.contributions("f1"), table.number)
     each = np.repeat(moved, table.number, axis=1)
     rests_on = dispute(moved, table.number)
     for i, j in combinations(range(4), 2):

@@ -20,7 +20,7 @@ from scipy import special
 
 from probative._validation import open_probability
 from probative.errors import InputError
-from probative.inference.units import ONE_UNIT, student_quantile
+from probative.inference.units import ONE_UNIT, effective_units, student_quantile
 from probative.results import Interval
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
     rows = np.column_stack([own, np.where(paired[:, None], number, 0.0)])[paired]
     units = _added_up(rows, unit[paired])
     size = units[:, 1:].sum(axis=1)
-    freedom = float(size.sum() ** 2 / (size @ size) - 1)
+    freedom = effective_units(size) - 1
     if not freedom > 0:
         return Interval("alpha", _METHOD, level, estimate, -1.0, 1.0, ONE_UNIT, np.nan)
     low, high = _limits(units, freedom, level)

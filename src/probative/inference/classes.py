@@ -17,7 +17,7 @@ from probative.inference.differences import mover
 from probative.inference.planning import UNDEFINED, Pilot, plan_from_pilot
 from probative.inference.posterior.student import StudentPosterior
 from probative.inference.proportions import normal_quantile, wilson
-from probative.inference.rank import Evidence, covariance_of_moves, pair_errors
+from probative.inference.rank import Evidence, pair_errors
 from probative.inference.runs import Runs, Spread, answer_procedures
 from probative.inference.sampled import (
     TIE,
@@ -31,7 +31,12 @@ from probative.inference.sampled import (
     sequential_pvalue,
     sequential_pvalues,
 )
-from probative.inference.units import ONE_UNIT, student_quantile
+from probative.inference.units import (
+    ONE_UNIT,
+    effective_units,
+    jackknife_covariance,
+    student_quantile,
+)
 from probative.metrics import OF_TABLES, score_of_margins, score_of_table, slopes_of_table, span
 from probative.results import Difference, Interval, RandomizationTest
 from probative.results.runs import ModelsAnswer, RunsDifference
@@ -191,7 +196,7 @@ class Worth:
             return cls(None, 1.0, np.inf)
         moved, size = np.bincount(units, moves), np.bincount(units).astype(np.float64)
         moved, size = moved[size > 0], size[size > 0]
-        freedom = float(n**2 / (size @ size) - 1)
+        freedom = effective_units(size) - 1
         if not freedom > 0:
             return cls(np.nan, 1.0, 0.0)
         independent = float(moves @ moves)
@@ -811,7 +816,7 @@ def _worth(
         squares.append(float((moves**2).sum()) / len(own))
         most = max(most, float((moves**2).max(initial=0)))
     n, size = len(units), np.bincount(units).astype(np.float64)
-    freedom = float(n**2 / (size @ size) - 1)
+    freedom = effective_units(size) - 1
     if not freedom > 0:
         return Worth(np.nan, 1.0, 0.0), 0.0
     product = float(means[0] @ means[1])
@@ -907,9 +912,9 @@ def evidence_of_tables(
     for row, i in enumerate(there):
         of_units = np.bincount(units, systems[i].moves(metric), minlength=len(number))
         moves[row] = of_units / number / left
-    covariance = covariance_of_moves(moves, number)
+    covariance = jackknife_covariance(moves, number)
     gaps = np.subtract.outer(estimates[there], estimates[there])
-    freedom = float(number @ size) ** 2 / max(1.0, float(number @ size**2)) - 1
+    freedom = effective_units(size, number) - 1
     sums: Any = _sums_of_units([systems[i] for i in there], units, number) if there else None
 
     def scores(weights: Array) -> Array:

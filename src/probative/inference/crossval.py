@@ -16,7 +16,7 @@ from probative.errors import InputError
 from probative.inference.posterior.clustered import ClusteredPosterior
 from probative.inference.posterior.outcomes import computed
 from probative.inference.posterior.single import posterior
-from probative.inference.units import Dependence, student_quantile
+from probative.inference.units import Dependence, influence, student_quantile
 from probative.metrics import COMPOSITES, PRF, TABLE, Composite, ratio, score
 from probative.results import ScorePosteriors, SignificanceTest
 
@@ -398,8 +398,7 @@ def _influence(kinds: Counts, total: Counts, metric: str, beta: float) -> Any:
         return sum(cell * slope for cell, slope in zip(own.cells(kinds), slopes, strict=True))
     x, y = _ratio(kinds, metric, beta)
     total_x, total_y = _ratio(total, metric, beta)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return (x - total_x / total_y * y) / total_y
+    return influence(x, y, total_x, total_y)
 
 
 def _ratio(counts: Counts, metric: str, beta: float) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from scipy import optimize, special
 from probative.counts import Counts
 from probative.inference.intervals import interval
 from probative.inference.proportions import clopper_pearson, normal_quantile, wilson
-from probative.inference.units import student_quantile
+from probative.inference.units import effective_units, student_quantile
 from probative.results import Band, BestThreshold, Interval
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Ranked:
         if self.unit is None:
             return float(np.count_nonzero(chosen))
         own = self.by_unit(chosen.astype(float))
-        return float(own.sum() ** 2 / (own**2).sum())
+        return effective_units(own)
 
 
 def _cumulated_from_below(values: Array) -> Array:

@@ -15,7 +15,7 @@ from probative.counts import Counts, LabelCounts
 from probative.inference.intervals import UNDEFINED, default_method
 from probative.inference.posterior.single import plain
 from probative.inference.proportions import wilson
-from probative.inference.units import ONE_UNIT, student_quantile
+from probative.inference.units import ONE_UNIT, effective_units, influence, student_quantile
 from probative.metrics import METRICS, TABLE, Share, f1_from_jaccard, ratio, score
 from probative.results import Interval
 
@@ -452,12 +452,11 @@ def label_dependence(
     units = cells.sum_by_label(number * (y > 0))
     with np.errstate(invalid="ignore", divide="ignore"):
         freedom = total_y**2 / cells.sum_by_label(number * y**2) - 1
-        share = total_x / total_y
-        by_item = (item_x - share[:, None] * item_y) / total_y[:, None]
+        by_item = influence(item_x, item_y, total_x[:, None], total_y[:, None])
         independent = (tables * by_item**2).sum(axis=1)
         # the score without a unit less the score with it
-        moved = (share[cells.label] * y - x) / (total_y[cells.label] - y)
-        moved = np.where(y > 0, moved, 0.0)
+        of_x, of_y = total_x[cells.label], total_y[cells.label]
+        moved = np.where(y > 0, -influence(x, y, of_x, of_y, of_y - y), 0.0)
         mean = cells.sum_by_label(number * moved) / units
         squares = cells.sum_by_label(number * moved**2) - units * mean**2
         effect = (units - 1) / units * squares / independent
@@ -514,15 +513,6 @@ def _kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tu
     columns = np.stack([np.atleast_1d(part) for part in parts], axis=-1)
     kinds = ratio(Counts(*np.eye(columns.shape[-1])), metric, beta=beta)
     return columns.astype(np.float64), kinds
-
-
-def _effective_units(size: Array, number: Array) -> float:
-    """Kish's effective number of units, (sum y)² / sum y²; 0 where there are none.
-
-    There are so many units (`number`) of each `size`.
-    """
-    squares = float(number @ size**2)
-    return float(number @ size) ** 2 / squares if squares > 0 else 0.0
 
 
 METHOD = "hierarchical"
@@ -649,7 +639,7 @@ def degrees_of_freedom(*systems: LabelCounts) -> float:
     number = systems[0].repeats
     if number[size > 0].sum() > 1 and all((cells.items_by_unit <= 1).all() for cells in systems):
         return math.inf
-    return max(0.0, _effective_units(size, number) - 1)
+    return max(0.0, effective_units(size, number) - 1)
 
 
 def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
@@ -701,9 +691,8 @@ def shifts(
     x, y = ratio(cells.counts, metric, beta=beta)
     item_x, item_y = added
     top, bottom = (part + _HALF * item.sum() for part, item in zip(sums, added, strict=True))
-    share = top / bottom
-    of_cells = (x - share[cells.label] * y) / bottom[cells.label]
-    of_items = (item_x - share[:, None] * item_y) / bottom[:, None]
+    of_cells = influence(x, y, top[cells.label], bottom[cells.label])
+    of_items = influence(item_x, item_y, top[:, None], bottom[:, None])
     return of_cells / max(1, cells.n_labels), of_items / max(1, cells.n_labels)
 
 

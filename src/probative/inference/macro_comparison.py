@@ -25,7 +25,7 @@ from probative.inference.macro import (
     shifts,
 )
 from probative.inference.posterior.single import plain
-from probative.inference.rank import Evidence, covariance_of_moves, pair_errors
+from probative.inference.rank import Evidence, pair_errors
 from probative.inference.sampled import (
     LEVELS,
     MOST,
@@ -38,6 +38,7 @@ from probative.inference.sampled import (
     sampled_pair_tests,
     sequential_pvalues,
 )
+from probative.inference.units import jackknife_covariance
 from probative.metrics import METRICS, ratio
 from probative.results import Difference, NullDistribution, RandomizationTest
 
@@ -732,7 +733,7 @@ def evidence_of_labels(
     n_units = cells[0].n_units
     number = np.ones(n_units, dtype=np.int64)
     busy = np.any([own != 0 for own in moves], axis=0) if moves else np.zeros(n_units, dtype=bool)
-    covariance = covariance_of_moves(
+    covariance = jackknife_covariance(
         np.reshape(moves, (len(there), n_units))[:, busy], number[busy]
     )
     sums: Any = _sums([cells[i] for i in there], metric, beta) if there else None

@@ -16,7 +16,12 @@ from probative.inference.intervals import interval
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.pairs import pair_tests
 from probative.inference.proportions import normal_quantile
-from probative.inference.units import student_quantile
+from probative.inference.units import (
+    effective_units_of_pairs,
+    jackknife_covariance,
+    leave_one_out,
+    student_quantile,
+)
 from probative.metrics import COMPOSITES, span
 from probative.results.comparisons import decision_pvalue
 
@@ -81,43 +86,6 @@ def tiers(better: Mask) -> NDArray[np.int64]:
     for k in range(1, len(better)):
         tier[k] = tier[k - 1] + bool(better[:k, k].all())
     return tier
-
-
-def jackknife_covariance(x: Array, y: Array, number: NDArray[Any]) -> Array:
-    """The covariance of all scores F = sum x / sum y, leaving out one unit at a time.
-
-    The linearised covariance is too small where units are of unequal size; with equal units the two
-    agree but for terms of the order of one over their number.
-
-    Parameters
-    ----------
-    x, y
-        What every kind of unit adds to numerator and denominator: one row per system.
-    number
-        How many units there are of each kind.
-    """
-    return covariance_of_moves(jackknife_moves(x, y, number), number)
-
-
-def jackknife_moves(x: Array, y: Array, number: NDArray[Any]) -> Array:
-    """How far leaving out one unit of each kind moves every score: F without it less F with it."""
-    total_x, total_y = x @ number, y @ number
-    return np.asarray(((total_x / total_y)[:, None] * y - x) / (total_y[:, None] - y))
-
-
-def covariance_of_moves(moved: Array, number: NDArray[Any]) -> Array:
-    """The jackknife's covariance, given how far leaving out each unit moves every score."""
-    n = max(1, number.sum())  # without units nobody is judged
-    centred = moved - (moved @ number / n)[:, None]
-    return np.asarray((n - 1) / n * (centred * number) @ centred.T)
-
-
-def _kish_freedom(y: Array, number: NDArray[Any]) -> Array:
-    """The degrees of freedom of every pair: its effective number of units, less one."""
-    total, squares = y @ number, (y * number) @ y.T
-    size = np.add.outer(total, total) ** 2
-    own = np.diag(squares)
-    return np.asarray(size / (np.add.outer(own, own) + 2 * squares) - 1)
 
 
 def dispute(moved: Array, number: NDArray[Any]) -> Array:
@@ -713,9 +681,10 @@ def evidence_of_units(
     _, kind = table.distinct()
     known = np.flatnonzero(judged)
     x, y = x[known], y[known]
-    covariance = jackknife_covariance(x, y, number)
-    errors, freedom = pair_errors(covariance), _kish_freedom(y, number)
-    disputed = dispute(jackknife_moves(x, y, number), number)
+    moved = leave_one_out(x, y, number)
+    covariance = jackknife_covariance(moved, number)
+    errors, freedom = pair_errors(covariance), effective_units_of_pairs(y, number) - 1
+    disputed = dispute(moved, number)
     gaps = np.subtract.outer(estimates[known], estimates[known])
     p_unit = student_pvalue(gaps, errors, freedom)
     with np.errstate(invalid="ignore", divide="ignore"):

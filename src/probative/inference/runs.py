@@ -40,7 +40,7 @@ from probative.inference.differences import difference
 from probative.inference.exchange import randomization_test
 from probative.inference.intervals import interval
 from probative.inference.posterior.clustered import posterior_of_difference
-from probative.inference.units import dependence_of_score, student_quantile
+from probative.inference.units import dependence_of_score, influence, student_quantile
 from probative.metrics import METRICS, TABLE, contributions, span
 from probative.results.runs import (
     ModelsAnswer,
@@ -304,12 +304,12 @@ class Runs:
     @classmethod
     def of(cls, x: Array, y: Array) -> Runs:
         """From what each unit adds to numerator and denominator of the score of each run."""
-        total = y.sum(axis=-1, keepdims=True)
+        top, bottom = (part.sum(axis=-1, keepdims=True) for part in (x, y))
         with np.errstate(invalid="ignore", divide="ignore"):
-            scores = x.sum(axis=-1, keepdims=True) / total
-            moves = x - scores * y
-            left_out = (-moves / (total - y)).mean(axis=-2)
-            return cls(scores[..., 0], moves / total, left_out, y.mean(axis=-2))
+            scores = (top / bottom)[..., 0]
+        moves = influence(x, y, top, bottom)
+        left_out = -influence(x, y, top, bottom, bottom - y).mean(axis=-2)
+        return cls(scores, moves, left_out, y.mean(axis=-2))
 
     def minus(self, other: Runs) -> Runs:
         """The differences of paired runs, as if they were the scores of one system."""

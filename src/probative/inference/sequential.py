@@ -13,7 +13,7 @@ from probative._validation import one_of, open_probability, positive, shown, who
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.stratified import Draw, PoolScores
-from probative.inference.units import contributions, jackknife_error
+from probative.inference.units import contributions, effective_units, jackknife_error
 from probative.metrics import CELLS, COMPOSITES, METRICS, RATIOS, TABLE, bounds, score, span
 from probative.metrics import contributions as contributions_of
 from probative.metrics import contributions as metrics_contributions
@@ -506,7 +506,7 @@ def look_limits(
         error = math.hypot(error, math.sqrt(_ERRORS_UNSEEN / units / float(number @ size)))
     if not error > 0:
         return estimate, lowest, highest, "all units alike so far: no limits yet"
-    freedom = max(float((number @ size) ** 2 / (number @ size**2)) - 1, 1.0)
+    freedom = max(effective_units(size, number) - 1, 1.0)
     normal = float(reach(units, planned or 1000, level=level))
     # Student's distance for the same tail: the standard error is an estimate, too
     far = -float(special.stdtrit(freedom, special.ndtr(-normal))) * error

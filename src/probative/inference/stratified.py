@@ -14,7 +14,7 @@ from probative._validation import flag, one_of, open_probability
 from probative.counts import Counts, counts_of
 from probative.errors import InputError
 from probative.inference.proportions import wilson
-from probative.inference.units import student_quantile
+from probative.inference.units import influence, student_quantile
 from probative.metrics import METRICS, bounds, contributions, span
 
 if TYPE_CHECKING:
@@ -739,7 +739,7 @@ def _target(
         nothing = np.zeros(draw.labelled)
         return _Target(math.nan, nothing, nothing, 0.0, empty, 0.0, 0.0)
     value = draw.total(x) / bottom
-    moves, reach = np.asarray((x - value * y) / bottom), np.asarray(y / bottom)
+    moves, reach = influence(x, y, draw.total(x), bottom), np.asarray(y / bottom)
     _, sizes = _items(total, metric, beta) / bottom
     return _Target(value, moves, reach, float(sizes.max()), empty, miss, float(sizes[2]))
 
@@ -754,7 +754,7 @@ def _item_moves(total: Counts, metric: str, beta: float) -> Array:
     """What one item moves a score by: a true positive, a false one, a missed one, none."""
     x, y = _items(total, metric, beta)
     top, bottom = contributions(total, metric, at=total, beta=beta)
-    return np.asarray((x - top / bottom * y) / bottom) if bottom > 0 else np.zeros(4)
+    return influence(x, y, top, bottom) if bottom > 0 else np.zeros(4)
 
 
 def _items(total: Counts, metric: str, beta: float) -> Array:

@@ -104,6 +104,45 @@ def student_quantile(level: float, degrees_of_freedom: Any) -> Any:
     return np.minimum(t, _LARGEST_QUANTILE)
 
 
+def influence(x: Any, y: Any, total_x: Any, total_y: Any, rest: Any = None) -> Array:
+    """Return how far something that adds x and y moves the score F = X/Y: (x - F·y)/Y.
+
+    With the `rest` of Y without it, this is exactly how far leaving it out moves the score back.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((x - total_x / total_y * y) / (total_y if rest is None else rest))
+
+
+def leave_one_out(x: Any, y: Any, number: NDArray[Any]) -> Array:
+    """Return F without one unit of each kind minus F with all of them.
+
+    The last axis of x and y runs over the kinds of units, of which there are so many (`number`).
+    """
+    total_x, total_y = (np.asarray(part @ number)[..., None] for part in (x, y))
+    return -influence(x, y, total_x, total_y, total_y - y)
+
+
+def jackknife_covariance(moved: Array, number: NDArray[Any]) -> Array:
+    """Return the covariance of scores from what leaving out a unit changes, one row per score."""
+    n = max(1, number.sum())  # without units nobody is judged
+    centred = moved - (moved @ number / n)[:, None]
+    return np.asarray((n - 1) / n * (centred * number) @ centred.T)
+
+
+def effective_units(size: Array, number: Any = None) -> float:
+    """Return Kish's effective number of units, (sum y)² / sum y²; 0 where there are none."""
+    times = np.ones_like(size) if number is None else number
+    squares = float(times @ size**2)
+    return float(times @ size) ** 2 / squares if squares > 0 else 0.0
+
+
+def effective_units_of_pairs(y: Array, number: NDArray[Any]) -> Array:
+    """Return Kish's effective number of units of every pair of systems, whose sizes add up."""
+    total, squares = y @ number, (y * number) @ y.T
+    own = np.diag(squares)
+    return np.asarray(np.add.outer(total, total) ** 2 / (np.add.outer(own, own) + 2 * squares))
+
+
 def dependence_of_score(
     counts: Counts, metric: str = "f1", *, beta: float = 1.0, number: Array | None = None
 ) -> Dependence:
@@ -220,7 +259,7 @@ def design_notes(
     units, told = round(float(times.sum())), []
     if not units:
         return []
-    effective = float((times @ size) ** 2 / (times @ size**2))
+    effective = effective_units(size, times)
     if weights is not None:
         own = np.asarray(weights, dtype=np.float64)[there]
         effective = float((own @ size) ** 2 / ((own * size) @ (own * size)))
@@ -311,9 +350,7 @@ def variance_of_difference(
     if any(number[y > 0].sum() < 2 for _, y in rows):
         return math.nan, math.nan
     size = np.sum([y for _, y in rows], axis=0)
-    freedom = float((number @ size) ** 2 / (number @ size**2) - 1)
-    totals = [(number @ x, number @ y) for x, y in rows]
-    return _jackknife_variance(rows, totals, number), freedom
+    return _jackknife_variance(rows, number), effective_units(size, number) - 1
 
 
 def _dependence(
@@ -330,7 +367,7 @@ def _dependence(
     size = np.sum([y for _, y in rows], axis=0)
     units = int(number.sum())
     alone = any(number[y > 0].sum() < 2 for _, y in rows)
-    freedom = 0.0 if alone else float((number @ size) ** 2 / (number @ size**2) - 1)
+    freedom = 0.0 if alone else effective_units(size, number) - 1
     if not freedom > 0:
         return Dependence(np.nan, 1.0, 0.0, units, ONE_UNIT)
     items = table[np.sum([y for _, y in kinds], axis=0) > 0].sum() / units
@@ -339,7 +376,7 @@ def _dependence(
     independent = float(table @ by_item**2)
     effect = np.nan
     if independent > 0:
-        effect = _jackknife_variance(rows, totals, number) / independent
+        effect = _jackknife_variance(rows, number) / independent
     divisor = float(max(1.0, items if np.isnan(effect) else effect))
     return Dependence(effect, divisor, freedom, units)
 
@@ -357,7 +394,7 @@ def _variance_freedom(
     mean = float(number @ h**2 / items)  # how many items the unit of an item has
     r = min(1.0, (effect - 1) / (mean - 1)) if mean > 1 else 0.0
     variance = h * (1 + np.maximum(h - 1, 0) * r)
-    return float((number @ variance) ** 2 / (number @ variance**2))
+    return effective_units(variance, number)
 
 
 def jackknife_error(rows: list[tuple[Any, Any]], number: Array) -> float:
@@ -370,41 +407,21 @@ def jackknife_error(rows: list[tuple[Any, Any]], number: Array) -> float:
     number
         How many units of each kind there are.
     """
-    totals = [(number @ x, number @ y) for x, y in rows]
-    return math.sqrt(_jackknife_variance(rows, totals, number))
+    return math.sqrt(_jackknife_variance(rows, number))
 
 
-def _jackknife_variance(
-    rows: list[tuple[Any, Any]], totals: list[tuple[Any, Any]], number: Array
-) -> float:
-    """(n-1)/n times the sum of squares of what leaving out one unit changes."""
-    n = number.sum()
-    # F without the unit less F with it is -(x - F·y)/(Y - y)
-    moved = -_difference([_influence(x, y, X, Y, Y - y) for (x, y), (X, Y) in _zip(rows, totals)])
-    mean = number @ moved / n
-    return float((n - 1) / n * (number @ (moved - mean) ** 2))
+def _jackknife_variance(rows: list[tuple[Any, Any]], number: Array) -> float:
+    """Return the jackknife variance of a score, or of the second score minus the first."""
+    moved = _difference([leave_one_out(x, y, number) for x, y in rows])
+    return float(jackknife_covariance(moved[None], number)[0, 0])
 
 
 def _influences(kinds: list[tuple[Any, Any]], totals: list[tuple[Any, Any]]) -> list[Array]:
-    return [_influence(x, y, *total) for (x, y), total in _zip(kinds, totals)]
-
-
-def _influence(x: Any, y: Any, total_x: Any, total_y: Any, rest: Any = None) -> Array:
-    """(x - F·y)/Y: how far something moves the score F = X/Y.
-
-    With the `rest` of Y without it, this is exactly how far leaving it out would move it back.
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        moved = (x - total_x / total_y * y) / (total_y if rest is None else rest)
-    return np.asarray(moved)
+    return [influence(x, y, *total) for (x, y), total in zip(kinds, totals, strict=True)]
 
 
 def _difference(parts: list[Array]) -> Array:
     return parts[0] if len(parts) == 1 else parts[1] - parts[0]
-
-
-def _zip(a: list[Any], b: list[Any]) -> Any:
-    return zip(a, b, strict=True)
 
 
 def contributions(
@@ -435,11 +452,11 @@ def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float
     width = 8 if table.has_negatives else 7
     cases = np.where(np.arange(8) < width, table.cases + 0.5, 0.0)
     added = PairedCounts(cases[:width])
-    influence = {}
+    moves = {}
     for system in "ab":
         x, y = _contributions(added, system, metric, beta)
-        influence[system] = _influence(x, y, cases @ x, cases @ y)
-    aa, ab, bb = (float(cases @ (influence[s] * influence[t])) for s, t in ("aa", "ab", "bb"))
+        moves[system] = influence(x, y, cases @ x, cases @ y)
+    aa, ab, bb = (float(cases @ (moves[s] * moves[t])) for s, t in ("aa", "ab", "bb"))
     return ab / float(np.sqrt(aa * bb))
 
 

@@ -29,9 +29,8 @@ from probative.inference.macro_comparison import macro_difference, macro_tests
 from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.posterior.clustered import posterior_of_difference
-from probative.inference.rank import covariance_of_moves
 from probative.inference.sampled import levels_at
-from probative.inference.units import variance_of_difference
+from probative.inference.units import jackknife_covariance, variance_of_difference
 from probative.jobs.groups import with_groups
 from probative.jobs.runs import (
     compare_counts,
@@ -426,7 +425,7 @@ def _unit_pvalue(
     metric = gap.metric.removeprefix("macro_")
     moves = [moves_of_units(c, m, metric, beta) for c, m in zip(cells, labels, strict=True)]
     number, busy = cells[0].repeats, (moves[0] != 0) | (moves[1] != 0)
-    variance = covariance_of_moves((moves[1] - moves[0])[None, busy], number[busy])[0, 0]
+    variance = jackknife_covariance((moves[1] - moves[0])[None, busy], number[busy])[0, 0]
     freedom = degrees_of_freedom(*(c.only(m) for c, m in zip(cells, labels, strict=True)))
     return float(student_pvalue(gap.estimate, np.sqrt(variance), freedom))
 
