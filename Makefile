@@ -12,11 +12,12 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 # one process per core, each taking over tests of the others when it has none left, and each with one
 # thread: more would wait for one another
 PARALLEL := -n auto --dist worksteal
-test test-lowest: export OMP_NUM_THREADS = 1
-test test-lowest: export OPENBLAS_NUM_THREADS = 1
+EXTRA := neural or cluster or spark or browser or latex
+test test-slow test-lowest: export OMP_NUM_THREADS = 1
+test test-slow test-lowest: export OPENBLAS_NUM_THREADS = 1
 SOURCES := $(shell find src -name '*.py' -o -name '*.json' -o -name '*.html' -o -name '*.csv') pyproject.toml README.md
 
-.PHONY: demo test test-extras test-lowest coverage check docs bench wheel clean
+.PHONY: demo test test-slow test-extras test-lowest coverage check docs bench wheel clean
 .DEFAULT_GOAL := test
 
 $(STAMPS)/python:
@@ -41,6 +42,7 @@ check: $(STAMPS)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m pytest -q -m lint tests/test_imports.py tests/cli/test_flags.py
 
 docs: $(STAMPS)/dev
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
@@ -57,8 +59,12 @@ $(STAMPS)/wheel: $(STAMPS)/dev $(SOURCES)
 	@touch $@
 
 test: check
-	$(BIN)/python -m pytest -q $(PARALLEL) -m 'not (neural or cluster or spark or browser or latex)'
+	$(BIN)/python -m pytest -q $(PARALLEL) -m 'not (slow or lint or $(EXTRA))'
 	$(MAKE) --no-print-directory -j2 docs wheel
+
+# Kills, interrupts, recorded commands of studies, simulations, fuzzing: before a release, and in CI.
+test-slow: $(STAMPS)/dev
+	$(BIN)/python -m pytest -q $(PARALLEL) -m 'slow and not ($(EXTRA))'
 
 # What needs PyTorch, Dask, Spark, a browser or LaTeX. Nothing skips here: what is missing is a failure, and so is
 # a run that collects no test.
@@ -67,7 +73,7 @@ $(STAMPS)/extras: $(STAMPS)/dev
 	@touch $@
 
 test-extras: $(STAMPS)/extras
-	PROBATIVE_NO_SKIP=1 $(BIN)/python -m pytest -q -m 'neural or cluster or spark or browser or latex'
+	PROBATIVE_NO_SKIP=1 $(BIN)/python -m pytest -q -m '$(EXTRA)'
 
 # The lowest versions that pyproject.toml allows, in an environment of their own. SciPy 1.15 has no
 # incomplete beta function for counts of 10^12; later versions have. What takes long and calls nothing that
@@ -82,7 +88,7 @@ $(STAMPS)/lowest: $(STAMPS)/python pyproject.toml .ci/lowest.py
 
 test-lowest: $(STAMPS)/lowest
 	$(LOWEST)/bin/python -m pytest -q $(PARALLEL) -p no:cacheprovider -W ignore::DeprecationWarning \
-	  -m 'not (neural or cluster or spark or browser or latex)' -k 'not ($(NOT_LOWEST))' \
+	  -m 'not (slow or lint or $(EXTRA))' -k 'not ($(NOT_LOWEST))' \
 	  tests/cli tests/matching tests/reading tests/reporting tests/tables tests/test_compare.py tests/test_counts.py \
 	  tests/test_gates.py tests/test_imports.py tests/test_metrics.py tests/test_score.py \
 	  tests/inference/test_intervals.py tests/inference/test_posteriors.py
@@ -90,7 +96,7 @@ test-lowest: $(STAMPS)/lowest
 # Which lines the tests reach, those in the processes that they start included.
 coverage: $(STAMPS)/dev
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -q -m 'not (neural or cluster or spark or browser or latex)'
+	$(BIN)/python -m coverage run -m pytest -q -m 'not (slow or lint or $(EXTRA))'
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report
 

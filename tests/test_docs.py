@@ -123,6 +123,7 @@ def parsed(words):
     return group.make_context(name, list(words), parent=context).params
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "command"), RECORDED, ids=[f"{named(page)}: {command}" for page, command in RECORDED]
 )

@@ -39,6 +39,7 @@ def test_the_command_line_starts_before_anything_large_is_loaded():
     assert not {"numpy", "scipy", "matplotlib", "duckdb"} & set(done.stdout.split())
 
 
+@pytest.mark.lint
 def test_no_module_needs_one_operating_system():
     files = sorted((ROOT / "src").rglob("*.py"))
     assert len(files) > 100

@@ -198,6 +198,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_what_was_told_survives_kill_9(path):
     told = -1

@@ -236,6 +236,7 @@ def code_of(tmp_path, **changed):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_the_code_of_a_script_counts_where_it_is_used(tmp_path):
     known = code_of(tmp_path)
     assert code_of(tmp_path) == known
@@ -319,6 +320,7 @@ def test_a_class_without_source_is_refused():
     assert "stand in a module; or no folder" in done.stdout
 
 
+@pytest.mark.slow
 def test_two_kills_and_damage(capsys):
     sys.path.insert(0, str(Path(__file__).parent))
     import kill_runs

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from sweep_functions import CHECKS, sweep
 
 CALLS = 180
 
 
+@pytest.mark.slow
 def test_calls_with_arguments_from_end_to_end():
     record = sweep(range(CALLS), seed=3)
     assert not record.failures, record.examples

@@ -248,6 +248,7 @@ def test_a_model_that_exits_is_an_error(refused, corpus, tmp_path, monkeypatch, 
     assert message in refused("crossval", corpus, *models, *SMALL)
 
 
+@pytest.mark.slow
 def test_a_model_with_other_code_is_another_model(corpus, tmp_path):
     words = (corpus, *plugin(tmp_path, "        pass"), *SMALL, "--resume", tmp_path / "r")
     for _ in range(2):
@@ -278,6 +279,7 @@ def allow_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there are no process groups")
 def test_an_interrupt_ends_workers_quietly(corpus, tmp_path):
     log = tmp_path / "log"
@@ -299,6 +301,7 @@ def test_an_interrupt_ends_workers_quietly(corpus, tmp_path):
         assert (running.returncode, out, err) == (130, "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there are no process groups")
 def test_more_interrupts_do_not_leave_workers_behind(corpus, tmp_path):
     log = tmp_path / "log"
@@ -356,6 +359,7 @@ def test_no_jobs(refused, corpus):
     assert "jobs" in refused("crossval", corpus, "--a", "crf:iob2", "--b", "crf:iob2", "--jobs", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["conll", "txt", "jsonl"])
 @pytest.mark.skipif(os.name == "nt", reason="there are no named pipes")
 def test_a_corpus_from_a_pipe_is_read_once(corpus, tmp_path, form):

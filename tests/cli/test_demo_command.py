@@ -45,6 +45,7 @@ def test_the_figures_follow_from_the_files(shared):
     assert recipe.figures(shared / "data" / "wnut17") == load("wnut17")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["latex"])
 def test_another_format(run, tmp_path, form):
     assert run("demo", "-o", tmp_path, "-f", form, "-q").status == 0

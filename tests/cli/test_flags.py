@@ -45,6 +45,7 @@ def literals(path: Path) -> list[str]:
     ]
 
 
+@pytest.mark.lint
 def test_no_module_outside_the_command_line_names_a_flag():
     named = {
         (path.relative_to(SOURCE).as_posix(), text)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fuzz_options
+import pytest
 
 
+@pytest.mark.slow
 def test_random_command_lines_end_as_promised():
     wrong, tally = fuzz_options.fuzz(40, seed=1, processes=False)
     assert not wrong, "\n".join(wrong)

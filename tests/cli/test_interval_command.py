@@ -214,6 +214,7 @@ def test_the_page_is_written_whole_or_not_at_all(run, refused, tmp_path):
     assert run("interval", *COUNTS, "--html", page, "--quiet").err == ""
 
 
+@pytest.mark.slow
 def test_the_study_command(run, tmp_path):
     answer = json.loads(run("study", "coverage", "--n", "25,50", "-f", "json").out)
     assert set(answer["conditions"][0]) == {
@@ -237,6 +238,7 @@ def test_the_study_command(run, tmp_path):
             assert path.stat().st_size > 5000
 
 
+@pytest.mark.slow
 def test_the_study_prints_the_published_figures_beside_ours(run):
     out = run("study", "coverage").out
     assert out.count("pub.") == 16 + 1

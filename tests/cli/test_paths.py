@@ -227,6 +227,7 @@ def test_replaced_files_keep_their_permissions(tmp_path):
     assert check_target(path) == Path(os.path.realpath(path))
 
 
+@pytest.mark.slow
 def test_the_demo_keeps_what_was_edited(run, refused, tmp_path):
     assert run("demo", "-o", tmp_path, "-q").status == 0
     assert run("demo", "-o", tmp_path, "-q").status == 0  # nothing was edited

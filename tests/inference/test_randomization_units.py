@@ -86,6 +86,7 @@ def test_a_known_value():
     assert test.method == "exact"
 
 
+@pytest.mark.slow
 def test_agrees_with_all_exchanges_written_out():
     """300 cases of up to 16 units: through the front door, and by inversion always."""
     rng = np.random.default_rng(30)

@@ -243,6 +243,7 @@ def test_labels_that_are_all_right_may_still_be_wrong_in_three_of_a_hundred():
     assert found.ece_high == pytest.approx(1.959964**2 / (100 + 1.959964**2), abs=1e-6)  # Wilson's
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("probable", "true", "n"),
     [

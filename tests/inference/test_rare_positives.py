@@ -290,6 +290,7 @@ def test_strata_without_labels_leave_everything_open_in_them():
     assert rare_score(ItemStrata.of(*unknown)).low < rare_score(ItemStrata.of(*known)).low
 
 
+@pytest.mark.slow
 def test_few_positives_in_a_large_pool_are_covered():
     """Bold confidences, a prevalence of 0.002, 400 labels: normal limits cover about 0.8."""
     from probative_studies.annotation import ItemQuestion, make_items

@@ -133,6 +133,7 @@ def test_units_without_an_error_leave_room_for_some():
     assert "about" not in str(pv.sequential().update(right.sum()))
 
 
+@pytest.mark.slow
 def test_limits_of_a_good_system_hold_at_every_look():
     """Sentences of about two items, some of them under a wrong label; a look every 20."""
     rng, f1, units = np.random.default_rng(0), 0.98, 600

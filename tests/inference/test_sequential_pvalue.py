@@ -184,6 +184,7 @@ def test_the_computed_end_is_that_of_all_walks(share, monkeypatch):
     assert found.undecided == pytest.approx(undecided, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_the_error_is_kept():
     """One in ten thousand, wherever the p-value lies; worst on a level."""
     for found in stopping_study([0.0001, 0.008, 0.04, 0.05, 0.06, 0.5]):

@@ -340,6 +340,7 @@ def test_who_came_first_keeps_the_name(place):
     assert "ANN" in _build(place).scored
 
 
+@pytest.mark.slow
 def test_the_site_is_the_same_whatever_the_order_of_sets(place):
     sites = []
     for seed in ("1", "2"):
@@ -531,6 +532,7 @@ def _kill(place: Path, where: str) -> None:
     assert done.returncode == -9, done.stderr.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 @pytest.mark.parametrize("where", ["tests", "writing", "swapping", "between", "clearing"])
 def test_killed_half_way(place, where):
@@ -552,6 +554,7 @@ def test_killed_half_way(place, where):
     assert _files(place / "site") == _files(place / "fresh")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 def test_an_old_site_that_was_moved_away_comes_back_even_if_the_next_build_fails(place):
     _build(place)

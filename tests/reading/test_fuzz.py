@@ -5,6 +5,7 @@ from __future__ import annotations
 import fuzz_formats
 import fuzz_readers
 import fuzz_tables
+import pytest
 
 
 def test_damaged_files_give_a_result_or_a_line():
@@ -30,6 +31,7 @@ def test_every_value_of_a_table_is_what_python_reads():
     assert tally["values"] > 10_000
 
 
+@pytest.mark.slow
 def test_the_same_data_give_the_same_counts_in_every_format():
     wrong, tally = fuzz_formats.fuzz(40, seed=7, engine=4)
     assert not wrong, wrong[0]

@@ -40,6 +40,7 @@ def test_intervals_of_spans_found_in_part_cover():
     assert found.f1 == pytest.approx(score(large, "f1"), abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "study"),
     [("agreement", agreement.agreement_study), ("overlap", overlap.overlap_study)],

@@ -102,6 +102,7 @@ def test_labels_are_placed_as_a_sample_places_them(question):
     assert np.bincount(asked.layer, weights=labelled).tolist() == asked.drawn.tolist()
 
 
+@pytest.mark.slow
 def test_placed_labels_are_worth_more_and_cover():
     found = annotation_study(
         sizes=(200,), prevalences=(0.02,), kinds=("calibrated",), items=20_000, replicates=12, rng=1
@@ -119,6 +120,7 @@ def test_placed_labels_are_worth_more_and_cover():
         assert placed.width < random.width
 
 
+@pytest.mark.slow
 def test_placed_by_dispute_on_the_shared_task(shared):
     """METHODS: 0.156 wide with 200 random sentences, 0.077 with 200 placed by dispute."""
     data = shared / "data" / "wnut17"
@@ -140,6 +142,7 @@ def test_placed_by_dispute_on_the_shared_task(shared):
     assert difference["random", "nonsense"].coverage > 0.85
 
 
+@pytest.mark.slow
 def test_the_command_prints_what_the_study_found(capsys):
     words = "study annotation --n 50 --prevalence 0.1 --confidence timid --items 1000"
     assert main([*words.split(), "--replicates", "3", "-q", "-f", "json", "--seed", "4"]) == 0

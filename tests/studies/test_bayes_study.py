@@ -69,6 +69,7 @@ def test_balanced_data_sets_have_half_positives_in_every_block():
     assert np.all(y.sum(axis=-1) == 75)
 
 
+@pytest.mark.slow
 def test_credibility_depends_on_fixed_class_counts():
     results = study.simulate_credibility(400, rng=1)
     by = {(r.positives, r.method): r for r in results}
@@ -107,6 +108,7 @@ def test_simulations_are_checked(options, message):
         study.published_folds("pos")
 
 
+@pytest.mark.slow
 def test_pairing_covers_and_shortens():
     results = pairing_study((1000,), ("recall",), replicates=300, rng=2)
     paired, independent = results

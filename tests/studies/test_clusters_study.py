@@ -105,6 +105,7 @@ def test_plans_are_checked_on_six_pairs_and_more():
     assert all(0 <= check.simulated <= 1 and check.units > 50 for check in found)
 
 
+@pytest.mark.slow
 def test_a_planned_power_comes_out():
     rng = np.random.default_rng(5)
     pilot = pv.PairedCounts(rng.poisson([0.3, 0.2, 0.6, 0.1, 3, 0.3, 0.4], (60, 7)))

@@ -92,6 +92,7 @@ def test_systems_of_one_quality_are_seldom_said_to_differ():
     assert min(found.covered_ap, found.covered_auc, found.covered_best) > 0.8
 
 
+@pytest.mark.slow
 def test_calibration_errors_are_held():
     found = calibration_study(items=[100], replicates=60, rng=6)
     assert [one.probabilities for one in found] == list(PROBABILITIES)

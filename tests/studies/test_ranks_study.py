@@ -62,6 +62,7 @@ def test_limits_need_no_tests():
     assert "rank sets" not in str(alone)
 
 
+@pytest.mark.slow
 def test_the_limits_of_near_copies_allow_for_few_units_in_dispute():
     how = {"limits_only": True, "replicates": 70, "rng": 1}
     (found,) = rank_study([5], ["near copies"], ["300 sentences"], **how)

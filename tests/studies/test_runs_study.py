@@ -22,6 +22,7 @@ def test_populations_are_what_they_say(seeds):
     assert found == pytest.approx(expected, abs=1.2)
 
 
+@pytest.mark.slow
 def test_limits_for_procedures_hold_where_those_for_models_do_not():
     found = runs_study([3, 5], [4.0], [60], [0.75], ["alike"], replicates=300, rng=2)
     assert [(one.runs_a, one.runs_b) for one in found] == [(3, 3), (5, 5), (3, 5)]

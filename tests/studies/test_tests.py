@@ -41,6 +41,7 @@ def test_items_of_a_sentence_have_the_correlation_that_was_asked_for(correlation
     assert dependence_of_difference(paired).design_effect == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_test_by_item_fails_as_the_correlation_grows_and_the_one_by_unit_does_not():
     study = size_and_power([0.0, 0.6], [0.0], FAST, units=100, replicates=300, rng=2)
     size = {(r.method, r.correlation): r for r in study}

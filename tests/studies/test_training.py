@@ -75,6 +75,7 @@ def test_folds_have_both_learners_on_the_same_items():
         assert folds[0].cases.tolist() != folds[1].cases.tolist()
 
 
+@pytest.mark.slow
 def test_an_unstable_learner_needs_the_allowance_and_a_gain_shows():
     found = study.training_study(["stump", "centroid"], items=200, replicates=150, rng=2)
     at = {(r.learner, r.metric, r.gain): r for r in found}
