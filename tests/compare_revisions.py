@@ -357,8 +357,8 @@ pv.compare(y, {"A": [a, b], "B": [b, a]}, positive=1)
 pv.compare(k, ka, kb, average="macro")
 pv.rank(y, {"a": a, "b": b, "c": y ^ (np.arange(300) % 9 == 0)}, positive=1)
 pv.rank(k, {"a": ka, "b": kb}, average="macro")
-pv.curve(y, p, rng=1)
-pv.compare_curves(y, p, q, rng=1)
+pv.curve(y, p)
+pv.compare_curves(y, p, q)
 pv.agreement(list(map(str, k)), list(map(str, ka)), list(map(str, kb)))
 pv.sequential("f1").update(paired)
 [pv.seqeval.classification_report(tags, ta)]
@@ -461,7 +461,7 @@ def differences(before: object, after: object, place: str = ""):
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for i, (old, new) in enumerate(zip(before, after, strict=True)):
             yield from differences(old, new, f"{place}[{i}]")
-    elif before != after and not place.endswith(("seconds", ".time", ".date")):
+    elif before != after and not place.endswith(("seconds", ".time", ".date", ".first", ".last")):
         numbers = isinstance(before, float) and isinstance(after, float)
         if not numbers or abs(before - after) > 1e-12 * max(1.0, abs(before)):
             yield place, before, after
