@@ -213,8 +213,7 @@ def test_the_help_speaks_of_annotators(capsys):
     assert "annotators' columns" in " ".join(text.split())
     for word in ("system", "answer", "test"):
         assert word not in text.lower(), word
-    reading = text.index("Reading files:")
-    assert text.index("--columns A,B") > reading > text.index("--names")
+    assert text.index("Input:") < text.index("--columns A,B") < text.index("What to compute:")
 
 
 def test_the_signature_tells_that_there_is_a_second_annotation_not_where(tmp_path):

@@ -55,13 +55,28 @@ def call(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
-class _Commands(click.Group):
-    """Load the module of a command when the command is called."""
+class _Listed(click.Group):
+    """A group whose help shows the first sentence of every command, whole."""
 
-    names = COMMANDS
+    names: Sequence[str] = ()
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # Click's signature
         return list(self.names)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = []
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            words = (command.help or "").split("\n\n")[0] if command else ""
+            rows.append((name, " ".join(words.split())))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class _Commands(_Listed):
+    """Load the module of a command when the command is called."""
+
+    names = COMMANDS
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in self.names:
@@ -72,7 +87,7 @@ class _Commands(click.Group):
         return as_command(name, getattr(module, name))
 
 
-class _Studies(click.Group):
+class _Studies(_Listed):
     """Find the studies, which are a package of their own, by the entry point that installs them."""
 
     def __init__(self) -> None:
@@ -83,9 +98,6 @@ class _Studies(click.Group):
             raise InputError("study: the package probative_studies is not installed")
         self.studies = next(iter(found)).load()
         self.names = tuple(self.studies)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # Click's signature
-        return list(self.names)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         return as_command(name, self.studies[name]) if name in self.studies else None

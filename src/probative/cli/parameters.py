@@ -431,19 +431,141 @@ class _Command(click.Command):
         except InputError as error:
             raise _by_flag(error, self.params) from error
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        parameters = super().get_params(ctx)
+        if not self._has_rare(parameters):
+            return parameters
+        *others, usual = parameters  # Click puts --help last
+        return [*others, usual, _help_on_everything()]
+
+    def _has_rare(self, parameters: list[click.Parameter]) -> bool:
+        return sum(isinstance(one, click.Option) for one in parameters) > _MOST_OPTIONS_IN_HELP
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.arguments:
             with formatter.section("Arguments"):
                 formatter.write_dl(self.arguments)
-        listed: dict[str, list[tuple[str, str]]] = {"Options": []}
-        for parameter in self.get_params(ctx):
+        parameters = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        hide = self._has_rare(super().get_params(ctx)) and not ctx.meta.get(_EVERYTHING)
+        listed: dict[str, list[tuple[str, str]]] = {heading: [] for heading in _HEADINGS}
+        hidden = 0
+        for parameter in parameters:
+            name = str(parameter.name)
             record = parameter.get_help_record(ctx)
-            if record is not None and isinstance(parameter, click.Option):
-                heading = self.headings.get(str(parameter.name), "Options")
-                listed.setdefault(heading, []).append(record)
+            if record is None:
+                continue
+            if hide and name in _RARE:
+                hidden += 1
+                continue
+            own = {"--help", "--help-all"} & set(parameter.opts)
+            listed["Output" if own else _heading(name, self.headings)].append(record)
         for heading, records in listed.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+        if hidden:
+            formatter.write_paragraph()
+            formatter.write_text(f"{hidden} more options: {ctx.command_path} --help-all")
+
+
+# `--help` shows at most so many options; the rarer ones are left to `--help-all`.
+_MOST_OPTIONS_IN_HELP = 25
+_EVERYTHING = "probative.help-all"
+_RARE = frozenset(
+    [
+        "adjust",
+        "align_by",
+        "all_pairs",
+        "baseline",
+        "beta",
+        "buckets",
+        "cache",
+        "candidates",
+        "challenger",
+        "comments",
+        "compact",
+        "counts",
+        "dataset",
+        "datasets",
+        "digits",
+        "encoding",
+        "fail_if_worse",
+        "gold",
+        "header",
+        "hide_scores",
+        "ignore_case",
+        "ignore_type",
+        "input_format",
+        "jobs",
+        "keep",
+        "label_names",
+        "labels",
+        "ledger",
+        "mapping",
+        "match",
+        "memory_limit",
+        "multilabel",
+        "on_missing",
+        "only",
+        "overlap",
+        "paired_runs",
+        "prior",
+        "probabilities",
+        "probability_columns",
+        "repair",
+        "rng",
+        "run_column",
+        "scheme",
+        "score_name",
+        "second_gold",
+        "show_gold",
+        "table",
+        "tag_column",
+        "threshold",
+        "train",
+        "train_words",
+    ]
+)
+_HEADINGS: dict[str, tuple[str, ...]] = {
+    "Input": (
+        *("names", "runs", "gold", "baseline", "challenger", "counts", "dataset", "datasets"),
+        *("second_gold", "probabilities", "counts_file", "folds", "preds_a", "preds_b", "train"),
+    ),
+    "What to compute": (),
+    "Gates": (
+        *("fail_if_worse", "require_not_worse", "require_better", "margin", "confidence"),
+        *("ledger", "candidates", "hide_scores"),
+    ),
+    "Output": ("by_label", "buckets", "digits", "compact", "to", "output", "plot"),
+}
+
+
+def _heading(name: str, declared: Mapping[str, str]) -> str:
+    """Return the heading of the help under which an option is listed."""
+    for heading, names in _HEADINGS.items():
+        if name in names:
+            return heading
+    found = declared.get(name, "What to compute")
+    return "Input" if found == "Reading files" else found
+
+
+def _help_on_everything() -> click.Option:
+    """Return the option that shows the help with all options."""
+
+    def show(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            ctx.meta[_EVERYTHING] = True
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all", "help_all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show all options and exit.",
+    )
 
 
 # a keyword and its value; or what a message quotes, which is left as it is
