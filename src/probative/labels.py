@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from collections.abc import Mapping, Set
 from datetime import date, time
@@ -159,18 +160,29 @@ def items_of(name: str, values: Any) -> list[Any]:
         raise InputError(f"{name}: {shown(values)}; expected one label per item") from None
 
 
-def refuse_continuous(values: Sequence[Any], error: Callable[[str], InputError]) -> None:
-    """Refuse numbers that are not all whole as classes; texts, and numbers among them, may be.
+# Texts that are all decimal numbers are continuous from so many different ones on, if half of
+# the items or more have one of their own; ratings such as 3.5 are classes.
+_DIFFERENT_DECIMALS = 20
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
-    Parameters
-    ----------
-    values
-        The labels of gold, as Python objects.
-    error
-        Makes an error of a message.
+
+def refuse_continuous(
+    values: Sequence[Any], error: Callable[[str], InputError], items: int | None = None
+) -> None:
+    """Refuse numbers that are not all whole as classes of gold.
+
+    Texts may be classes, and numbers among texts; but not decimal numbers most of which occur once
+    among so many `items`, as files without types hold them.
     """
     kinds = set(map(type, values))
-    if not all(issubclass(kind, (Real, np.bool_)) for kind in kinds):
+    if kinds == {str}:
+        different = len(set(values))
+        if different < max(_DIFFERENT_DECIMALS, (items or len(values)) / 2):
+            return
+        if not all(map(_DECIMAL.fullmatch, values)):
+            return
+        values = [float(value) for value in values]
+    elif not all(issubclass(kind, (Real, np.bool_)) for kind in kinds):
         return
     numbers = (v for v in values if isinstance(v, (float, np.floating)) and math.isfinite(v))
     example = next((number for number in numbers if not float(number).is_integer()), None)

@@ -251,7 +251,7 @@ def test_bad_submissions_become_lines_and_stop_nobody(place):
         "outside": "is a link; expected the file itself",
         "nowhere": "is a link; expected the file itself",
         "pipe": "is no file; expected one",
-        "twice": "has the name of Twice.tsv, which was there first; expected another name",
+        "twice": "has the name of Twice.tsv; expected another name",
     }
     assert set(why) == {*expected, "merged", "prose"}
     for name, words in expected.items():
@@ -333,8 +333,8 @@ def test_who_came_first_keeps_the_name(place):
     found = _build(place, level=0.9)  # another board of the same submissions
     assert found.scored == ("ann", "bob", "cat")
     assert {one.file: one.error for one in found.submissions if one.error} == {
-        "ANN.conll": "has the name of ann.conll, which was there first; expected another name",
-        "bob/run.conll": "has the name of bob.conll, which was there first; expected another name",
+        "ANN.conll": "has the name of ann.conll; expected another name",
+        "bob/run.conll": "has the name of bob.conll; expected another name",
     }
     (place / "in" / "ann.conll").unlink()
     assert "ANN" in _build(place).scored

@@ -218,7 +218,7 @@ def parquet(tmp_path):
     ("query", "expected"),
     [
         ("SELECT * FROM (VALUES (1), (2)) t(gold)", ["1", "2"]),
-        ("SELECT * FROM (VALUES (1.0::DOUBLE), (0.5)) t(gold)", ["1", "0.5"]),
+        ("SELECT * FROM (VALUES (1.0::DOUBLE), (2.0)) t(gold)", ["1", "2"]),
         ("SELECT * FROM (VALUES (1.00::DECIMAL(9,2)), (0.50)) t(gold)", ["1", "0.5"]),
         ("SELECT * FROM (VALUES (true), (false)) t(gold)", ["1", "0"]),
         (
@@ -522,3 +522,29 @@ def test_what_describes_an_item_may_stand_beside_its_label(write):
         assert pv.score(path, path)[0].counts.fp == 0
     path = write(lines(INVOICE, INVOICE), "t.jsonl")
     assert pv.score(path, path, gold_column="tags", columns=["tags"])[0].counts.tp == 4
+
+
+def test_continuous_gold_in_files_is_refused_and_ratings_are_classes(tmp_path):
+    import duckdb
+
+    rows = [(i / 97, "a", "b") for i in range(60)]
+    text = "gold,a,b\n" + "\n".join(f"{g},{a},{b}" for g, a, b in rows) + "\n"
+    (tmp_path / "x.csv").write_text(text)
+    place = tmp_path / "x.parquet"
+    duckdb.read_csv(str(tmp_path / "x.csv")).write_parquet(str(place))
+    lines = [f'{{"gold": {g}, "a": "{a}", "b": "{b}"}}' for g, a, b in rows]
+    (tmp_path / "x.jsonl").write_text("\n".join(lines) + "\n")
+    for name in ("x.csv", "x.parquet", "x.jsonl"):
+        with pytest.raises(pv.InputError, match="continuous numbers"):
+            pv.compare(tmp_path / name, gold_column="gold", columns=["a", "b"])
+    ratings = "gold,a,b\n" + "3.5,3.5,4\n4,4,3.5\n2.5,3.5,2.5\n" * 10
+    (tmp_path / "ratings.csv").write_text(ratings)
+    found = pv.compare(tmp_path / "ratings.csv", gold_column="gold", columns=["a", "b"])
+    assert found.systems[0].counts.tp == 20
+
+
+def test_objects_beside_a_list_make_records(tmp_path):
+    place = tmp_path / "x.jsonl"
+    place.write_text('{"doc": {"v": "v1"}, "tags": ["c"]}\n{"doc": {"v": "v2"}, "tags": ["d"]}\n')
+    with pytest.raises(pv.InputError, match="looks like records with the fields doc, tags"):
+        pv.check(place)

@@ -546,7 +546,7 @@ def _if_first(one: _SubmittedFile, first: _SubmittedFile) -> _SubmittedFile:
     """Return the submission, with an error if another one has its name."""
     if one is first:
         return one
-    reason = f"has the name of {first.file}, which was there first; expected another name"
+    reason = f"has the name of {first.file}; expected another name"
     return one._replace(error=reason, is_first=False)
 
 

@@ -180,9 +180,11 @@ class Sides:
 
     def _labels(self, name: str) -> Labels:
         self._refuse_breaks()
-        if self.source is None and not self.options.predicted and name == self.cells.names[0]:
-            _, values = self.cells.columns[name]
-            refuse_continuous(values, lambda text: self.error(f"column {name!r} {text}"))
+        if not self.options.predicted and name == self.cells.names[0]:
+            codes, values = self.cells.columns[name]
+            refuse_continuous(
+                values, lambda text: self.error(f"column {name!r} {text}"), items=len(codes)
+            )
         codes, names = self._named(name, self.options.blank)
         note = self._note(f"labels in column {name!r}")
         return Labels(

@@ -265,7 +265,14 @@ def refuse_records(
         for name in there
         if name not in names and not name.startswith("_") and not beside(plain_name(name))
     ]
-    nested = [name for name in fields if name in objects and plain_name(name) not in _DETAILS]
+    nested = [
+        name
+        for name in there
+        if name in objects
+        and name not in names
+        and not name.startswith("_")
+        and plain_name(name) not in _DETAILS
+    ]
     flat = [name for name in fields if plain_name(name) not in (*_DETAILS, *TEXT_COLUMNS)]
     tags = not wanted.lists and any(n in lists and plain_name(n) == _TAGS for n in guessed)
     if guessed and (nested or (tags and flat)):
