@@ -48,7 +48,7 @@ def log_e_value(hits: Any, number: Any, share: Any) -> Any:
 
 
 def share_limits(hits: Any, number: Any, *, level: float = 0.95) -> tuple[Array, Array]:
-    """Compute the confidence sequence of a share: the shares with an e-value below 1/(1 - level)."""
+    """Compute the confidence sequence of a share: all shares with e-value below 1/(1 - level)."""
     hits, number = np.broadcast_arrays(np.asarray(hits, float), np.asarray(number, float))
     bound = -math.log1p(-open_probability("level", level))
     with np.errstate(divide="ignore", invalid="ignore"):
