@@ -1,4 +1,4 @@
-"""May I stop? Looks at a sample of a pool while it is being annotated."""
+"""Check a sample of a pool at any time while it is being annotated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["watch"]
 
-_LOOKS = 10  # at the units of the first draw, unless others are asked for
+_LOOKS_PER_FIRST_DRAW = 10  # default number of looks at the units of the first draw
 
 
 def watch(
@@ -39,33 +39,35 @@ def watch(
     every: int | None = None,
     planned: int | None = None,
 ) -> Looks:
-    """Look at a sample of a pool while it is being annotated: is it decided, may I stop?
+    """Estimate a sample of a pool at several looks while it is being annotated.
+
+    Each look shows whether the comparison is decided, so that annotation may stop.
 
     Parameters
     ----------
     design
         The design of the sample of one system or two, or the path of its file.
     annotated
-        The annotated units: of every draw of the design that is done, in one input or several.
-        A draw is there whole or not at all.
+        The annotated units of every draw of the design that is done, in one input or several.
+        Each draw must be complete or absent.
     systems
-        The outputs, where they are elsewhere now or came from Python; else those of the design.
+        The outputs, if they have moved or came from Python; else those of the design.
     metric, beta
         The score, a ratio of two sums over units; by default the usual one of the task.
     level
-        With this probability the limits hold at every look, and 1 - level bounds the probability
-        that the test ever decides between exchangeable systems.
+        With this probability the interval contains the true value at every look; 1 - level bounds
+        the probability that the test ever decides between exchangeable systems.
     every
-        After how many units somebody looks, and after every draw: by default a tenth of the first.
-        Within a draw units are looked at in the order of drawing, which is random.
+        The number of units between looks; there is also a look after every draw. The default is a
+        tenth of the first draw. Within a draw units are taken in the random order of drawing.
     planned
-        How many units would be labelled if nothing were decided before; limits are tightest there.
-        By default those of the first draw. Keep it from look to look.
+        The number of units that would be labelled if nothing were decided before; intervals are
+        tightest there. The default is the first draw. Use the same number at every look.
 
     Returns
     -------
     Looks
-        A `Look` after so many units each, and what the last one says.
+        One `Look` after each number of units; `last` is the last one.
 
     Examples
     --------
@@ -97,7 +99,11 @@ def watch(
     units = own.units
     rows = np.flatnonzero(units.batch < done)
     first = np.array(own.batches[0])
-    step = -(-int(first.sum()) // _LOOKS) if every is None else whole_number("every", every)
+    step = (
+        -(-int(first.sum()) // _LOOKS_PER_FIRST_DRAW)
+        if every is None
+        else whole_number("every", every)
+    )
     order, ends = _in_order(own, rows, step)
     if planned is not None:
         first = first * (whole_number("planned", planned) / first.sum())
@@ -138,7 +144,7 @@ def watch(
 
 
 def _in_order(design: Design, rows: Ints, step: int) -> tuple[Ints, list[int]]:
-    """The rows of the drawn units in the order of drawing, and after how many one looks."""
+    """Return the rows of the drawn units in the order of drawing, and the ends of the looks."""
     units = design.units
     rank = np.empty(design.pool.units, dtype=np.int64)
     for own in design.order:
@@ -160,12 +166,12 @@ def _in_order(design: Design, rows: Ints, step: int) -> tuple[Ints, list[int]]:
 
 
 def _without_doubt(look: Look) -> Look:
-    """What is known of identical outputs, whatever the labels are."""
+    """Set the difference of identical outputs to 0, whatever the labels are."""
     return replace(look, estimate=0.0, low=0.0, high=0.0, more=None, note=None)
 
 
 def _mirrors(design: Design) -> Ints:
-    """The mirror image of every stratum: the other one that has its key."""
+    """Return the mirror image of every stratum: the other stratum with the same key, or itself."""
     keys = [stratum.key for stratum in design.strata]
     mirror = np.arange(len(keys))
     for place, key in enumerate(keys):
@@ -177,6 +183,7 @@ def _mirrors(design: Design) -> Ints:
 
 
 def _notes_of_judge(design: Design) -> list[str]:
+    """Note that the opinion of the judge is not used here."""
     if design.judge is None:
         return []
     return ["what the judge says is not used here: it sharpens the estimate at the end"]
