@@ -1,4 +1,4 @@
-"""From a design and its annotated units to scores of the whole pool, and a verdict."""
+"""Estimate scores of a whole pool, and give a verdict, from a design and its annotated units."""
 
 from __future__ import annotations
 
@@ -40,22 +40,12 @@ if TYPE_CHECKING:
     from probative.surveys.pool import Pool
 
 
-# -----------------------------------------------------------------------------
-# Scores and differences of a pool in one metric, as results.
-# -----------------------------------------------------------------------------
+# --- Scores and differences of a pool in one metric, as results
 
 
 @dataclass(frozen=True, eq=False)
 class _Survey:
-    """A pool, its design, and what is right in the units that were drawn.
-
-    Attributes
-    ----------
-    design, pool, answers
-        What was drawn, who returns what, and what is right.
-    draw
-        The strata of the drawn units.
-    """
+    """A pool, its design, the counts of the annotated units and their strata."""
 
     design: Design
     pool: Pool
@@ -63,7 +53,7 @@ class _Survey:
     draw: Draw
 
     def project(self, metric: str, options: EstimateOptions) -> _Projected:
-        """What is known of the pool in one metric."""
+        """Prepare the estimates of the pool in one metric."""
         rows = self.design.units.number
         scores = PoolScores.of(
             self.answers.counts,
@@ -79,7 +69,7 @@ class _Survey:
 
     @cached_property
     def judge(self) -> Judge | None:
-        """The counts of all units as a judge sees them."""
+        """Return the counts of all units against the judge's opinion; None without a judge."""
         opinion = self.pool.judge
         if opinion is None:
             return None
@@ -98,12 +88,12 @@ class _Survey:
 
     @property
     def universe(self) -> NDArray[Any] | None:
-        """How many decisions every unit holds, where "no" can be counted."""
+        """Return the number of decisions in every unit; None if negatives cannot be counted."""
         return None if self.answers.counts[0].tn is None else np.ones(self.pool.n_units)
 
     @cached_property
     def items(self) -> ItemStrata | None:
-        """The strata of single items, parted where systems return some of their items only."""
+        """Return the strata of single items, split by which systems return them; None elsewhere."""
         single = self.pool.is_single and not self.pool.all_classes
         if not single or self.pool.judge is not None or self.universe is None:
             return None
@@ -119,17 +109,7 @@ class _Survey:
 
 @dataclass(frozen=True, eq=False)
 class _Projected:
-    """Scores and differences of a pool in one metric.
-
-    Attributes
-    ----------
-    survey
-        The pool and its sample.
-    scores
-        What strata tell of it.
-    options
-        The choices.
-    """
+    """Scores and differences of a pool in one metric."""
 
     survey: _Survey
     scores: PoolScores
@@ -137,18 +117,18 @@ class _Projected:
 
     @property
     def method(self) -> str:
-        """How limits are made."""
+        """Return the name of the method of the intervals."""
         return "stratified" if self._items is None else "rare-items"
 
     def shares(self, goal: str) -> list[float]:
-        """How much of the variance of what the sample is for each stratum makes."""
+        """Return the share of each stratum in the variance of the goal of the sample."""
         two = goal == "difference" and len(self.survey.pool.names) > 1
         parts = (self.scores.difference() if two else self.scores.score()).by_stratum
         total = float(parts.sum())
         return [float(part) / total if total > 0 else 0.0 for part in parts]
 
     def score(self, system: int, name: str) -> EstimatedScore:
-        """The score of a system, under the name that it has for its users."""
+        """Estimate the score of a system; `name` is the metric as users know it."""
         found = self.scores.score(system)
         limits, notes = (found.estimate, found.low, found.high), found.notes
         if self._items is not None:
@@ -170,12 +150,12 @@ class _Projected:
         )
 
     def difference(self, a: int, b: int, name: str) -> EstimatedDifference:
-        """The score of system `b` minus that of system `a`."""
+        """Estimate the score of system `b` minus that of system `a`."""
         found, pool = self.scores.difference(a, b), self.survey.pool
         identical = not pool.only(a, b).any() and not pool.only(b, a).any()
         limits, notes = (found.estimate, found.low, found.high), found.notes
         posterior: Any = self._posterior(found, exact=identical)
-        if identical:  # whatever the labels are
+        if identical:  # the difference is 0, whatever the labels are
             limits, notes = (0.0, 0.0, 0.0), ()
         elif self._items is not None:
             rare = rare_difference(
@@ -233,6 +213,7 @@ class _Projected:
         return replace(items, finite=self.scores.finite)
 
     def _posterior(self, found: Projection, *, exact: bool) -> StudentPosterior:
+        """Return Student's posterior of the difference; a point where it is known."""
         most = span(self.scores.metric)
         if exact or not found.standard_error > 0:
             return StudentPosterior(0.0 if exact else found.estimate, 0.0, inf, most=most)
@@ -242,14 +223,14 @@ class _Projected:
 
 
 def _pvalue(posterior: Any, *, gone: bool) -> float:
-    """Twice the smaller tail beyond 0."""
+    """Return twice the smaller tail beyond 0; 1 if the difference is unknown."""
     if gone:
         return 1.0
     return min(1.0, 2 * min(float(posterior.cdf(0.0)), float(posterior.sf(0.0))))
 
 
 def _known(found: Projection) -> dict[str, Any]:
-    """What is told of scores and differences alike."""
+    """Return the fields that estimated scores and differences share."""
     return {
         "standard_error": found.standard_error,
         "degrees_of_freedom": found.degrees_of_freedom,
@@ -273,42 +254,42 @@ def estimate(
     rope: float = 0.0,
     beta: float = 1.0,
 ) -> Estimate:
-    """Scores of a whole pool, and which system is better there, from the labels of a sample.
+    """Estimate the scores of a whole pool, and compare systems there, from the labels of a sample.
 
-    Every labelled unit stands for the units of its stratum that were not drawn. Limits hold for
-    the pool: what would come out if all of it were labelled.
+    Every labelled unit represents units of its stratum that were not drawn. Intervals are for the
+    pool: the scores that would result if all of it were labelled.
 
     Parameters
     ----------
     design
-        What `sample` has made: the design, or the path of its file.
+        The design that `sample` has made, or the path of its file.
     annotated, more
         The annotated sample: one or more files that hold each drawn unit once, in the order in
-        which they were written, or in any order if tokens, texts or ids tell which they are; also
+        which they were written, or in any order if tokens, texts or ids identify them; also
         as a list of paths.
-        Lists, arrays and the like are in the order of the draws. Of a design that was extended,
-        draws that are not annotated yet may be left out, each of them whole.
+        Lists, arrays and the like are in the order of the draws. If a design was extended,
+        draws that are not annotated yet may be left out as a whole.
     systems
-        The outputs, where they are elsewhere now or came from Python: a dictionary by their names,
-        or a list. Others than those of the design are refused.
+        The outputs, if they have moved or came from Python: a dictionary by their names,
+        or a list. Outputs other than those of the design are refused.
     judge
         The opinion of a judge or a weak labeller on all units of the pool, read as the outputs
-        are. In every stratum the labels tell how far the truth follows it. By default the judge
+        are. The labels show in every stratum how closely gold follows it. By default the judge
         of the design, if it has one.
     scores
-        The confidences, where they came from Python.
+        The confidences, if they came from Python.
     metric
-        What to score and compare by; by default precision, recall and F1, compared by F1.
+        The scores to estimate and compare; by default precision, recall and F1, compared by F1.
     population
-        Whether to speak of units like those of the pool, not of the pool alone: it is taken for a
-        random sample itself.
+        True to estimate a larger population, of which the pool is a random sample; by default
+        the pool alone.
     level, rope, beta
         As for `compare`.
 
     Returns
     -------
     Estimate
-        `scores`, `comparisons`, `verdicts`, and what the labels are `worth`.
+        `scores`, `comparisons`, `verdicts`, and the effective sample size `worth`.
 
     Examples
     --------
@@ -348,7 +329,7 @@ def estimate(
     told = [found[name].score(k, name) for k in everyone for name in shown_metrics]
     gaps = [gap for name in compared for gap in _compared(found[name], name, len(pool.names))]
     first = found[compared[0]]
-    worth = _worth(known.goal, told, gaps, compared[0])
+    worth = _effective_sample_size(known.goal, told, gaps, compared[0])
     is_certain = known.size == known.pool.units and not options.population
     say = certain_verdict if is_certain else verdict
     open_: list[str] = []
@@ -387,11 +368,12 @@ def estimate(
 
 
 def _source(judge: Any) -> SystemSource:
+    """Describe the origin of a judge's opinion."""
     return SystemSource("judge", str(judge) if is_path(judge) else None, fingerprint(judge))
 
 
 def _compared(found: _Projected, name: str, n_systems: int) -> list[EstimatedDifference]:
-    """Each system and the first, with p-values adjusted where there are several."""
+    """Compare each system with the first; adjust the p-values if there are several."""
     gaps = [found.difference(0, k, name) for k in range(1, n_systems)]
     if len(gaps) < 2:
         return gaps
@@ -399,13 +381,13 @@ def _compared(found: _Projected, name: str, n_systems: int) -> list[EstimatedDif
     return [replace(gap, p_adjusted=float(p)) for gap, p in zip(gaps, adjusted, strict=True)]
 
 
-def _worth(
+def _effective_sample_size(
     goal: str,
     scores: Sequence[EstimatedScore],
     gaps: Sequence[EstimatedDifference],
     metric: str,
 ) -> float | None:
-    """What the labels are worth for what they were drawn for."""
+    """Return the effective sample size for the goal of the sample."""
     if goal == "difference" and gaps:
         return gaps[0].worth
     return next(score.worth for score in scores if score.metric == metric)
@@ -414,7 +396,7 @@ def _worth(
 def _strata(
     design: Design, answers: Annotated, shares: Sequence[float]
 ) -> tuple[EstimatedStratum, ...]:
-    """What was labelled of each stratum, and what it held."""
+    """Summarise the labelled units of each stratum."""
     stratum, strata = design.units.stratum, []
     for number, (own, share) in enumerate(zip(design.strata, shares, strict=True)):
         mine = stratum == number
@@ -430,6 +412,6 @@ def _strata(
 
 
 def _notes_of(pool: Pool) -> list[str]:
-    """What is to be said of the reading; that an output is the answer itself is not true here."""
+    """Return the notes on the reading, without those that take an output for gold."""
     told = [note for note in pool.matched.notes if "is the answer itself" not in note]
     return list(dict.fromkeys(told))
