@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 SHIFT_SPREAD, SLOPE_SPREAD = 3.0, 1.0  # prior standard deviations of α and of ln β
 _DEVIATIONS = (0.1, 0.2, 0.4, 0.8, 1.6)
-_CONTRADICTING_DEVIATION = 0.7  # τ from which strata deviate by a factor of two or more: ln 2
+_CONTRADICTING_DEVIATION = 0.7  # τ (about ln 2) from which strata deviate by a factor of two
 
 _GRID_REACH = 4.0  # standard deviations from the centre of the grid to its edge
 _GRID_POINTS = 13  # per axis

@@ -88,7 +88,7 @@ def _patterns(pool: Pool) -> list[_Layer]:
 def _number(pool: Pool) -> tuple[Ints, str]:
     """Count the informative items of every unit; return also their name."""
     if len(pool.names) > 1:
-        # items may count a half, and half an item in dispute is one
+        # a span may be two half items: half a span in dispute counts as one
         return np.ceil(pool.disputed).astype(np.int64), "in dispute"
     return pool.returned[0].astype(np.int64), "labelled" if pool.all_classes else "returned"
 
